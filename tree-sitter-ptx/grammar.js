@@ -78,7 +78,7 @@ module.exports = grammar({
     '.param', '.entry',
   ],
 
-  extras: $ => [/[\s\uFEFF]/, $.comment, $.preprocessor_line],
+  extras: $ => [/[ \t\n\f\r\uFEFF]/, $.comment, $.preprocessor_line],
 
   rules: {
     source_file: $ => repeat(choice($._statement, $.stray_brace)),
@@ -205,7 +205,8 @@ module.exports = grammar({
       prec.right(seq($.modifier, repeat($.dimension))), $.alignment, $.attribute, $.type_name,
     ),
     type_name: $ => prec(-1, $.identifier),
-    alignment: $ => seq('.align', field('bytes', wanted($, $._number))),
+    alignment: $ => seq('.align', field('bytes', wanted($, $._count))),
+    _count: $ => choice($._number, $.identifier), // `WARP_SZ`
     attribute: $ => seq('.attribute', wanted($, '('), listOf(wanted($, $.attribute_value)), wanted($, ')')),
     attribute_value: $ => seq($.modifier, optional(seq('(', listOf(wanted($, $._expression)), wanted($, ')')))),
     declarator: $ => seq(
@@ -214,7 +215,7 @@ module.exports = grammar({
       repeat($.dimension),
       optional(seq('=', field('initializer', wanted($, $._initializer)))),
     ),
-    range: $ => seq('<', field('count', wanted($, $._number)), wanted($, '>')),
+    range: $ => seq('<', field('count', wanted($, $._count)), wanted($, '>')),
     dimension: $ => enclosed($, '[', optional(field('size', $._expression)), ']'),
     _initializer: $ => choice($._expression, $.initializer_list),
     initializer_list: $ => enclosed($, '{', listOf(wanted($, $._initializer)), '}'),
@@ -270,7 +271,7 @@ module.exports = grammar({
     ),
     target_list: $ => seq(
       field('kind', choice('.branchtargets', '.calltargets')),
-      listOf(wanted($, $.identifier)),
+      listOf(wanted($, seq($.identifier, optional($.range)))),
       $._end,
     ),
     alias: $ => seq(
@@ -341,7 +342,7 @@ module.exports = grammar({
     // ---- tokens -------------------------------------------------------------------------------
 
     // `%` alone is the remainder operator
-    identifier: _ => /[A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+/,
+    identifier: _ => /[A-Za-z_][A-Za-z0-9_$]*|[$%][A-Za-z0-9_$]+/,
     modifier: _ => /\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*/,
 
     _number: $ => choice($.integer, $.float, $.exact_float, $.malformed_number),
@@ -350,7 +351,8 @@ module.exports = grammar({
     exact_float: _ => /0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}/,
     malformed_number: _ => /[0-9][A-Za-z0-9_$]*/,
 
-    string: _ => /"([^"\\\n]|\\[^\n])*"/,
+    // no escapes; the scanner sees to it that an unclosed one stays on its line
+    string: _ => /"[^"]*"/,
     dwarf_line: _ => /@@[^\n]*/,
     comment: _ => token(choice(/\/\/[^\n]*/, /\/\*[^*]*\*+([^/*][^*]*\*+)*\//)),
     preprocessor_line: _ => /#[^\n]*/,

@@ -29,7 +29,7 @@ static inline bool is_digit(int32_t c) { return c >= '0' && c <= '9'; }
 static inline bool is_letter(int32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static inline bool is_word(int32_t c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; }
 static inline bool is_blank(int32_t c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v' || c == 0xFEFF;
+  return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == 0xFEFF;
 }
 static inline void next(TSLexer *lexer) { lexer->advance(lexer, false); }
 
@@ -146,9 +146,10 @@ static enum Token token_of(int32_t c) {
 }
 
 /* Whether the parser can take `token`, which begins with the characters `c` and `second`. */
-static bool is_possible(enum Token token, int32_t second, const bool *valid) {
+static bool is_possible(enum Token token, int32_t c, int32_t second, const bool *valid) {
   switch (token) {
     case NOTHING: return false;
+    case IDENTIFIER: return valid[IDENTIFIER] && (c != '$' || is_word(second));
     case PERCENT: return is_word(second) ? valid[IDENTIFIER] : valid[PERCENT];
     /* `.5` is a number where a number may stand and a modifier may not */
     case MODIFIER: return is_word(second) && second != '$' && (valid[MODIFIER] || (is_digit(second) && valid[INTEGER]));
@@ -159,13 +160,16 @@ static bool is_possible(enum Token token, int32_t second, const bool *valid) {
   }
 }
 
-/* Whether the string whose opening quote was read ends on its line. */
+/* Whether the string whose opening quote was read is closed. One that goes on over line ends counts
+ * as closed only if its statement ends behind it: else the quote is that of another string. */
 static bool string_ends(TSLexer *lexer) {
-  while (!lexer->eof(lexer) && lexer->lookahead != '\n' && lexer->lookahead != '"') {
-    if (lexer->lookahead == '\\') next(lexer);
-    if (lexer->lookahead != '\n') next(lexer);
-  }
-  return lexer->lookahead == '"';
+  bool line = false;
+  for (; !lexer->eof(lexer) && lexer->lookahead != '"'; next(lexer)) line |= lexer->lookahead == '\n';
+  if (!line) return !lexer->eof(lexer);
+  if (lexer->eof(lexer)) return false;
+  do next(lexer);
+  while (is_blank(lexer->lookahead));
+  return lexer->lookahead == ';' || lexer->lookahead == ',';
 }
 
 static bool emit(TSLexer *lexer, enum Token token) {
@@ -240,8 +244,8 @@ bool tree_sitter_ptx_external_scanner_scan(void *payload, TSLexer *lexer, const 
   if (token == STRING && !string_ends(lexer)) token = NOTHING;
   int32_t second = lexer->lookahead;
   if (valid[MISSING] && line && starts_statement(lexer, c, valid)) return emit(lexer, MISSING);
-  if (is_possible(token, second, valid)) return false;
-  if (token == RIGHT_BRACE || token == SEMICOLON || token == COMMA || !valid[JUNK]) {
+  if (is_possible(token, c, second, valid)) return false;
+  if (token == RIGHT_BRACE || !valid[JUNK]) {
     if (valid[LINE_END]) return emit(lexer, LINE_END);
     if (valid[MISSING]) return emit(lexer, MISSING);
   }

@@ -1,0 +1,3 @@
+"""Language server, linter and reference executor for NVIDIA PTX."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The table of PTX: instructions, types, targets. Importing the package loads nothing."""

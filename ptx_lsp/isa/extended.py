@@ -1,0 +1,102 @@
+"""Extended-precision arithmetic (PTX ISA, "Extended-Precision Integer Arithmetic Instructions").
+
+The condition code register holds one carry bit. `.cc` writes it, the `c` of addc, subc and madc
+reads it. Nothing else does, and it does not survive a call.
+"""
+
+from __future__ import annotations
+
+from ptx_lsp.isa.entry import instruction
+from ptx_lsp.isa.meaning import Lanes, Operation
+
+_TYPES = ".type = { .u32, .s32, .u64, .s64 };"
+_WIDE_CARRY = (".u64|.s64", "4.3", 20)
+
+
+@instruction(
+    "add",
+    section="extended-precision-arithmetic-instructions-add-cc",
+    summary="Adds two integers and writes the carry to the condition code.",
+    syntax=f"add.cc.type d, a, b; {_TYPES}",
+    since=[("", "1.2", 10), _WIDE_CARRY],
+    notes=["ptxas takes it for every target; the manual says sm_20."],
+    example="add.cc.u32 %r1, %r2, %r3;",
+)
+def add_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    return _sum(op, a + b)
+
+
+@instruction(
+    "addc",
+    section="extended-precision-arithmetic-instructions-addc",
+    summary="Adds two integers and the carry; with .cc also writes the new carry.",
+    syntax=f"addc{{.cc}}.type d, a, b; {_TYPES}",
+    since=[("", "1.2", 10), _WIDE_CARRY],
+    notes=["ptxas takes it for every target; the manual says sm_20."],
+    example="addc.u32 %r1, %r2, %r3;",
+)
+def addc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    return _sum(op, a + b + op.carry())
+
+
+@instruction(
+    "sub",
+    section="extended-precision-arithmetic-instructions-sub-cc",
+    summary="Subtracts b from a and writes the borrow to the condition code.",
+    syntax=f"sub.cc.type d, a, b; {_TYPES}",
+    since=[("", "1.3", 10), _WIDE_CARRY],
+    notes=["The manual says PTX ISA 1.2 and sm_20; ptxas takes it from 1.3, for every target."],
+    example="sub.cc.u32 %r1, %r2, %r3;",
+)
+def sub_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    return _sum(op, a - b)
+
+
+@instruction(
+    "subc",
+    section="extended-precision-arithmetic-instructions-subc",
+    summary="Subtracts b and the borrow from a; with .cc also writes the new borrow.",
+    syntax=f"subc{{.cc}}.type d, a, b; {_TYPES}",
+    since=[("", "1.3", 10), _WIDE_CARRY],
+    notes=["The manual says PTX ISA 1.2 and sm_20; ptxas takes it from 1.3, for every target."],
+    example="subc.u32 %r1, %r2, %r3;",
+)
+def subc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    return _sum(op, a - b - op.carry())
+
+
+@instruction(
+    "mad",
+    section="extended-precision-arithmetic-instructions-mad-cc",
+    summary="Multiplies a by b, adds c to a half of the product, and writes the carry.",
+    syntax=f"mad.mode.cc.type d, a, b, c; .mode = {{ .hi, .lo }}; {_TYPES}",
+    since=[("", "3.0", 20), _WIDE_CARRY],
+    pinned=1,
+    example="mad.lo.cc.u32 %r1, %r2, %r3, %r4;",
+)
+def mad_cc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    return _sum(op, _half(op, a * b) + c)
+
+
+@instruction(
+    "madc",
+    section="extended-precision-arithmetic-instructions-madc",
+    summary="Multiplies a by b, adds c and the carry to a half of the product.",
+    syntax=f"madc.mode{{.cc}}.type d, a, b, c; .mode = {{ .hi, .lo }}; {_TYPES}",
+    since=[("", "3.0", 20), (".cc .u64|.s64", "4.3", 20)],
+    pinned=1,
+    notes=["ptxas takes 64-bit types from PTX ISA 3.0; the manual says 4.3."],
+    example="madc.hi.u32 %r1, %r2, %r3, %r4;",
+)
+def madc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    return _sum(op, _half(op, a * b) + c + op.carry())
+
+
+def _half(op: Operation, product: Lanes) -> Lanes:
+    return op.wrap(product >> op.width if op.has(".hi") else product)
+
+
+def _sum(op: Operation, total: Lanes) -> Lanes:
+    """Keeps the carry (or borrow) out of the top bit."""
+    op.set_carry((total >> op.width) & 1)
+    return op.wrap(total)

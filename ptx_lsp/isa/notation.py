@@ -1,0 +1,246 @@
+"""Reads the *Syntax* notation of the PTX ISA manual, the form in which the table is written.
+
+    atom{.sem}{.scope}{.space}.op{.level::cache_hint}.type  d, [a], b{, cache-policy};
+    .op = { .add, .min };   .space = { .global, .shared{::cta, ::cluster} };
+
+A line is a form: an opcode, modifiers, operands. A dotted word that a definition names is a slot
+for one of its choices; any other stands for itself. Braces make what they hold optional, all of it
+or nothing, and nest. `.dtype = .atype = {...}` defines two slots. A row of dashes starts a block
+whose definitions are its own; blocks without a definition of a slot share the other blocks'.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, Literal
+
+Shape = Literal["plain", "address", "vector", "list"]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One place for a modifier: `name` without its dot, and the modifiers that may stand there.
+
+    `groups` are the braces around it, outermost first; a slot with none is required.
+    """
+
+    name: str
+    choices: tuple[str, ...]
+    groups: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place for an operand. `groups` as for slots; `parts` stand inside `[]`, `{}` or `()`.
+
+    `paired` says that a second destination may follow behind a bar (`d|p`): "" never, "{" may,
+    "|" must. `negatable` is `{!}c`. `suffix` is what may follow an address (`.unified`).
+    """
+
+    name: str
+    shape: Shape = "plain"
+    parts: tuple[Place, ...] = ()
+    groups: tuple[int, ...] = ()
+    pair: str = ""
+    paired: Literal["", "{", "|"] = ""
+    negatable: bool = False
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One line of the notation. `text` is the line itself, for people."""
+
+    text: str
+    opcode: str
+    slots: tuple[Slot, ...]
+    places: tuple[Place, ...]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every modifier that stands somewhere in this form."""
+        return frozenset(choice for slot in self.slots for choice in slot.choices)
+
+
+def read(text: str) -> tuple[Form, ...]:
+    """The forms of a *Syntax* text; ValueError with the line that is not understood."""
+    blocks = [_statements(block) for block in re.split(r"\n\s*-{3,}\s*\n", text)]
+    shared: dict[str, tuple[str, ...]] = {}
+    for lines in blocks:
+        for name, choices in _definitions(lines).items():
+            shared.setdefault(name, choices)
+    return tuple(
+        _form(line, {**shared, **_definitions(lines)})
+        for lines in blocks
+        for line in lines
+        if not line.startswith((".", "::"))
+    )
+
+
+def _statements(block: str) -> list[str]:
+    text = re.sub(r"//[^\n]*", "", block)
+    return [" ".join(line.split()) for line in text.split(";") if line.strip()]
+
+
+def _definitions(lines: list[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        if line.startswith((".", "::")):
+            *names, body = (part.strip() for part in line.split("="))
+            if not names or not (body.startswith("{") and body.endswith("}")):
+                raise ValueError(f"not a slot definition: {line}")
+            choices = tuple(_CHOICE.findall(body[1:-1]))
+            for name in names:
+                found[name] = tuple(one for choice in choices for one in _spread(choice))
+    return {
+        name: tuple(one for choice in choices for one in _substitute(choice, found))
+        for name, choices in found.items()
+    }
+
+
+def _spread(choice: str) -> list[str]:
+    """`.shared{::cta, ::cluster}` is `.shared`, `.shared::cta` and `.shared::cluster`."""
+    stem, _, rest = choice.partition("{")
+    return [stem, *(stem + tail.strip() for tail in rest.rstrip("} ").split(",") if tail.strip())]
+
+
+def _substitute(choice: str, found: dict[str, tuple[str, ...]]) -> list[str]:
+    """`.collector::buffer` with `::buffer = { ::a, ::b }` is `.collector::a`, `.collector::b`."""
+    head, *tails = choice.split("::")
+    spelled = [head]
+    for tail in tails:
+        spelled = [one + end for one in spelled for end in found.get(f"::{tail}", (f"::{tail}",))]
+    return spelled
+
+
+_CHOICE: Final = re.compile(r"(?:\.|::)[\w:]+(?:\{[^}]*\})?")
+_MODIFIER: Final = re.compile(r"\.[\w:]+(?:\{::[^}]*\})?")
+_OPERAND: Final = re.compile(r"\{!\}|[\w-]+|[\[\]{}(),|]|\.[\w:]+")
+_HEAD: Final = re.compile(r"\w+")
+
+
+def _form(line: str, defined: dict[str, tuple[str, ...]]) -> Form:
+    head = _HEAD.match(line)
+    if head is None:
+        raise ValueError(f"not a form: {line}")
+    slots: list[Slot] = []
+    groups: list[int] = []
+    position, count = head.end(), 0
+    while position < len(line) and (line[position] != " " or groups):
+        if line[position] == "{":
+            count += 1
+            groups.append(count)
+            position += 1
+        elif line[position] == "}":
+            groups.pop()
+            position += 1
+        elif line[position] in ", ":  # {.hi, .lo} is a choice written in place
+            if line[position] == ",":
+                found = _MODIFIER.match(line, position + 1 + (line[position + 1] == " "))
+                if found is None:
+                    raise ValueError(f"not understood: {line[position:]} in {line}")
+                slots[-1] = replace(slots[-1], choices=(*slots[-1].choices, found[0]))
+                position = found.end()
+            else:
+                position += 1
+        else:
+            found = _MODIFIER.match(line, position)
+            if found is None:
+                raise ValueError(f"not understood: {line[position:]} in {line}")
+            choices = defined.get(found[0]) or tuple(_spread(found[0]))
+            name = found[0].partition("{")[0][1:]
+            slots.append(Slot(name, choices, tuple(groups)))
+            position = found.end()
+    places = _Operands(_OPERAND.findall(line[position:])).read()
+    return Form(line, head[0], tuple(_numbered(slots)), places)
+
+
+def _numbered(slots: list[Slot]) -> list[Slot]:
+    """Gives a second slot of the same name (`.f16.f16`) a name of its own (`f16`, `f16#2`)."""
+    seen: dict[str, int] = {}
+    named: list[Slot] = []
+    for slot in slots:
+        seen[slot.name] = seen.get(slot.name, 0) + 1
+        number = seen[slot.name]
+        named.append(replace(slot, name=f"{slot.name}#{number}") if number > 1 else slot)
+    return named
+
+
+class _Operands:
+    """A reader of operand lists; braces after a comma's place are groups, else vectors."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.groups: list[int] = []
+        self.count = 0
+
+    def read(self, end: str = "") -> tuple[Place, ...]:
+        places: list[Place] = []
+        outer = len(self.groups)
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            if token == end and len(self.groups) == outer:
+                break
+            if token == ",":
+                self.at += 1
+            elif token == "}" and len(self.groups) > outer:
+                self.groups.pop()
+                self.at += 1
+            elif token == "{" and self._is_group():
+                self.count += 1
+                self.groups.append(self.count)
+                self.at += 1
+            else:
+                places.append(self._place())
+        return tuple(places)
+
+    def _is_group(self) -> bool:
+        """`{, e}` and `{b,}` are optional operands; `{a, b}` and `{a}` are vectors."""
+        close = self.tokens.index("}", self.at)
+        return self.tokens[self.at + 1] == "," or self.tokens[close - 1] == ","
+
+    def _place(self) -> Place:
+        groups = tuple(self.groups)
+        token = self.tokens[self.at]
+        self.at += 1
+        negatable = token == "{!}"
+        if negatable:
+            token = self.tokens[self.at]
+            self.at += 1
+        if token in _CLOSERS:
+            shape, close = _CLOSERS[token]
+            parts = self.read(close)
+            self.at += 1
+            name = parts[0].name if parts else ""
+            return Place(name, shape, parts, groups, suffix=self._suffix())
+        if not re.match(r"\w", token):
+            raise ValueError(f"not an operand: {' '.join(self.tokens[self.at - 1 :])}")
+        paired, pair = self._pair()
+        return Place(token, groups=groups, pair=pair, paired=paired, negatable=negatable)
+
+    def _pair(self) -> tuple[Literal["", "{", "|"], str]:
+        rest = self.tokens[self.at : self.at + 4]
+        if rest[:1] == ["|"]:
+            self.at += 2
+            return "|", rest[1]
+        if rest[:2] in (["{", "|"], ["[", "|"]):
+            self.at += 4
+            return "{", rest[2]
+        return "", ""
+
+    def _suffix(self) -> str:
+        rest = self.tokens[self.at : self.at + 3]
+        if len(rest) == 3 and rest[0] == "{" and rest[1].startswith("."):
+            self.at += 3
+            return rest[1]
+        return ""
+
+
+_CLOSERS: Final[dict[str, tuple[Shape, str]]] = {
+    "[": ("address", "]"),
+    "{": ("vector", "}"),
+    "(": ("list", ")"),
+}

@@ -1,0 +1,325 @@
+"""Operands: what an instruction wants at a place, what a program gives there, and if they agree.
+
+A row of the table says what it wants with the functions `writes`, `reads`, `updates`, `immediate`,
+`address` and so on. A caller describes what stands in the program as an `Argument`: a plain value
+without positions. Messages follow the manual's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from ptx_lsp.isa.selector import Choices, parse
+from ptx_lsp.isa.types import TYPES, Kind, Type, fits, fits_wider, twice
+
+Access = Literal["read", "write", "both", "none"]
+
+Given = Literal[
+    "register",  # type
+    "integer",  # value; WARP_SZ and constant expressions too
+    "float",  # a decimal literal
+    "bits",  # 0f... or 0d...
+    "variable",  # type, space: a name of memory, a texture, a sampler or a surface
+    "label",  # a label, or a list of branch or call targets, or a prototype
+    "function",
+    "special",  # type: a special register
+    "address",  # parts: the base, then what follows a comma inside the brackets
+    "vector",  # parts
+    "list",  # parts: a parenthesised list
+    "sink",  # _
+    "unknown",  # an undeclared name, a broken operand: reported elsewhere, fits everything
+]
+
+Follows = str | Mapping[str, str]
+"""A type or a state space that may depend on the spelling: a text, or selector -> text.
+
+A type text is a type (`.u32`), a slot (`.dtype`), `wide .type` for twice the width, or
+alternatives with `|`. "" is the type of the form.
+"""
+
+Count = int | str | Mapping[str, int | str]
+"""How many elements a vector operand has: a number, a slot (`.vec` holding `.v4`; `.num` holding
+`.x4`), or selector -> one of these. 0 is a scalar, -1 any number."""
+
+
+class Argument(NamedTuple):
+    """What a program gives at a place. Hashable: the same signature is checked once."""
+
+    kind: Given
+    type: str = ""
+    space: str = ""
+    value: int | None = None
+    parts: tuple[Argument, ...] = ()
+    pair: Argument | None = None
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Operand:
+    """What is wanted at a place.
+
+    `wider` admits registers wider than the type (ld, st, cvt). `low` and `high` bound immediates,
+    `values` lists them. `space` is where an address must point ("": anywhere generic).
+    """
+
+    access: Access
+    kinds: frozenset[Given]
+    type: Follows = ""
+    count: Count = 0
+    wider: bool = False
+    low: int | None = None
+    high: int | None = None
+    values: tuple[int, ...] = ()
+    space: Follows = ""
+    what: str = ""
+
+
+_REGISTER: Final[frozenset[Given]] = frozenset(("register",))
+_SOURCE: Final[frozenset[Given]] = frozenset(("register", "integer", "float", "bits"))
+
+
+def writes(
+    type: Follows = "", *, count: Count = 0, wider: bool = False, sink: bool = False
+) -> Operand:
+    """A destination register; `sink` when `_` may stand there."""
+    kinds: frozenset[Given] = frozenset(("register", "sink")) if sink else _REGISTER
+    return Operand("write", kinds, type, count, wider)
+
+
+def updates(type: Follows = "", *, count: Count = 0) -> Operand:
+    """A register that is read and written."""
+    return Operand("both", _REGISTER, type, count)
+
+
+def reads(
+    type: Follows = "",
+    *,
+    count: Count = 0,
+    wider: bool = False,
+    immediate: bool = True,
+    also: tuple[Given, ...] = (),
+) -> Operand:
+    """A source: a register or (unless `immediate` is false) a constant; `also` admits more."""
+    kinds = (_SOURCE if immediate else _REGISTER) | frozenset(also)
+    return Operand("read", kinds, type, count, wider)
+
+
+def immediate(
+    low: int | None = None,
+    high: int | None = None,
+    *,
+    values: tuple[int, ...] = (),
+    type: Follows = ".b64",
+) -> Operand:
+    """An integer constant, between `low` and `high` where given, or one of `values`."""
+    return Operand("none", frozenset(("integer",)), type, low=low, high=high, values=values)
+
+
+def address(space: Follows = "", *, access: Access = "read", also: tuple[Given, ...] = ()) -> Operand:
+    """Memory at `[a]`; `access` says what happens to the memory, the register is only read."""
+    kinds: frozenset[Given] = frozenset(("address",))
+    return Operand(access, kinds | frozenset(also), ".b64|.b32", space=space)
+
+
+def predicate(access: Access = "read", *, sink: bool = False, immediate: bool = False) -> Operand:
+    """A predicate register."""
+    kinds = set[Given](("register",))
+    if sink:
+        kinds.add("sink")
+    if immediate:
+        kinds.add("integer")
+    return Operand(access, frozenset(kinds), ".pred")
+
+
+def name(*kinds: Given, what: str) -> Operand:
+    """A name that is no register: a label, a function, a variable. `what` is for messages."""
+    return Operand("none", frozenset(kinds), what=what)
+
+
+def only(*kinds: Given, access: Access = "read", type: Follows = "", what: str = "") -> Operand:
+    """Exactly these kinds of argument: for what the functions above do not cover."""
+    return Operand(access, frozenset(kinds), type, what=what)
+
+
+def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
+    """The operand as it is in one spelling: types, spaces and counts are plain texts.
+
+    `default` is the type of the form. An operand whose type is not known stays unchecked ("").
+    """
+    text = follow(operand.type, choices)
+    names = [_type_name(part, choices, default) for part in (text or default).split("|")]
+    return replace(
+        operand,
+        type="|".join(name for name in names if name),
+        space=_slot_or_self(follow(operand.space, choices), choices),
+        count=_count(operand.count, choices),
+    )
+
+
+def follow(rule: Follows, choices: Choices) -> str:
+    """The text that a rule gives for a spelling; "" when no selector matches."""
+    if isinstance(rule, str):
+        return rule
+    for selector, text in rule.items():
+        if parse(selector).matches(choices):
+            return text
+    return ""
+
+
+def _type_name(text: str, choices: Choices, default: str) -> str:
+    words = text.split()
+    name = _slot_or_self(words[-1], choices) if words else default
+    if len(words) == 2 and words[0] == "wide":
+        type = twice(TYPES[name]) if name in TYPES else None
+        return type.name if type else ""
+    return name
+
+
+def _slot_or_self(text: str, choices: Choices) -> str:
+    return choices[text[1:]] if text[1:] in choices else text if text in TYPES else _bare(text)
+
+
+def _bare(text: str) -> str:
+    """A slot that this form lacks says nothing; a state space names itself."""
+    return "" if text.startswith(".") and text not in SPACES else text
+
+
+SPACES: Final = (".global", ".shared", ".local", ".const", ".param", ".reg", ".sreg", ".tex")
+
+
+def _count(rule: Count, choices: Choices) -> int:
+    if isinstance(rule, Mapping):
+        for selector, count in rule.items():
+            if parse(selector).matches(choices):
+                return _count(count, choices)
+        return 0
+    if isinstance(rule, int):
+        return rule
+    digits = choices[rule.lstrip(".")].lstrip(".vx")
+    return int(digits) if digits.isdigit() else 0
+
+
+@lru_cache(maxsize=65536)
+def mismatch(wanted: Operand, given: Argument) -> str:
+    """Why `given` may not stand where a resolved operand is `wanted`; "" when it may."""
+    count = wanted.count if isinstance(wanted.count, int) else 0
+    if given.kind == "unknown":
+        return ""
+    if given.kind == "vector" and "vector" not in wanted.kinds:
+        return _vector(wanted, given, count)
+    if count > 0 and given.kind in ("register", "integer", "float", "bits", "variable"):
+        return f"a vector of {count} elements is expected here, such as {{a, b}}"
+    if given.kind not in wanted.kinds:
+        return f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
+    types = _types(wanted)
+    match given.kind:
+        case "register" | "special":
+            return _register(wanted, given, types)
+        case "integer":
+            return _integer(wanted, given, types)
+        case "float" | "bits":
+            return _literal(given, types)
+        case "address":
+            return _address(wanted, given)
+        case _:
+            return ""
+
+
+def _types(wanted: Operand) -> list[Type]:
+    names = wanted.type.split("|") if isinstance(wanted.type, str) else ()
+    return [TYPES[name] for name in names if name in TYPES]
+
+
+def _vector(wanted: Operand, given: Argument, count: int) -> str:
+    if count == 0:
+        return f"a vector cannot stand here: {_expected(wanted)} is expected"
+    if count > 0 and len(given.parts) != count:
+        return f"a vector of {count} elements is expected here, not of {len(given.parts)}"
+    single = replace(wanted, count=0)
+    return next((why for part in given.parts if (why := mismatch(single, part))), "")
+
+
+def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
+    register = TYPES.get(given.type)
+    if register is None or not types:
+        return ""
+    rule = fits_wider if wanted.wider else fits
+    if any(rule(register, type) for type in types):
+        return ""
+    names = " or ".join(dict.fromkeys(type.name for type in types))
+    holder = f"{names} (held in .b{types[0].width})" if _is_format(types[0]) else names
+    return f"a register of type {register.name} cannot stand here: {holder} is expected"
+
+
+def _is_format(type: Type) -> bool:
+    return type.kind is Kind.ALTERNATE
+
+
+def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
+    if types and all(type.kind in (Kind.FLOAT, Kind.ALTERNATE) for type in types):
+        return f"an integer cannot stand here: {wanted.type} takes {_constants(types[0])}"
+    if given.value is None:
+        return ""
+    if wanted.values and given.value not in wanted.values:
+        return f"{given.value} is not one of {', '.join(map(str, wanted.values))}"
+    low, high = wanted.low, wanted.high
+    if (low is not None and given.value < low) or (high is not None and given.value > high):
+        return f"{given.value} is out of range: {_range(low, high)}"
+    return ""
+
+
+def _constants(type: Type) -> str:
+    return "a float such as 1.0" if type.name in (".f32", ".f64") else "no constant"
+
+
+def _range(low: int | None, high: int | None) -> str:
+    if high is None:
+        return f"at least {low}"
+    return f"at most {high}" if low is None else f"{low} to {high}"
+
+
+def _literal(given: Argument, types: list[Type]) -> str:
+    """A float stands for `.f32` and `.f64`; written as bits (0f...) also for `.bN`."""
+    for type in types:
+        if type.name in (".f32", ".f64") or (given.kind == "bits" and type.kind is Kind.BITS):
+            return ""
+    names = " or ".join(type.name for type in types)
+    return f"a float cannot stand here: {names} is expected" if types else ""
+
+
+def _address(wanted: Operand, given: Argument) -> str:
+    base = given.parts[0] if given.parts else Argument("unknown")
+    if base.kind == "register" and base.type in TYPES:
+        type = TYPES[base.type]
+        if not (type.is_integer or type.kind is Kind.BITS) or type.width < 16:
+            return f"a register of type {base.type} cannot hold an address"
+    if base.kind == "variable" and isinstance(wanted.space, str) and wanted.space and base.space:
+        space = "." + wanted.space.lstrip(".").partition("::")[0]
+        if space in SPACES and space != base.space:
+            return f"this address is in {base.space}; {space} is expected"
+    return ""
+
+
+def _article(given: Argument) -> str:
+    words = {
+        "integer": "an integer",
+        "bits": "a float",
+        "address": "an address",
+        "sink": "_",
+        "special": "a special register",
+    }
+    return words.get(given.kind, f"a {given.kind}")
+
+
+def _expected(wanted: Operand) -> str:
+    if wanted.what:
+        return wanted.what
+    kinds = [kind for kind in ("register", "address", "label", "function", "variable", "list")
+             if kind in wanted.kinds]
+    if "integer" in wanted.kinds:
+        kinds.append("constant")
+    text = " or ".join(kinds) or " or ".join(sorted(wanted.kinds))
+    return f"a {wanted.type} {text}" if wanted.type and "register" in wanted.kinds else f"a {text}"

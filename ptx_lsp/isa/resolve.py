@@ -1,0 +1,397 @@
+"""Resolves a spelling (`mul.lo.s32`) against the table, and its operands against the row.
+
+`resolve` looks at the opcode and its modifiers; `Resolution.match` at the operands;
+`Match.unmet` at `.version` and `.target`. Each is computed once for each distinct input, because
+a spelling repeats thousands of times in one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from itertools import product
+from typing import Final, Literal, NamedTuple
+
+from ptx_lsp.isa import table
+from ptx_lsp.isa.entry import End, Entry, Need
+from ptx_lsp.isa.notation import Form, Place, Slot
+from ptx_lsp.isa.operand import Argument, Operand, mismatch
+from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.target import Target, Version, satisfies
+
+ProblemKind = Literal[
+    "unknown-opcode",
+    "unknown-modifier",  # no form of this opcode has it
+    "modifier-not-allowed",  # it belongs to another form
+    "missing-modifier",
+    "repeated-modifier",
+    "modifier-order",  # ptxas accepts it: a matter of style
+    "excluded",  # an exception of the row, see the message
+    "operand-count",
+    "operand",  # wrong kind, type, size or value
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, or (`style`) merely unusual.
+
+    `index` is the operand's number for the kinds "operand", else the modifier's: 0 is the opcode,
+    1 the first modifier. `choices` are what would be right here: nearest names, missing modifiers.
+    """
+
+    kind: ProblemKind
+    index: int
+    message: str
+    choices: tuple[str, ...] = ()
+    style: bool = False
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A form that a spelling fits. `problems` are of style only."""
+
+    entry: Entry
+    form: Form
+    choices: Choices
+    problems: tuple[Problem, ...] = ()
+
+    def operand(self, place: Place) -> Operand:
+        """What `place` wants in this spelling."""
+        return self.entry.operand(self.form, place, self.choices)
+
+
+@dataclass(frozen=True)
+class Match:
+    """The form that a spelling with its operands is, and what is wrong with them.
+
+    `places` has, for each argument in order, its place and what is wanted there.
+    """
+
+    candidate: Candidate
+    places: tuple[tuple[Place, Operand], ...]
+    problems: tuple[Problem, ...]
+    needs: tuple[Need, ...]
+    ends: tuple[End, ...]
+
+    @property
+    def entry(self) -> Entry:
+        return self.candidate.entry
+
+    def unmet(self, version: Version, target: Target) -> tuple[Need, ...]:
+        """The requirements that `.version` and `.target` do not meet."""
+        return tuple(
+            need
+            for need in self.needs
+            if not any(satisfies(way, version, target) for way in need.ways)
+        )
+
+    def ended(self, version: Version, target: Target) -> tuple[End, ...]:
+        """What is refused or deprecated at this version and target."""
+        return tuple(end for end in self.ends if end.reached(version, target))
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """What the table knows of a spelling: the forms it fits, or what is wrong with it."""
+
+    spelling: str
+    candidates: tuple[Candidate, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        return bool(self.candidates)
+
+    def match(self, arguments: tuple[Argument, ...]) -> Match | None:
+        """The form that these operands fit, or the nearest with its problems.
+
+        None when the spelling fits no form. Among equals the first form of the table wins.
+        """
+        return _match(self, arguments) if self.candidates else None
+
+    def __hash__(self) -> int:
+        return hash(self.spelling)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Resolution) and other.spelling == self.spelling
+
+
+@lru_cache(maxsize=16384)
+def resolve(spelling: str) -> Resolution:
+    """Resolves an opcode with its modifiers, such as "ld.global.v4.f32"."""
+    opcode, *modifiers = spelling.split(".")
+    words = tuple("." + modifier for modifier in modifiers)
+    entries = table.entries(opcode)
+    if not entries:
+        near = tuple(get_close_matches(opcode, table.opcodes(), 3, 0.6))
+        message = f"'{opcode}' is not an instruction of PTX"
+        return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, near),))
+    fitting = [_fit(entry, form, words) for entry in entries for form in entry.forms]
+    exact = [fit for fit in fitting if not fit.faults]
+    candidates = [fit.candidate for fit in exact if not _excluded(fit)]
+    if candidates:
+        in_order = [one for one in candidates if not one.problems]
+        return Resolution(spelling, tuple(in_order or candidates), ())
+    if exact:
+        return Resolution(spelling, (), tuple(_excluded(exact[0])))
+    best = min(fitting, key=lambda fit: fit.distance)
+    return Resolution(spelling, (), _explain(best, fitting, words))
+
+
+class _Fit(NamedTuple):
+    """How well modifiers fit a form: `extra` and `missing` are what does not."""
+
+    candidate: Candidate
+    extra: tuple[int, ...]
+    missing: tuple[Slot, ...]
+    misplaced: tuple[int, ...]
+
+    @property
+    def faults(self) -> bool:
+        return bool(self.extra or self.missing or self.misplaced)
+
+    @property
+    def distance(self) -> tuple[int, int]:
+        return (len(self.extra) + len(self.missing) + len(self.misplaced), len(self.extra))
+
+
+def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
+    """Gives each modifier the first free slot that admits it, in order where that is possible."""
+    slots = form.slots
+    holder: list[int] = [-1] * len(slots)
+    extra: list[int] = []
+    style: list[Problem] = []
+    misplaced: list[int] = []
+    last = -1
+    for number, word in enumerate(words):
+        found = -1
+        for at, slot in enumerate(slots):
+            if holder[at] < 0 and word in slot.choices:
+                found = at
+                if at > last:
+                    break
+        if found < 0:
+            if _repeats(words, number):
+                style.append(_repeated(number, word))
+            else:
+                extra.append(number)
+            continue
+        if found < last:
+            style.append(_disordered(number, word, form))
+            if found < entry.pinned:
+                misplaced.append(number)
+        elif number < entry.pinned and found >= entry.pinned:
+            misplaced.append(number)
+        last = max(last, found)
+        holder[found] = number
+    missing = _missing(slots, holder)
+    choices = Choices(
+        {slot.name: words[at] for slot, at in zip(slots, holder, strict=True) if at >= 0}
+    )
+    candidate = Candidate(entry, form, choices, tuple(style))
+    return _Fit(candidate, tuple(extra), missing, tuple(misplaced))
+
+
+def _repeats(words: tuple[str, ...], number: int) -> bool:
+    """ptxas lets a plain flag be repeated (`.sat.sat`), but no type and no mode."""
+    word = words[number]
+    return word in words[:number] and word in FLAGS
+
+
+FLAGS: Final = frozenset(
+    (".sat", ".ftz", ".cc", ".relu", ".satfinite", ".NaN", ".approx", ".sync", ".aligned", ".uni")
+)
+
+
+def _missing(slots: tuple[Slot, ...], holder: list[int]) -> tuple[Slot, ...]:
+    """Empty slots that are required, by themselves or by a filled slot of their group."""
+    filled = [slot.groups for slot, at in zip(slots, holder, strict=True) if at >= 0]
+    return tuple(
+        slot
+        for slot, at in zip(slots, holder, strict=True)
+        if at < 0
+        and (
+            not slot.groups or any(groups[: len(slot.groups)] == slot.groups for groups in filled)
+        )
+    )
+
+
+def _excluded(fit: _Fit) -> list[Problem]:
+    """The exceptions that the spelling alone decides."""
+    entry, _, choices, _ = _parts(fit.candidate)
+    return [
+        Problem("excluded", 0, sentence)
+        for when, sentence in entry.exceptions
+        if not when.about_operands and when.matches(choices)
+    ]
+
+
+def _parts(candidate: Candidate) -> tuple[Entry, Form, Choices, tuple[Problem, ...]]:
+    return candidate.entry, candidate.form, candidate.choices, candidate.problems
+
+
+def _repeated(number: int, word: str) -> Problem:
+    return Problem("repeated-modifier", number + 1, f"{word} stands twice", (), style=True)
+
+
+def _disordered(number: int, word: str, form: Form) -> Problem:
+    message = f"{word} usually stands earlier: {form.text.split(' ')[0]}"
+    return Problem("modifier-order", number + 1, message, (), style=True)
+
+
+def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tuple[Problem, ...]:
+    """Why no form fits, told against the nearest one."""
+    name, form = best.candidate.entry.opcode, best.candidate.form
+    known = frozenset(word for fit in fitting for word in fit.candidate.form.words)
+    problems: list[Problem] = []
+    for number in best.extra:
+        word = words[number]
+        if word in words[:number]:
+            message = f"{word} stands twice"
+            problems.append(Problem("repeated-modifier", number + 1, message))
+        elif word in known:
+            message = f"{word} does not go with the other modifiers of this '{name}'"
+            problems.append(Problem("modifier-not-allowed", number + 1, message, _instead(best)))
+        else:
+            near = _instead(best) or tuple(get_close_matches(word, sorted(known), 3, 0.6))
+            message = f"'{name}' has no modifier {word}"
+            problems.append(Problem("unknown-modifier", number + 1, message, near))
+    for number in best.misplaced:
+        message = f"{words[number]} must stand earlier: {form.text.split(' ')[0]}"
+        problems.append(Problem("modifier-not-allowed", number + 1, message))
+    if not best.extra:
+        for slot in best.missing:
+            message = f"'{name}' needs {' or '.join(slot.choices)}"
+            problems.append(Problem("missing-modifier", 0, message, slot.choices))
+    return tuple(problems)
+
+
+def _instead(fit: _Fit) -> tuple[str, ...]:
+    return fit.missing[0].choices if len(fit.missing) == 1 else ()
+
+
+
+
+@lru_cache(maxsize=65536)
+def _match(resolution: Resolution, arguments: tuple[Argument, ...]) -> Match:
+    best: Match | None = None
+    for candidate in resolution.candidates:
+        for places in arrangements(candidate.form.places):
+            match = _judge(candidate, places, arguments)
+            if not match.problems:
+                return match
+            if best is None or _weight(match) < _weight(best):
+                best = match
+    assert best is not None
+    return best
+
+
+def _weight(match: Match) -> tuple[bool, int]:
+    counts = any(problem.kind == "operand-count" for problem in match.problems)
+    return (counts, len(match.problems))
+
+
+def arrangements(places: tuple[Place, ...]) -> Iterator[tuple[Place, ...]]:
+    """The operand lists of a form: every choice of its optional groups, shortest first."""
+    groups = sorted({place.groups[-1] for place in places if place.groups})
+    for chosen in product((False, True), repeat=len(groups)):
+        kept = {group for group, keep in zip(groups, chosen, strict=True) if keep}
+        if all(
+            set(place.groups) <= kept
+            for place in places
+            if place.groups and place.groups[-1] in kept
+        ):
+            yield tuple(place for place in places if set(place.groups) <= kept)
+
+
+def _judge(
+    candidate: Candidate, places: tuple[Place, ...], arguments: tuple[Argument, ...]
+) -> Match:
+    wanted = tuple((place, candidate.operand(place)) for place in places)
+    problems: list[Problem] = []
+    if len(places) != len(arguments):
+        expected = ", ".join(place.name for place in places) or "none"
+        message = f"{len(places)} operands are expected ({expected}), not {len(arguments)}"
+        problems.append(Problem("operand-count", min(len(places), len(arguments)), message))
+    given: set[str] = set()
+    for number, ((place, operand), argument) in enumerate(zip(wanted, arguments, strict=False)):
+        given.update(_facts(place, argument))
+        why = _wrong(candidate, place, operand, argument)
+        if why:
+            problems.append(Problem("operand", number, why))
+    choices = candidate.choices
+    entry = candidate.entry
+    if not problems:
+        problems.extend(
+            Problem("excluded", 0, sentence)
+            for when, sentence in entry.exceptions
+            if when.about_operands and when.matches(choices, given)
+        )
+    needs = tuple(need for need in entry.needs if need.because.matches(choices, given))
+    ends = tuple(end for end in entry.ends if end.when.matches(choices, given))
+    return Match(candidate, wanted, tuple(problems), needs, ends)
+
+
+def _facts(place: Place, argument: Argument) -> Iterator[str]:
+    """What selectors may ask of a given operand: `+c`, `+c:register`, `+p` for the pair."""
+    yield place.name
+    yield f"{place.name}:{argument.kind}"
+    if argument.pair is not None:
+        yield place.pair
+    if argument.negated:
+        yield f"{place.name}:negated"
+    for part, inner in zip(place.parts, argument.parts, strict=False):
+        if place.shape != "plain" and part.name != place.name:
+            yield from _facts(part, inner)
+
+
+def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument) -> str:
+    if given.negated and not place.negatable and wanted.type != ".pred":
+        return "only a predicate can be negated"
+    if given.pair is not None and not place.paired:
+        return "a second destination cannot stand here"
+    if given.pair is None and place.paired == "|":
+        return f"a second destination is expected here: {place.name}|{place.pair}"
+    if place.shape == "plain" or given.kind == "unknown":
+        return mismatch(wanted, given)
+    if place.shape == "vector":
+        return _parted(candidate, place, given, "vector")
+    if place.shape == "address" and given.kind == "address":
+        return mismatch(wanted, given) or _parted(candidate, place, given, "address")
+    if place.shape != given.kind and given.kind not in wanted.kinds:
+        return f"{'an address' if place.shape == 'address' else 'a list'} is expected here"
+    return ""
+
+
+def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> str:
+    """Checks what stands inside braces or brackets (an address's own base is checked before)."""
+    if given.kind != shape:
+        return f"{{{', '.join(part.name for part in place.parts)}}} is expected here"
+    for parts in arrangements(place.parts):
+        if len(parts) == len(given.parts):
+            skip = 1 if shape == "address" else 0
+            pairs = zip(parts[skip:], given.parts[skip:], strict=True)
+            whys = (_wrong(candidate, part, candidate.operand(part), one) for part, one in pairs)
+            return next((why for why in whys if why), "")
+    return f"{len(place.parts)} values are expected here, not {len(given.parts)}"
+
+
+def possible_next(spelling: str) -> tuple[str, ...]:
+    """The modifiers that may follow an unfinished spelling, in the order of the table."""
+    opcode, *modifiers = spelling.split(".")
+    words = tuple("." + modifier for modifier in modifiers)
+    found: dict[str, None] = {}
+    for entry in table.entries(opcode):
+        for form in entry.forms:
+            fit = _fit(entry, form, words)
+            if fit.extra or fit.misplaced:
+                continue
+            filled = [i for i, slot in enumerate(form.slots) if slot.name in fit.candidate.choices]
+            for slot in form.slots[max(filled, default=-1) + 1 :]:
+                found.update(dict.fromkeys(slot.choices))
+                if not slot.groups:
+                    break
+    return tuple(found)

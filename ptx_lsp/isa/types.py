@@ -1,0 +1,144 @@
+"""The types of PTX: fundamental, alternate and packed (PTX ISA, "Types").
+
+An operand fits an instruction type by size and kind (PTX ISA, "Type Information for Instructions
+and Operands"); `fits` and `fits_wider` are those rules, as ptxas applies them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from ptx_lsp.isa.target import OLDEST, Version
+
+
+class Kind(Enum):
+    """What the bits of a type stand for."""
+
+    UNSIGNED = "unsigned integer"
+    SIGNED = "signed integer"
+    BITS = "untyped bits"
+    FLOAT = "floating point"
+    ALTERNATE = "alternate or packed format"
+    PREDICATE = "predicate"
+    HANDLE = "texture, sampler or surface handle"
+
+
+INTEGERS: Final = (Kind.UNSIGNED, Kind.SIGNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """One type: `name` as written (`.u32`), `width` in bits, and the version that introduced it.
+
+    `lanes` counts the elements of a packed type. A type that is not `declarable` names a format
+    inside an instruction only; its values live in bit-size registers of the same width.
+    """
+
+    name: str
+    width: int
+    kind: Kind
+    lanes: int = 1
+    declarable: bool = True
+    since: Version = OLDEST
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in INTEGERS
+
+    @property
+    def bytes(self) -> int:
+        """The size in memory, in bytes (a predicate has none: 0)."""
+        return 0 if self.kind is Kind.PREDICATE else (self.width + 7) // 8
+
+
+def fits(register: Type, wanted: Type) -> bool:
+    """Whether a register of type `register` may stand where an instruction says `wanted`.
+
+    Sizes must agree. `.bN` fits everything, integers fit integers and bits, floats fit the same
+    float and bits; a packed or alternate format lives in `.bN` alone. ptxas counts a declared
+    `.f16x2` as 32 bits of anything but a float.
+    """
+    if register.width != wanted.width:
+        return False
+    if wanted.kind is Kind.BITS:
+        return register.kind not in (Kind.PREDICATE, Kind.HANDLE)
+    if register.kind is Kind.BITS:
+        return wanted.kind not in (Kind.PREDICATE, Kind.HANDLE)
+    if register.is_integer:
+        return wanted.is_integer
+    if register.name == ".f16x2":
+        return wanted.kind is not Kind.FLOAT
+    return register.name == wanted.name
+
+
+def fits_wider(register: Type, wanted: Type) -> bool:
+    """The relaxed rule of `ld`, `st` and `cvt`: the register may be wider than the type.
+
+    Integers and bits are chopped or extended; a floating-point type still needs its own size,
+    or any wider bit-size register (PTX ISA, "Operand Size Exceeding Instruction-Type Size").
+    """
+    if register.width <= wanted.width:
+        return fits(register, wanted)
+    if wanted.kind is Kind.BITS:
+        return register.kind not in (Kind.PREDICATE, Kind.HANDLE)
+    if wanted.is_integer:
+        return register.is_integer or register.kind is Kind.BITS
+    return wanted.kind in (Kind.FLOAT, Kind.ALTERNATE) and register.kind is Kind.BITS
+
+
+def twice(type: Type) -> Type | None:
+    """The type of the same kind with twice the width (`.s16` -> `.s32`), where there is one."""
+    return TYPES.get(f".{type.name[1]}{type.width * 2}")
+
+
+def _table() -> Iterable[Type]:
+    for width in (8, 16, 32, 64):
+        yield Type(f".b{width}", width, Kind.BITS)
+        yield Type(f".u{width}", width, Kind.UNSIGNED)
+        yield Type(f".s{width}", width, Kind.SIGNED)
+    yield Type(".b128", 128, Kind.BITS, since=Version(8, 3))
+    yield Type(".pred", 1, Kind.PREDICATE)
+    yield Type(".f16", 16, Kind.FLOAT)
+    yield Type(".f32", 32, Kind.FLOAT)
+    yield Type(".f64", 64, Kind.FLOAT)
+    yield Type(".f16x2", 32, Kind.ALTERNATE, 2, since=Version(4, 2))
+    for name in (".texref", ".samplerref", ".surfref"):
+        yield Type(name, 64, Kind.HANDLE, since=Version(1, 5))
+    for element, width, lanes, since in _ALTERNATE:
+        for count in lanes:
+            name = element if count == 1 else f"{element}x{count}"
+            yield Type(name, width * count, Kind.ALTERNATE, count, False, since)
+    for name, width in ((".b1", 1), (".u4", 4), (".s4", 4), (".b1024", 1024)):
+        yield Type(name, width, Kind.ALTERNATE, 1, False, Version(6, 3))
+
+
+# Formats that exist inside instructions only: element, its width, how many travel together.
+_ALTERNATE: Final = (
+    (".bf16", 16, (1, 2), Version(7, 0)),
+    (".tf32", 32, (1,), Version(7, 0)),
+    (".u8", 8, (4,), Version(9, 2)),
+    (".s8", 8, (4,), Version(9, 2)),
+    (".u16", 16, (2,), Version(8, 0)),
+    (".s16", 16, (2,), Version(8, 0)),
+    (".f32", 32, (2,), Version(8, 6)),
+    (".e4m3", 8, (1, 2, 4), Version(8, 1)),
+    (".e5m2", 8, (1, 2, 4), Version(8, 1)),
+    (".ue8m0", 8, (1, 2, 4), Version(8, 6)),
+    (".ue4m3", 8, (1, 2, 4), Version(8, 6)),
+    (".ue5m3", 8, (1, 2, 4), Version(9, 4)),
+    (".s2f6", 8, (1, 2, 4), Version(9, 1)),
+    # A pair of 6-bit elements takes 16 bits (8 each, padded); four-bit elements really pack.
+    (".e2m3", 8, (1, 2, 4), Version(8, 6)),
+    (".e3m2", 8, (1, 2, 4), Version(8, 6)),
+    (".e2m1", 4, (1, 2, 4), Version(8, 6)),
+)
+
+TYPES: Final[dict[str, Type]] = {type.name: type for type in _table()}
+
+
+def lookup(name: str) -> Type | None:
+    """The type called `name` (with its dot), or None."""
+    return TYPES.get(name)

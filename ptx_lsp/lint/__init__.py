@@ -1,0 +1,1 @@
+"""Rules turn facts about a module into findings. Rules report and never compute."""

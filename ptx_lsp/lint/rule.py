@@ -1,0 +1,76 @@
+"""How a rule is written, found and documented.
+
+A rule is one file in `rules/`: a generator of findings over a function or over a module. Its docstring
+is its documentation: a first line, then the sections *What it does*, *Why it matters*, *Example*, *Use
+instead* and *Fix safety*. The two code blocks are run as tests.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from ptx_lsp.lint.diagnostic import Finding, Severity
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+
+
+class Rule(NamedTuple):
+    """`name` identifies a rule; `code` groups it: E1xx ptxas rejects, W2xx suspect, P3xx slow, S4xx style.
+
+    Just one of `on_function` and `on_module` is there. A function's findings are kept until that
+    function, or a declaration that it uses, changes.
+    """
+
+    name: str
+    code: str
+    severity: Severity
+    documentation: str
+    on_function: Callable[[Function], Iterator[Finding]] | None = None
+    on_module: Callable[[Module], Iterator[Finding]] | None = None
+
+    @property
+    def summary(self) -> str:
+        """The first line of the documentation."""
+        return self.documentation.partition("\n")[0]
+
+
+_SEVERITY: dict[str, Severity] = {"E": "error", "W": "warning", "P": "info", "S": "hint"}
+
+
+def function_rule(
+    name: str, code: str
+) -> Callable[[Callable[[Function], Iterator[Finding]]], Rule]:
+    """Makes the decorated generator a rule that looks at one function at a time."""
+
+    def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
+        return Rule(name, code, _SEVERITY[code[0]], inspect.getdoc(check) or "", on_function=check)
+
+    return decorate
+
+
+def module_rule(name: str, code: str) -> Callable[[Callable[[Module], Iterator[Finding]]], Rule]:
+    """Makes the decorated generator a rule that looks at a whole file."""
+
+    def decorate(check: Callable[[Module], Iterator[Finding]]) -> Rule:
+        return Rule(name, code, _SEVERITY[code[0]], inspect.getdoc(check) or "", on_module=check)
+
+    return decorate
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule of the package `rules`, by code. Nothing lists them."""
+    from ptx_lsp.lint import rules
+
+    found = [
+        value
+        for module in pkgutil.iter_modules(rules.__path__)
+        for value in vars(importlib.import_module(f"{rules.__name__}.{module.name}")).values()
+        if isinstance(value, Rule)
+    ]
+    return tuple(sorted(found, key=lambda rule: rule.code))

@@ -1,0 +1,1 @@
+"""One rule a file; `ptx_lsp.lint.rule.all_rules` finds them."""

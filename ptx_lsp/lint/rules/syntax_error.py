@@ -1,0 +1,106 @@
+"""The rule `syntax-error`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.problem import SyntaxProblem
+
+_SPACE = re.compile(r"(?:[ \t\n\f\r]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_TOKEN = re.compile(r"[A-Za-z0-9_$%.:]+|\"[^\"\n]*\"?|\S")
+_LONGEST = 30
+
+
+@module_rule("syntax-error", code="E100")
+def syntax_error(module: Module) -> Iterator[Finding]:
+    """Text that is not PTX.
+
+    ## What it does
+    Reports every place where the text departs from the grammar of PTX, one for each broken statement,
+    at the token that does not fit (at the broken statement itself where a `}` or the end of the file
+    follows it).
+
+    ## Why it matters
+    ptxas stops at the first syntax error and judges nothing after it.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<2>;
+        mov.b32 %r0, 1
+        mov.b32 %r1, %r0;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<2>;
+        mov.b32 %r0, 1;
+        mov.b32 %r1, %r0;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    Where just one token will do, the fix inserts it, and what the file meant is what it says then.
+    """
+    text = module.document.source.text
+    for item in module.document.items:
+        told: set[int] = set()
+        for problem in item.problems:
+            finding, at = _finding(item, problem, text)
+            if at not in told:
+                told.add(at)
+                yield finding
+
+
+def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, int]:
+    """The finding, and the offset of the token that it speaks of."""
+    start, end = item.start + problem.start, item.start + problem.end
+    if start < end:
+        shown = _shown(text[start:end])
+        message = f"{shown} does not fit here; {problem.expected} was expected"
+        return Finding(Place.of(item.node, problem), message), start
+    at = _passed(text, start)
+    token = _TOKEN.match(text, at)
+    place = Place(item.node, problem.start, problem.end)
+    what = f"{problem.expected} is missing from {problem.within}"
+    related: tuple[tuple[Place, str], ...] = ()
+    if token is None or token[0] == "}":
+        message = what
+    else:
+        message = f"{problem.expected} was expected before {_shown(token[0])}"
+        related = ((place, what),)
+        place = Place(item.node, at - item.start, token.end() - item.start)
+    remedy = None
+    if problem.token is not None:
+        where = Place(item.node, problem.start, problem.start)
+        remedy = Remedy(f"Insert `{problem.token}`", (Replacement(where, problem.token),))
+    return Finding(place, message, related, remedy), at
+
+
+def _passed(text: str, start: int) -> int:
+    """The offset of the token at or after `start`."""
+    match = _SPACE.match(text, start)
+    return match.end() if match else start
+
+
+def _shown(text: str) -> str:
+    line = text.split("\n", 1)[0].rstrip()
+    return f"`{line}`" if len(line) <= _LONGEST else f"`{line[:_LONGEST]}...`"

@@ -1,0 +1,125 @@
+"""The rule `undeclared-name`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.body import Free
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import Declared
+
+
+@module_rule("undeclared-name", code="E101")
+def undeclared_name(module: Module) -> Iterator[Finding]:
+    """A name that nothing declares, or that is out of reach where it is used.
+
+    ## What it does
+    Finds registers, variables, labels and functions that are used but not declared, used before their
+    declaration, declared in another function, or declared in a block that has ended. Only labels may
+    be used before they stand.
+
+    ## Why it matters
+    ptxas stops at such a name. It says `Unknown symbol`, and says nothing of a name that is close or
+    of a block that has ended.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<2>;
+        mov.b32 %r0, 1;
+        add.s32 %r1, %r0, %R0;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<2>;
+        mov.b32 %r0, 1;
+        add.s32 %r1, %r0, %r0;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix takes the nearest name that is declared; it is a guess, so it is not applied unasked.
+    """
+    for item, name in module.undeclared:
+        later = module.find(name.text, len(module.document.source.data))
+        yield _finding(Place.of(item.node, name), name.text, later, list(module.names))
+    for function in module.functions:
+        yield from _in_function(function)
+
+
+def _in_function(function: Function) -> Iterator[Finding]:
+    for early in function.body.early_uses:
+        yield Finding(
+            function.place(early.name),
+            f"`{early.name.text}` is used before its declaration; only labels may be",
+            ((early.declared.place, f"`{early.name.text}` is declared here"),),
+        )
+    for use, later in function.undeclared_late:
+        yield _finding(function.place(use.name), use.name.text, later, [])
+    for use in function.undeclared:
+        yield _unknown(function, use)
+
+
+def _finding(place: Place, name: str, later: Declared | None, near: list[str]) -> Finding:
+    if later is not None:
+        return Finding(
+            place,
+            f"`{name}` is used before its declaration",
+            ((later.place, f"`{name}` is declared here"),),
+        )
+    return Finding(place, f"`{name}` is not declared", remedy=_remedy(place, nearest(name, near)))
+
+
+def _unknown(function: Function, use: Free) -> Finding:
+    name, place = use.name.text, function.place(use.name)
+    hidden = _elsewhere_in(function, name)
+    if hidden is not None:
+        return Finding(
+            place,
+            f"`{name}` is not known here: the block that declares it does not hold this statement",
+            ((hidden.place, f"`{name}` is declared here"),),
+        )
+    for other in function.module.functions:
+        found = other.body.scope.find_here(name) if other is not function else None
+        if found is not None:
+            return Finding(
+                place,
+                f"`{name}` is not known here: it belongs to `{other.name}`",
+                ((found.place, f"`{name}` is declared here"),),
+            )
+    close = nearest(name, [*use.scope.all_names(), *function.module.names])
+    message = f"`{name}` is not declared"
+    if close is not None:
+        message += f"; did you mean `{close}`?"
+    return Finding(place, message, remedy=_remedy(place, close))
+
+
+def _elsewhere_in(function: Function, name: str) -> Declared | None:
+    """What `name` stands for in some other block of the function."""
+    return next(
+        (found for scope in function.body.scopes if (found := scope.find_here(name))), None
+    )
+
+
+def _remedy(place: Place, close: str | None) -> Remedy | None:
+    if close is None:
+        return None
+    return Remedy(f"Replace by `{close}`", (Replacement(place, close),), safe=False)

@@ -1,0 +1,259 @@
+"""The inside of one function: its scopes, instructions and labels, and what each name stands for.
+
+It depends on the text of that function alone, so an edit elsewhere keeps it. Names that the function
+does not declare are `free`; `Function` looks them up in the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ptx_lsp.isa import special_registers
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.scope import Range, Scope, range_count
+from ptx_lsp.model.symbols import (
+    Declared, Label, Predefined, Prototype, Register, Symbol, TargetTable, Variable, element_type,
+    vector_length,
+)
+from ptx_lsp.syntax import nodes
+
+
+class Instruction(NamedTuple):
+    """An instruction and the scope that its names are looked up in."""
+
+    node: nodes.Instruction
+    scope: Scope
+
+
+class Duplicate(NamedTuple):
+    """A name declared again in the block that declares it already."""
+
+    name: nodes.Name
+    symbol: Declared
+    first: Declared
+
+
+class EarlyUse(NamedTuple):
+    """A name used before the declaration that it would need."""
+
+    name: nodes.Name
+    declared: Declared
+
+
+class Free(NamedTuple):
+    """A name that the function does not declare, and the scope it stands in."""
+
+    name: nodes.Name
+    scope: Scope
+
+
+class Body:
+    """What one function holds.
+
+    `symbols` tells, by the `start` of a name's node, what it stands for; names found in the module are
+    not in it. `statements` lists every statement in order, those of inner blocks included.
+    """
+
+    def __init__(self, node: nodes.Function) -> None:
+        self.node = node
+        self.scope = Scope(None)
+        self.scopes = [self.scope]
+        self.returns: list[Register | Variable] = []
+        self.parameters: list[Register | Variable] = []
+        self.variables: list[Variable] = []
+        self.registers: list[Register] = []
+        self.labels: list[Label] = []
+        self.instructions: list[Instruction] = []
+        self.statements: list[nodes.Statement] = []
+        self.symbols: dict[int, Symbol] = {}
+        self.duplicates: list[Duplicate] = []
+        self.early_uses: list[EarlyUse] = []
+        self.free: dict[str, list[Free]] = {}
+        self._pending: list[Free] = []
+        self._declare_parameters()
+        if node.body is not None:
+            self._walk(node.body)
+        self._resolve_pending()
+
+    # -- declarations ---------------------------------------------------------------------------
+
+    def _declare_parameters(self) -> None:
+        for into, declarations in (
+            (self.returns, self.node.returns), (self.parameters, self.node.parameters)
+        ):
+            for declaration in declarations or ():
+                for symbol in self._declared(declaration, self.scope):
+                    symbol.is_parameter = True
+                    into.append(symbol)
+
+    def _declared(
+        self, declaration: nodes.Declaration, scope: Scope
+    ) -> Iterable[Register | Variable]:
+        space = declaration.space.text if declaration.space else ""
+        for declarator in declaration.declarators:
+            if declarator.initializer is not None:
+                self._use(declarator.initializer, scope)
+            name = declarator.name
+            if name.text == "_":
+                continue
+            place = Place.of(self.node, name)
+            symbol: Register | Variable
+            if space == ".reg":
+                symbol = Register(
+                    name.text, element_type(declaration), vector_length(declaration), declarator,
+                    place,
+                )
+            else:
+                symbol = Variable(name.text, space, declaration, declarator, place)
+            if declarator.range is None:
+                self._declare(name, symbol, scope)
+            else:
+                first = scope.declare_range(name.text, Range(symbol, range_count(declarator)))
+                if first is not None:
+                    self.duplicates.append(Duplicate(name, symbol, first))
+            self.symbols[name.start] = symbol
+            yield symbol
+
+    def _declare(self, name: nodes.Name, symbol: Declared, scope: Scope) -> None:
+        first = scope.declare(symbol)
+        self.symbols[name.start] = symbol
+        if first is not None:
+            self.duplicates.append(Duplicate(name, symbol, first))
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def _walk(self, body: nodes.Block) -> None:
+        """Without recursion: blocks may be nested thousands deep."""
+        open_blocks = [(iter(_with_next(body.statements)), self.scope)]
+        while open_blocks:
+            statements, scope = open_blocks[-1]
+            for statement, following in statements:
+                self.statements.append(statement)
+                if isinstance(statement, nodes.Instruction):
+                    self._instruction(statement, scope)
+                elif isinstance(statement, nodes.Block):
+                    inner = Scope(scope)
+                    self.scopes.append(inner)
+                    open_blocks.append((iter(_with_next(statement.statements)), inner))
+                    break
+                else:
+                    self._other(statement, following, scope)
+            else:
+                open_blocks.pop()
+
+    def _instruction(self, node: nodes.Instruction, scope: Scope) -> None:
+        self.instructions.append(Instruction(node, scope))
+        if node.guard is not None:
+            self._use(node.guard.predicate, scope)
+        names = scope.names
+        symbols = self.symbols
+        for operand in node.operands:
+            if isinstance(operand, nodes.Name):  # most of them, so without a call
+                symbol = names.get(operand.text)
+                if symbol is not None:
+                    symbols[operand.start] = symbol
+                else:
+                    self._use_name(operand, scope)
+            else:
+                self._use(operand, scope)
+
+    def _other(
+        self, statement: nodes.Statement, following: nodes.Statement | None, scope: Scope
+    ) -> None:
+        match statement:
+            case nodes.Declaration():
+                for symbol in self._declared(statement, scope):
+                    if isinstance(symbol, Register):
+                        self.registers.append(symbol)
+                    else:
+                        self.variables.append(symbol)
+            case nodes.Label():
+                self._declare(statement.name, self._label(statement, following), scope)
+            case nodes.TargetList():
+                for name in statement.names:
+                    self._use_name(name, scope)
+            case _:
+                pass
+
+    def _label(self, node: nodes.Label, following: nodes.Statement | None) -> Declared:
+        name, place = node.name.text, Place.of(self.node, node.name)
+        if isinstance(following, nodes.CallPrototype):
+            return Prototype(name, following, place)
+        if isinstance(following, nodes.TargetList):
+            return TargetTable(name, following, place)
+        label = Label(name, place)
+        self.labels.append(label)
+        return label
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def _use(self, value: nodes.Expression, scope: Scope) -> None:
+        for name in names_in(value):
+            self._use_name(name, scope)
+
+    def _use_name(self, name: nodes.Name, scope: Scope) -> None:
+        symbol: Symbol | None = scope.find(name.text) or predefined(name.text)
+        if symbol is not None:
+            self.symbols[name.start] = symbol
+        elif name.text != "_":
+            self._pending.append(Free(name, scope))
+
+    def _resolve_pending(self) -> None:
+        """Names that nothing before them declares: of a label further on, or of the module."""
+        for pending in self._pending:
+            name, scope = pending
+            symbol = scope.find(name.text)
+            if symbol is None:
+                self.free.setdefault(name.text, []).append(pending)
+            elif isinstance(symbol, Label | Prototype | TargetTable):
+                self.symbols[name.start] = symbol
+            else:
+                self.early_uses.append(EarlyUse(name, symbol))
+        self._pending.clear()
+
+
+def predefined(name: str) -> Predefined | None:
+    """What PTX itself calls `name`: a special register, or `WARP_SZ`."""
+    if name == "WARP_SZ" or special_registers.find(name) is not None:
+        return Predefined(name)
+    return None
+
+
+def names_in(value: nodes.Expression) -> Iterable[nodes.Name]:
+    """The names of an operand, in the order they stand."""
+    match value:
+        case nodes.Name():
+            yield value
+        case nodes.Address() | nodes.Vector() | nodes.Group() | nodes.InitializerList():
+            for item in value.items:
+                yield from names_in(item)
+        case nodes.Binary():
+            yield from names_in(value.left)
+            yield from names_in(value.right)
+        case nodes.Member():
+            yield from names_in(value.object)
+        case nodes.Pair():
+            yield value.left
+            if isinstance(value.right, nodes.Name):
+                yield value.right
+        case nodes.Unary() | nodes.Cast():
+            yield from names_in(value.value)
+        case nodes.Element():
+            yield value.array
+            for index in value.indices:
+                yield from names_in(index)
+        case nodes.Conditional():
+            for part in (value.condition, value.then, value.otherwise):
+                yield from names_in(part)
+        case nodes.Relocation():
+            for item in value.values:
+                yield from names_in(item)
+        case _:
+            return
+
+
+def _with_next(
+    statements: tuple[nodes.Statement, ...],
+) -> Iterable[tuple[nodes.Statement, nodes.Statement | None]]:
+    return zip(statements, (*statements[1:], None), strict=True)

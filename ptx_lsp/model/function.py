@@ -1,0 +1,79 @@
+"""A function in its module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptx_lsp.model.body import Body, Free
+from ptx_lsp.model.place import Located, Place
+from ptx_lsp.model.symbols import Declared, FunctionName, Symbol
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.document import Item
+
+if TYPE_CHECKING:
+    from ptx_lsp.model.module import Module
+
+
+class Function:
+    """A kernel or function as declared or defined at one place of a file.
+
+    `linked` tells what the names stand for that the function takes from the module; `undeclared` are
+    those that nothing declares before the function.
+    """
+
+    def __init__(self, module: Module, item: Item, symbol: FunctionName, body: Body) -> None:
+        self.module = module
+        self.item = item
+        self.symbol = symbol
+        self.body = body
+        self.linked: dict[str, Declared] = {}
+        self.undeclared: list[Free] = []
+        self.undeclared_late: list[tuple[Free, Declared]] = []
+        """Names of the module that are declared only after this function."""
+
+    def link(self) -> None:
+        """Looks up the free names, once the whole module is known."""
+        module, item = self.module, self.item
+        for name, uses in self.body.free.items():
+            found = module.find(name, item.start)
+            if found is not None:
+                self.linked[name] = found
+                continue
+            later = module.find(name, len(module.document.source.data))
+            if later is None:
+                self.undeclared.extend(uses)
+            else:
+                self.undeclared_late.extend((use, later) for use in uses)
+
+    @property
+    def node(self) -> nodes.Function:
+        return self.body.node
+
+    @property
+    def name(self) -> str:
+        return self.symbol.name
+
+    @property
+    def is_kernel(self) -> bool:
+        return self.symbol.is_kernel
+
+    def resolve(self, name: nodes.Name) -> Symbol | None:
+        """What a name in this function stands for; None where nothing declares it."""
+        return self.body.symbols.get(name.start) or self.linked.get(name.text)
+
+    def place(self, part: Located) -> Place:
+        """Where a node of this function is."""
+        return Place(self.node, part.start, part.end)
+
+    @property
+    def environment(self) -> tuple[object, ...]:
+        """All that a finding about this function may depend on besides its own text."""
+        module = self.module
+        return (
+            module.version,
+            module.target,
+            module.address_size,
+            tuple((name, id(symbol.place.owner)) for name, symbol in self.linked.items()),
+            tuple((use.name.text, id(late.place.owner)) for use, late in self.undeclared_late),
+            id(module) if self.undeclared else 0,  # what is near such a name may be anywhere
+        )

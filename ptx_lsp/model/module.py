@@ -1,0 +1,204 @@
+"""A PTX file: its version, target, variables and functions, with every name resolved."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+from typing import NamedTuple
+
+from ptx_lsp.isa import target as isa
+from ptx_lsp.model.body import Body, names_in, predefined
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.scope import range_count
+from ptx_lsp.model.symbols import (
+    AggregateName, AliasName, Declared, FunctionName, Label, Register, Variable, element_type,
+    vector_length,
+)
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.document import Document, Item
+from ptx_lsp.text import Span
+
+
+class Repeated(NamedTuple):
+    """A name of the module declared once more."""
+
+    symbol: Declared
+    first: Declared
+
+
+class Module:
+    """The meaning of one document. Never changes; an edited document gets a new one, which takes over
+    from `previous` what the edit did not touch.
+    """
+
+    def __init__(self, document: Document, previous: Module | None = None) -> None:
+        self.document = document
+        self.names: dict[str, list[tuple[int, Declared]]] = {}
+        """For each name its declarations in order, with the offset from which they are known."""
+        self.variables: list[Variable | Register] = []
+        self.functions: list[Function] = []
+        self.repeated: list[Repeated] = []
+        self.undeclared: list[tuple[Item, nodes.Name]] = []
+        self._starts = {id(item.node): item.start for item in document.items}
+        self._bodies = {id(f.node): f.body for f in previous.functions} if previous else {}
+        self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
+        for item in document.items:
+            self._declare(item)
+        for item in document.items:
+            self._link(item)
+        for function in self.functions:
+            function.link()
+
+    @classmethod
+    def parse(cls, text: str) -> Module:
+        """The module of a PTX text."""
+        from ptx_lsp.text import Source
+
+        return cls(Document.parse(Source.of(text)))
+
+    # -- header ---------------------------------------------------------------------------------
+
+    @cached_property
+    def version(self) -> isa.Version | None:
+        """As the first `.version` has it; None where there is none that PTX knows."""
+        for item in self.document.items:
+            if isinstance(item.node, nodes.Version):
+                number = item.node.number
+                try:
+                    found = isa.parse_version(number.text if isinstance(number, nodes.Number) else "")
+                except ValueError:
+                    return None
+                return found if found in isa.VERSIONS else None
+        return None
+
+    @cached_property
+    def target_names(self) -> tuple[nodes.Name, ...]:
+        """What the first `.target` lists."""
+        for item in self.document.items:
+            if isinstance(item.node, nodes.Target):
+                return item.node.names
+        return ()
+
+    @cached_property
+    def target(self) -> isa.Target | None:
+        """The architecture that the first `.target` names; None where it names none that exists."""
+        for name in self.target_names:
+            found = isa.parse_target(name.text)
+            if found is not None and found in isa.TARGETS:
+                return found
+        return None
+
+    @cached_property
+    def address_size(self) -> int:
+        """In bits; 32 where the file does not say."""
+        for item in self.document.items:
+            if isinstance(item.node, nodes.AddressSize):
+                bits = item.node.bits
+                return 64 if isinstance(bits, nodes.Number) and bits.text == "64" else 32
+        return 32
+
+    # -- places ---------------------------------------------------------------------------------
+
+    def span(self, place: Place) -> Span:
+        """Where a place of this module is in its text."""
+        base = self._starts[id(place.owner)] if place.owner is not None else 0
+        return Span(base + place.start, base + place.end)
+
+    def function_at(self, offset: int) -> Function | None:
+        """The function whose text holds `offset`."""
+        index = bisect_right(self.functions, offset, key=lambda f: f.item.start) - 1
+        if index < 0:
+            return None
+        function = self.functions[index]
+        return function if offset < function.item.end else None
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def find(self, name: str, before: int) -> Declared | None:
+        """What `name` stands for in a statement that begins at offset `before`.
+
+        A function is known in its own body; everything else only after its declaration.
+        """
+        found: Declared | None = None
+        for known_from, symbol in self.names.get(name, ()):
+            if known_from <= before:
+                found = found or symbol
+        if found is None:
+            base = name.rstrip("0123456789")
+            if base != name and base in self._ranges:
+                known_from, symbol, count = self._ranges[base]
+                if known_from <= before and int(name[len(base) :]) < count:
+                    return symbol
+        return found
+
+    def definition(self, name: str) -> FunctionName | None:
+        """The body of a function that may be declared several times, else its first declaration."""
+        symbols = [s for _, s in self.names.get(name, ()) if isinstance(s, FunctionName)]
+        return next((s for s in symbols if s.is_definition), symbols[0] if symbols else None)
+
+    def _declare(self, item: Item) -> None:
+        node = item.node
+        match node:
+            case nodes.Declaration():
+                self._declare_variables(item, node)
+            case nodes.Function(name=nodes.Name() as name):
+                symbol = FunctionName(name.text, node, Place.of(node, name))
+                self._add(symbol, item.start)
+                body = self._bodies.get(id(node)) or Body(node)
+                self.functions.append(Function(self, item, symbol, body))
+            case nodes.Function():  # nameless: what is in it can be looked at all the same
+                symbol = FunctionName("", node, Place.of(node, node.kind))
+                body = self._bodies.get(id(node)) or Body(node)
+                self.functions.append(Function(self, item, symbol, body))
+            case nodes.Aggregate(name=nodes.Name() as name):
+                self._add(AggregateName(name.text, node, Place.of(node, name)), item.end)
+            case nodes.Alias(name=nodes.Name() as name) if name.text not in self.names:
+                self._add(AliasName(name.text, node, Place.of(node, name)), item.end)
+            case nodes.Label(name=name):
+                self._add(Label(name.text, Place.of(node, name)), item.end)
+            case _:
+                pass
+
+    def _declare_variables(self, item: Item, node: nodes.Declaration) -> None:
+        space = node.space.text if node.space else ""
+        for declarator in node.declarators:
+            name = declarator.name
+            place = Place.of(node, name)
+            symbol = (
+                Register(name.text, element_type(node), vector_length(node), declarator, place)
+                if space == ".reg"
+                else Variable(name.text, space, node, declarator, place)
+            )
+            self.variables.append(symbol)
+            known_from = item.start + declarator.end
+            if declarator.range is None:
+                self._add(symbol, known_from)
+            else:
+                self._ranges[name.text] = (known_from, symbol, range_count(declarator))
+
+    def _add(self, symbol: Declared, known_from: int) -> None:
+        declared = self.names.setdefault(symbol.name, [])
+        earlier = declared[0][1] if declared else self.find(symbol.name, known_from)
+        if earlier is not None:
+            self.repeated.append(Repeated(symbol, earlier))
+        declared.append((known_from, symbol))
+
+    def _link(self, item: Item) -> None:
+        """Looks up the names that module-level statements use."""
+        match item.node:
+            case nodes.Declaration(declarators=declarators):
+                for declarator in declarators:
+                    if declarator.initializer is not None:
+                        for name in names_in(declarator.initializer):
+                            self._need(item, name, item.end)
+            case nodes.Alias(name=name, aliasee=aliasee):
+                for used in (name, aliasee):
+                    if isinstance(used, nodes.Name):
+                        self._need(item, used, item.start)
+            case _:
+                pass
+
+    def _need(self, item: Item, name: nodes.Name, before: int) -> None:
+        if self.find(name.text, before) is None and predefined(name.text) is None:
+            self.undeclared.append((item, name))

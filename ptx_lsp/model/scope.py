@@ -1,0 +1,121 @@
+"""Scopes: which name stands for what, where.
+
+As ptxas has it (docs/ptxas.md, section 2): a name is known from its declaration on, to the end of its
+block; one kind of name hides another of an outer block; registers, variables, parameters and labels of
+one block share one set of names. Only labels may be named before they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.model.symbols import Declared, Label, Register, Variable
+from ptx_lsp.syntax import nodes
+
+_DIGITS = "0123456789"
+
+
+class Range:
+    """`%r<8>`: the names `%r0` to `%r7`."""
+
+    __slots__ = ("count", "declared")
+
+    def __init__(self, declared: Register | Variable, count: int) -> None:
+        self.declared = declared
+        self.count = count
+
+    def member(self, name: str) -> Register | Variable:
+        """The one of them called `name`."""
+        first = self.declared
+        if isinstance(first, Register):
+            return Register(name, first.type, first.vector, first.declarator, first.place)
+        return Variable(name, first.space, first.declaration, first.declarator, first.place)
+
+
+class Scope:
+    """The names of one block."""
+
+    __slots__ = ("names", "parent", "ranges")
+
+    def __init__(self, parent: Scope | None) -> None:
+        self.parent = parent
+        self.names: dict[str, Declared] = {}
+        self.ranges: dict[str, Range] = {}
+
+    def find(self, name: str) -> Declared | None:
+        """What `name` stands for, here or in a block around this one."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.find_here(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def find_here(self, name: str) -> Declared | None:
+        found = self.names.get(name)
+        if found is not None or not self.ranges:
+            return found
+        base = name.rstrip(_DIGITS)
+        found_range = self.ranges.get(base)
+        # `%r03` is `%r3` to ptxas
+        if found_range is None or base == name or int(name[len(base) :]) >= found_range.count:
+            return None
+        member = found_range.member(name)
+        self.names[name] = member
+        return member
+
+    def declare(self, symbol: Declared) -> Declared | None:
+        """Adds a name; what it stands for already, if it does, stays."""
+        first = self.find_here(symbol.name)
+        if first is None or (isinstance(symbol, Label) and not self._is_exact(symbol.name)):
+            self.names[symbol.name] = symbol
+            return None
+        return first
+
+    def declare_range(self, base: str, found: Range) -> Declared | None:
+        """Adds the names of a range; what one of them stands for already stays."""
+        if base in self.ranges:
+            return self.ranges[base].declared
+        for name, symbol in self.names.items():
+            if (
+                not isinstance(symbol, Label)
+                and name.rstrip(_DIGITS) == base != name
+                and int(name[len(base) :]) < found.count
+            ):
+                return symbol
+        self.ranges[base] = found
+        return None
+
+    def _is_exact(self, name: str) -> bool:
+        """Whether `name` was declared by itself, not as one of a range (which a label may be)."""
+        symbol = self.names.get(name)
+        return symbol is not None and not (
+            isinstance(symbol, Register | Variable) and symbol.declarator.range is not None
+        )
+
+    def all_names(self) -> Iterator[str]:
+        """Every name that can be seen here, those of ranges included."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.names
+            for base, found in scope.ranges.items():
+                yield from (f"{base}{index}" for index in range(min(found.count, 10_000)))
+            scope = scope.parent
+
+
+def range_count(declarator: nodes.Declarator) -> int:
+    """How many names a range declares; 0 where that is not a number."""
+    count = declarator.range
+    return integer(count.text) or 0 if isinstance(count, nodes.Number) else 0
+
+
+def integer(text: str) -> int | None:
+    """The value of an integer literal as PTX writes it; None where it is none."""
+    digits = text.removesuffix("U")
+    try:
+        if digits[:2] in ("0x", "0X", "0b", "0B"):
+            return int(digits, 0)
+        return int(digits, 8 if digits.startswith("0") and len(digits) > 1 else 10)
+    except ValueError:
+        return None

@@ -1,0 +1,115 @@
+"""A PTX file as text, tree and typed statements, kept in step with edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import takewhile
+
+import tree_sitter_ptx
+from tree_sitter import Language, Node, Parser, Tree
+
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.lower import PASSED, lower
+from ptx_lsp.syntax.problem import SyntaxProblem
+from ptx_lsp.text import Edit, Source
+
+
+class Item:
+    """A top-level statement. `node` and `problems` count from `start`, a byte offset in the file.
+
+    An edit elsewhere in the file keeps `node` the same object, so what is computed from it can be
+    kept as well.
+    """
+
+    __slots__ = ("end", "node", "problems", "start")
+
+    def __init__(
+        self, start: int, end: int, node: nodes.Statement, problems: tuple[SyntaxProblem, ...]
+    ) -> None:
+        self.start = start
+        self.end = end
+        self.node = node
+        self.problems = problems
+
+    def moved(self, by: int) -> Item:
+        return Item(self.start + by, self.end + by, self.node, self.problems) if by else self
+
+
+class Document:
+    """A PTX text with its top-level statements in order. Never changes; `edited` gives a new one."""
+
+    def __init__(self, source: Source, tree: Tree, items: tuple[Item, ...]) -> None:
+        self.source = source
+        self.items = items
+        self._tree = tree
+
+    @classmethod
+    def parse(cls, source: Source) -> Document:
+        """Any text at all has a document; what is wrong with it is in its items' problems."""
+        tree = _parser().parse(source.data)
+        return cls(source, tree, tuple(_lowered(tree.root_node.children, source)))
+
+    def edited(self, edit: Edit) -> Document:
+        """This document after `edit`; only the statements that the edit touched are lowered again."""
+        source = self.source.edited(edit)
+        old = self._tree.copy()
+        stop = edit.start + len(edit.replacement)
+        old.edit(
+            edit.start, edit.end, stop,
+            _point(self.source, edit.start), _point(self.source, edit.end), _point(source, stop),
+        )
+        tree = _parser().parse(source.data, old)
+        if tree.root_node.has_error:
+            # Tree-sitter's own recovery may depend on the history of edits; the scanner leaves it
+            # next to nothing to do.
+            tree = _parser().parse(source.data)
+        return Document(source, tree, self._items_after(edit, tree, source))
+
+    def _items_after(self, edit: Edit, tree: Tree, source: Source) -> tuple[Item, ...]:
+        """A statement is kept where its text, its extent and its health are what they were.
+
+        The statement just before the edit may end otherwise now, so it is lowered anew.
+        """
+        new = list(_statements(tree.root_node.children))
+        before = list(takewhile(lambda item: item.end < edit.start, self.items))[:-1]
+        kept_first = 0
+        for item, node in zip(before, new, strict=False):
+            if item.problems or (node.start_byte, node.end_byte) != (item.start, item.end):
+                break
+            kept_first += 1
+        after: list[Item] = []
+        old_last, new_last = len(self.items) - 1, len(new) - 1
+        while old_last >= kept_first and new_last >= kept_first:
+            item, node = self.items[old_last], new[new_last]
+            moved = item.moved(edit.growth)
+            if (
+                item.start <= edit.end
+                or item.problems
+                or (node.start_byte, node.end_byte) != (moved.start, moved.end)
+            ):
+                break
+            after.append(moved)
+            old_last, new_last = old_last - 1, new_last - 1
+        middle = _lowered(new[kept_first : new_last + 1], source)
+        return (*self.items[:kept_first], *middle, *reversed(after))
+
+
+def _lowered(children: list[Node], source: Source) -> Iterator[Item]:
+    for child in _statements(children):
+        for lowered in lower(child, source.text):
+            yield Item(lowered.start, lowered.end, lowered.node, lowered.problems)
+
+
+def _statements(children: list[Node]) -> Iterator[Node]:
+    return (child for child in children if child.type not in PASSED)
+
+
+def _point(source: Source, offset: int) -> tuple[int, int]:
+    data = source.data
+    return data.count(b"\n", 0, offset), offset - data.rfind(b"\n", 0, offset) - 1
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_ptx.language()))

@@ -1,0 +1,109 @@
+"""What ptxas takes in an operand, beyond what the grammar tells apart.
+
+The grammar reads operands as C would read them. PTX is narrower: a name can only come first in an
+expression, and only `+` may follow it; an exact float (`0f3F800000`) takes no sign and no part in
+arithmetic; vectors are nested only inside an address. (Probed, docs/ptxas.md sections 1.3 to 1.6.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.problem import SyntaxProblem
+
+
+def operand_problems(operand: nodes.Operand, within: str) -> Iterator[SyntaxProblem]:
+    """Of one operand of an instruction, or of one value of an initialiser."""
+    match operand:
+        case nodes.Name() | nodes.Number() | nodes.Missing() | nodes.Pair():
+            return
+        case nodes.String():
+            yield _problem(operand, "an operand, not a string,", within)
+        case nodes.Address():
+            for item in operand.items:
+                if isinstance(item, nodes.Vector):
+                    yield from _vector_problems(item, within)
+                elif isinstance(item, nodes.Address):
+                    yield _problem(item, "an address, not one in brackets again,", within)
+                else:
+                    yield from _expression_problems(item, within, first=True)
+        case nodes.Vector():
+            yield from _vector_problems(operand, within)
+        case nodes.Group():
+            for item in operand.items:
+                yield from operand_problems(item, within)
+        case _:
+            yield from _expression_problems(operand, within, first=True)
+
+
+def _vector_problems(vector: nodes.Vector, within: str) -> Iterator[SyntaxProblem]:
+    for item in vector.items:
+        if isinstance(item, nodes.Vector | nodes.Address):
+            yield _problem(item, "a register or a constant", within)
+        else:
+            yield from _expression_problems(item, within, first=True)
+
+
+def _expression_problems(
+    value: nodes.Expression, within: str, first: bool
+) -> Iterator[SyntaxProblem]:
+    """`first`: this is where a name may stand."""
+    match value:
+        case nodes.Name(text="WARP_SZ"):
+            return
+        case nodes.Name() | nodes.Member() | nodes.Element() if not first:
+            yield _problem(value, "a constant", within)
+        case nodes.Element():
+            for index in value.indices:
+                yield from _expression_problems(index, within, first=True)
+        case nodes.Unary(value=nodes.Number(kind="exact_float") as literal):
+            yield _problem(literal, "a number without sign: its bits hold one already", within)
+        case nodes.Unary(operator="-" | "!", value=nodes.Name() | nodes.Member()):
+            return  # `-a` and `!p`: the table knows where
+        case nodes.Unary():
+            yield from _expression_problems(value.value, within, first=False)
+        case nodes.Binary():
+            yield from _binary_problems(value, within, first)
+        case nodes.Conditional():
+            yield from _expression_problems(value.condition, within, first)
+            yield from _expression_problems(value.then, within, first=False)
+            yield from _expression_problems(value.otherwise, within, first=False)
+        case nodes.Cast():
+            yield from _expression_problems(value.value, within, first=False)
+        case nodes.Group():
+            for item in value.items:
+                yield from _expression_problems(item, within, first=False)
+        case _:
+            return
+
+
+def _binary_problems(
+    value: nodes.Binary, within: str, first: bool
+) -> Iterator[SyntaxProblem]:
+    left: nodes.Expression = value
+    rights: list[nodes.Binary] = []
+    while isinstance(left, nodes.Binary):
+        rights.append(left)
+        left = left.left
+    innermost = rights[-1]
+    if (
+        first
+        and isinstance(left, nodes.Name | nodes.Member | nodes.Element)
+        and not (isinstance(left, nodes.Name) and left.text == "WARP_SZ")
+        and innermost.operator != "+"
+    ):
+        end = innermost.right.start
+        wanted = "`+-`" if innermost.operator == "-" else "`+`"
+        yield SyntaxProblem(left.end, end, f"{wanted} or nothing after a name", within)
+    else:
+        yield from _expression_problems(left, within, first)
+    for part in reversed(rights):
+        for side in (left if part is innermost else None, part.right):
+            if isinstance(side, nodes.Number) and side.kind == "exact_float":
+                yield _problem(side, "a number that arithmetic takes: an exact float is none", within)
+        yield from _expression_problems(part.right, within, first=False)
+
+
+def _problem(node: nodes.Expression, expected: str, within: str) -> SyntaxProblem:
+    return SyntaxProblem(node.start, node.end, expected, within)

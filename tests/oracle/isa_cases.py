@@ -1,0 +1,435 @@
+"""Spells the instruction table out as lines of PTX: what it allows, and what nearly is.
+
+For every form: each choice of each slot by itself, a cover of all pairs of choices, both at the
+least version and target and one below each; and near misses. Each `Case` carries the line and what
+the table says of it, so that another judge (ptxas) can be compared.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+
+from ptx_lsp.isa.entry import Entry, Need
+from ptx_lsp.isa.notation import Form, Place, Slot
+from ptx_lsp.isa.operand import Argument, Operand
+from ptx_lsp.isa.resolve import Candidate, arrangements, resolve
+from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.target import LATEST, OLDEST, TARGETS, VERSIONS, Target, Version, satisfies
+from ptx_lsp.isa.types import TYPES
+
+Point = tuple[Version, Target]
+
+
+class Case(NamedTuple):
+    """A line to judge at a `.version` and `.target`, and whether the table accepts it there."""
+
+    spelling: str
+    operands: str
+    version: Version
+    target: Target
+    accepted: bool
+    why: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"{self.spelling} {self.operands};".replace(" ;", ";")
+
+
+def cases(entry: Entry) -> Iterator[Case]:
+    """Every case of a row, without repetitions."""
+    seen: set[tuple[str, str, Version, Target]] = set()
+    for case in _all(entry):
+        if case[:4] not in seen:
+            seen.add(case[:4])
+            yield case
+
+
+def _all(entry: Entry) -> Iterator[Case]:
+    for form in entry.forms:
+        single, paired = rows(form)
+        for row in single:
+            for spelling, arguments in _lines(entry, form, row):
+                for point in _points(spelling, arguments, _top(spelling, arguments)):
+                    yield _case(spelling, arguments, point)
+        for row in paired:
+            for spelling, arguments in _lines(entry, form, row):
+                yield _case(spelling, arguments, _top(spelling, arguments))
+        yield from _misses(entry, form, single)
+
+
+def _case(spelling: str, arguments: tuple[Argument, ...], point: Point) -> Case:
+    why = verdict(spelling, arguments, *point)
+    return Case(spelling, ", ".join(map(written, arguments)), *point, not why, why)
+
+
+def verdict(
+    spelling: str, arguments: tuple[Argument, ...], version: Version, target: Target
+) -> str:
+    """Why the table refuses a line; "" when it accepts it."""
+    resolution = resolve(spelling)
+    match = resolution.match(arguments)
+    if match is None:
+        return resolution.problems[0].message
+    if match.problems:
+        return match.problems[0].message
+    for need in match.unmet(version, target):
+        return f"[{need.because.text}] needs {' or '.join(map(str, need.ways))}"
+    for end in match.ended(version, target):
+        if not end.deprecated:
+            return end.sentence
+    return ""
+
+
+# Rows: which choice each slot has. "" leaves a slot out.
+
+Row = tuple[str, ...]
+
+
+def rows(form: Form) -> tuple[list[Row], list[Row]]:
+    """The rows with one choice changed, and rows that cover every pair of choices."""
+    axes = [("", *slot.choices) if slot.groups else slot.choices for slot in form.slots]
+    plain = tuple(axis[0] for axis in axes)
+    bases = [plain, *_valid_bases(form, axes)]
+    single = [
+        _grouped(form.slots, (*base[:at], choice, *base[at + 1 :]))
+        for base in bases
+        for at, axis in enumerate(axes)
+        for choice in axis
+    ]
+    paired = [_grouped(form.slots, row) for row in _pairs(form, axes)]
+    return _unique([plain, *single]), _unique(paired)
+
+
+def _valid_bases(form: Form, axes: Sequence[Row]) -> list[Row]:
+    """Up to two rows that the table accepts, when the first choices do not go together."""
+    chance = random.Random(form.text)
+    found: list[Row] = []
+    for _ in range(60):
+        row = _grouped(form.slots, tuple(chance.choice(axis) for axis in axes))
+        if resolve(form.opcode + "".join(row)).ok:
+            found.append(row)
+            if len(found) == 2:
+                break
+    return found
+
+
+def _grouped(slots: Sequence[Slot], row: Row) -> Row:
+    """Fills the empty slots that a filled one brings with it."""
+    filled = [slot.groups for slot, choice in zip(slots, row, strict=True) if choice]
+    return tuple(
+        choice
+        or (
+            slot.choices[0]
+            if any(groups[: len(slot.groups)] == slot.groups for groups in filled)
+            else ""
+        )
+        for slot, choice in zip(slots, row, strict=True)
+    )
+
+
+def _pairs(form: Form, axes: Sequence[Row]) -> Iterator[Row]:
+    """Rows that hold every pair of choices; where it can be, in a row that the table accepts."""
+    chance = random.Random(form.text)
+    left = {
+        (i, one, j, other)
+        for (i, first), (j, second) in combinations(enumerate(axes), 2)
+        for one in first
+        for other in second
+    }
+    tried = 0
+    while left and tried < 4000:
+        tried += 1
+        i, one, j, other = min(left)
+        best: Row | None = None
+        for _ in range(12):
+            row = [chance.choice(axis) for axis in axes]
+            row[i], row[j] = one, other
+            whole = _grouped(form.slots, tuple(row))
+            if whole[i] == one and whole[j] == other:
+                best = whole
+                if resolve(form.opcode + "".join(whole)).ok:
+                    break
+        left.discard((i, one, j, other))
+        if best is not None:
+            for (a, left_), (b, right) in combinations(enumerate(best), 2):
+                left.discard((a, left_, b, right))
+            yield best
+
+
+def _unique(rows: Iterable[Row]) -> list[Row]:
+    return list(dict.fromkeys(rows))
+
+
+# Lines: a row with operands.
+
+
+def _lines(entry: Entry, form: Form, row: Row) -> Iterator[tuple[str, tuple[Argument, ...]]]:
+    for places in arrangements(form.places):
+        yield form.opcode + "".join(row), _arguments(entry, form, row, places)
+
+
+def _candidate(entry: Entry, form: Form, row: Row) -> Candidate:
+    chosen = zip(form.slots, row, strict=True)
+    return Candidate(entry, form, Choices({slot.name: word for slot, word in chosen if word}))
+
+
+def _arguments(
+    entry: Entry, form: Form, row: Row, places: Sequence[Place]
+) -> tuple[Argument, ...]:
+    candidate = _candidate(entry, form, row)
+    return tuple(argument(candidate, place) for place in places)
+
+
+def argument(candidate: Candidate, place: Place) -> Argument:
+    """Something right to stand at a place."""
+    wanted = candidate.operand(place)
+    made = _shaped(candidate, place, wanted)
+    if place.paired == "|":
+        pair = candidate.operand(Place(place.pair))
+        return made._replace(pair=_plain(pair))
+    return made
+
+
+def _shaped(candidate: Candidate, place: Place, wanted: Operand) -> Argument:
+    match place.shape:
+        case "address":
+            base = Argument("register", ".u64")
+            rest = (argument(candidate, part) for part in place.parts[1:] if not part.groups)
+            return Argument("address", parts=(base, *rest))
+        case "vector" | "list":
+            parts = tuple(argument(candidate, part) for part in place.parts)
+            return Argument(place.shape, parts=parts)
+        case "plain":
+            if place.name.isdigit():
+                return Argument("integer", value=int(place.name))
+            return _plain(wanted)
+
+
+def _plain(wanted: Operand) -> Argument:
+    count = wanted.count if isinstance(wanted.count, int) else 0
+    if count:
+        single = _plain(replace(wanted, count=0))
+        return Argument("vector", parts=(single,) * max(count, 1))
+    if "register" in wanted.kinds:
+        return Argument("register", _register_type(wanted))
+    if "integer" in wanted.kinds:
+        return Argument("integer", value=wanted.values[0] if wanted.values else wanted.low or 1)
+    for kind in ("address", "label", "function", "variable", "special", "list"):
+        if kind in wanted.kinds:
+            base = Argument("register", ".u64")
+            parts = (base,) if kind == "address" else ()
+            return Argument(kind, what_type(wanted), parts=parts)
+    return Argument("unknown")
+
+
+def what_type(wanted: Operand) -> str:
+    return wanted.type if isinstance(wanted.type, str) else ""
+
+
+def _register_type(wanted: Operand) -> str:
+    name = what_type(wanted).partition("|")[0]
+    type = TYPES.get(name, TYPES[".b32"])
+    return type.name if type.declarable else f".b{max(type.width, 8)}"
+
+
+def written(given: Argument, counter: int = 1) -> str:
+    """An argument as PTX text, in the names that the prelude declares."""
+    text = _written(given)
+    if given.pair is not None:
+        text = f"{text}|{_written(given.pair)}"
+    return f"!{text}" if given.negated else text
+
+
+def _written(given: Argument) -> str:
+    inner = ", ".join(
+        f"%{part.type[1:]}_{number % 8}" if part.kind == "register" else written(part)
+        for number, part in enumerate(given.parts)
+    )
+    match given.kind:
+        case "register":
+            return f"%{given.type[1:]}_1"
+        case "integer":
+            return str(given.value if given.value is not None else 1)
+        case "float":
+            return "1.5"
+        case "bits":
+            return "0f3F800000"
+        case "variable":
+            return {".texref": "tex0", ".surfref": "surf0", ".samplerref": "samp0"}.get(
+                given.type, f"{given.space.lstrip('.') or 'global'}0"
+            )
+        case "label":
+            return "L1"
+        case "function":
+            return "f0"
+        case "special":
+            return "%tid.x"
+        case "address":
+            return f"[{inner}]"
+        case "vector":
+            return f"{{{inner}}}"
+        case "list":
+            return f"({inner})"
+        case "sink":
+            return "_"
+        case "unknown":
+            return "unknown"
+
+
+# Points: where to judge a line.
+
+
+def _top(spelling: str, arguments: tuple[Argument, ...]) -> Point:
+    """The newest version, and a target that serves."""
+    needs = _needs(spelling, arguments)
+    for target in reversed(TARGETS):
+        if target.number not in (101, 82, 21) and _met(needs, LATEST, target):
+            if not _refused(spelling, arguments, LATEST, target):
+                return LATEST, target
+    for version, target in ((v, t) for v in reversed(VERSIONS) for t in TARGETS):
+        if TARGETS[target] <= version and _met(needs, version, target):
+            if not _refused(spelling, arguments, version, target):
+                return version, target
+    return LATEST, Target(121, "a")
+
+
+def _refused(
+    spelling: str, arguments: tuple[Argument, ...], version: Version, target: Target
+) -> bool:
+    match = resolve(spelling).match(arguments)
+    return match is not None and any(
+        not end.deprecated for end in match.ended(version, target)
+    )
+
+
+def _needs(spelling: str, arguments: tuple[Argument, ...]) -> tuple[Need, ...]:
+    match = resolve(spelling).match(arguments)
+    return match.needs if match is not None else ()
+
+
+def _met(needs: Sequence[Need], version: Version, target: Target) -> bool:
+    return all(any(satisfies(way, version, target) for way in need.ways) for need in needs)
+
+
+def _points(
+    spelling: str, arguments: tuple[Argument, ...], top: Point
+) -> Iterator[Point]:
+    """The top, the least version and target, one below each, and every suffix that counts."""
+    yield top
+    match = resolve(spelling).match(arguments)
+    if match is None or match.problems:
+        return
+    needs = match.needs
+    least = _least(needs)
+    if least is not None:
+        yield least
+        yield from _below(*least)
+    features = {t for need in needs for way in need.ways for t in way.targets if t.suffix}
+    for feature in features:
+        yield LATEST, feature
+        yield LATEST, Target(feature.number)
+        other = Target(feature.number, "f" if feature.suffix == "a" else "a")
+        if other in TARGETS:
+            yield LATEST, other
+    if features:
+        yield LATEST, Target(90, "a")
+    for end in match.ends:
+        target = next((t for t in TARGETS if t.number >= max(end.number, 10)), Target(90))
+        yield max(end.version, TARGETS[target]), target
+        yield from _below(end.version, target)
+
+
+def _least(needs: Sequence[Need]) -> Point | None:
+    points = (
+        (version, target)
+        for version in VERSIONS
+        if version != (5, 1)
+        for target, since in TARGETS.items()
+        if since <= version and _met(needs, version, target)
+    )
+    return next(points, None)
+
+
+def _below(version: Version, target: Target) -> Iterator[Point]:
+    """The same target one version before, and the same version one target before."""
+    if version > OLDEST:
+        before = VERSIONS[VERSIONS.index(version) - 1]
+        if before == (5, 1):
+            before = Version(5, 0)
+        if TARGETS[target] <= before:
+            yield before, target
+    lower = [
+        one
+        for one, since in TARGETS.items()
+        if one.number < target.number and not one.suffix and since <= version
+    ]
+    if lower:
+        yield version, lower[-1]
+
+
+# Near misses.
+
+
+def _misses(entry: Entry, form: Form, single: Sequence[Row]) -> Iterator[Case]:
+    good = [row for row in single if resolve(form.opcode + "".join(row)).ok][:3]
+    for row in good:
+        words = [word for word in row if word]
+        places = next(arrangements(form.places))
+        arguments = _arguments(entry, form, row, places)
+        for changed in _wrong_words(entry, words):
+            spelling = form.opcode + "".join(changed)
+            yield _case(spelling, arguments, _top(spelling, arguments))
+        spelling = form.opcode + "".join(words)
+        top = _top(spelling, arguments)
+        for broken in _wrong_operands(arguments):
+            yield _case(spelling, broken, top)
+
+
+STRANGERS = (".sat", ".ftz", ".rn", ".global", ".cc", ".wide", ".relu", ".s32", ".f32", ".lo")
+
+
+def _wrong_words(entry: Entry, words: list[str]) -> Iterator[list[str]]:
+    """A foreign or a neighbour's modifier, one left out, two swapped, one repeated."""
+    neighbours = dict.fromkeys(word for form in entry.forms for word in sorted(form.words))
+    for word in (*tuple(neighbours)[:24], *STRANGERS):
+        if word not in words:
+            yield [*words[:-1], word, *words[-1:]]
+            yield [*words[:-1], word]
+    for at in range(len(words)):
+        yield words[:at] + words[at + 1 :]
+        yield words[: at + 1] + words[at:]
+        if at:
+            yield [*words[: at - 1], words[at], words[at - 1], *words[at + 1 :]]
+    if len(words) > 2:
+        yield words[::-1]
+
+
+_REGISTERS = (".pred", ".b16", ".s16", ".u32", ".s32", ".f32", ".b32", ".u64", ".s64", ".f64",
+              ".b64", ".f16", ".b8")
+
+
+def _wrong_operands(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, ...]]:
+    """Each operand as a register of every type and as every other kind; one more and one less."""
+    others = (
+        Argument("integer", value=1),
+        Argument("float"),
+        Argument("bits"),
+        Argument("address", parts=(Argument("register", ".u64"),)),
+        Argument("vector", parts=(Argument("register", ".b32"),) * 2),
+        Argument("variable", ".u32", ".global"),
+        Argument("special", ".u32"),
+    )
+    for at in range(len(arguments)):
+        for other in (*(Argument("register", type) for type in _REGISTERS), *others):
+            if arguments[at].kind != "address" or other.kind != "register":
+                yield (*arguments[:at], other, *arguments[at + 1 :])
+            else:
+                inner = Argument("address", parts=(other, *arguments[at].parts[1:]))
+                yield (*arguments[:at], inner, *arguments[at + 1 :])
+    yield arguments[:-1]
+    if arguments:
+        yield (*arguments, arguments[-1])

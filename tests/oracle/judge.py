@@ -1,0 +1,233 @@
+"""Judges the instruction table by ptxas, and records its verdicts.
+
+    python -m tests.oracle.judge integer            judge one section, print disagreements
+    python -m tests.oracle.judge integer --update   the same, and record the verdicts
+    python -m tests.oracle.judge --line 'add.s32 %s32_1, %s32_1, 1;' [--at 8.0 sm_90]
+    python -m tests.oracle.judge --prelude          what a line may name
+
+Thousands of lines go through one ptxas process for each `.version` and `.target`, in its
+parse-only mode. A fatal error ends a run: what stood before it is judged anew without it, the
+line itself is refused, and the rest goes on in a new run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from ptx_lsp import ptxas
+from ptx_lsp.isa import table
+from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.target import Target, Version, parse_target, parse_version
+from tests.oracle.isa_cases import Case, Point, cases
+
+VERDICTS = Path(__file__).parent / "verdicts"
+
+
+class Verdict(NamedTuple):
+    """What ptxas says of a line: accepted or not, and its first message."""
+
+    accepted: bool
+    message: str
+
+
+def sections() -> dict[str, tuple[Entry, ...]]:
+    """The rows by section: the last part of the module's name."""
+    found: dict[str, list[Entry]] = defaultdict(list)
+    for entry in table.all_entries():
+        found[entry.module.rpartition(".")[2]].append(entry)
+    return {name: tuple(entries) for name, entries in found.items()}
+
+
+def judge(lines: Sequence[str], point: Point) -> list[Verdict]:
+    """ptxas's verdict on each line, inside one function at this version and target."""
+    tool = ptxas.find()
+    if tool is None:
+        raise FileNotFoundError("no ptxas at hand")
+    verdicts: dict[int, Verdict] = {}
+    todo = list(range(len(lines)))
+    while todo:
+        found, fatal = _run(str(tool), [lines[i] for i in todo], point)
+        if fatal is None:
+            last = len(todo)
+        else:  # messages of a later phase are missing: judge what stood before once more
+            last = fatal
+            verdicts[todo[fatal]] = Verdict(False, found[fatal])
+            found, again = _run(str(tool), [lines[i] for i in todo[:fatal]], point)
+            assert again is None, "a line is fatal only in company"
+        for number in range(last):
+            verdicts[todo[number]] = Verdict(number not in found, found.get(number, ""))
+        todo = todo[last + 1 :]
+    return [verdicts[i] for i in range(len(lines))]
+
+
+_MESSAGE = re.compile(r"ptxas [^,]*, line (\d+); (error|warning|info|fatal)\s*: (.*)")
+
+
+def _run(tool: str, lines: Sequence[str], point: Point) -> tuple[dict[int, str], int | None]:
+    """The first error of each refused line, and the number of the line that was fatal."""
+    head = prelude(*point)
+    source = f"{head}{'\n'.join(lines)}\nL1:\nret;\n}}\n"
+    command = [tool, "-arch", _architecture(point[1]), "-o", "/dev/null", "-"]
+    result = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    first = head.count("\n") + 1
+    found: dict[int, str] = {}
+    fatal: int | None = None
+    for line in result.stderr.splitlines():
+        match = _MESSAGE.match(line)
+        if match is None:
+            if "aborted due to errors" not in line:
+                raise RuntimeError(f"ptxas at {point}: {line}")
+            continue
+        number = int(match[1]) - first
+        if match[2] in ("error", "fatal"):
+            if not 0 <= number < len(lines):
+                raise RuntimeError(f"ptxas at {point}, outside the lines: {line}")
+            found.setdefault(number, match[3])
+        if match[2] == "fatal":
+            fatal = number
+    return found, fatal
+
+
+def _architecture(target: Target) -> str:
+    """The parse-only `-arch` for a target: its own, or the oldest that ptxas still has."""
+    renamed = {101: 110, 82: 86}.get(target.number, target.number)
+    return f"compute_{max(renamed, 75)}{target.suffix}"
+
+
+_PLAIN = ("b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64",
+          "f16", "f32", "f64", "pred")
+
+
+def prelude(version: Version, target: Target) -> str:
+    """Declarations of a register of every type, a variable of every space, a function, a label."""
+    types = list(_PLAIN)
+    if version >= (4, 2) and target.number >= 53:
+        types.append("f16x2")
+    if version >= (8, 3) and target.number >= 70:
+        types.append("b128")
+    lines = [f".version {version}", f".target {target}"]
+    if version >= (2, 3):
+        lines.append(".address_size 64")
+    if version >= (1, 5):
+        lines.append(".global .texref tex0; .global .samplerref samp0; .global .surfref surf0;")
+    lines.append(".global .align 16 .b32 global0[16]; .const .align 16 .b32 const0[16];")
+    lines.append(".shared .align 16 .b32 shared0[16];")
+    if version >= (2, 0) and target.number >= 20:
+        lines.append(".func f0() { ret; }")
+        lines.append(".func (.param .b32 r0) f1(.param .b32 p0) { ret; }")
+    lines.append(f".entry k({'.param .u64 param0' if version >= (1, 4) else ''}) {{")
+    lines.append(".local .align 16 .b32 local0[16];")
+    lines.extend(f".reg .{type} %{type}_<8>;" for type in types)
+    return "\n".join(lines) + "\n"
+
+
+def compare(entries: Iterable[Entry]) -> list[tuple[Case, Verdict]]:
+    """Every case of the rows with ptxas's verdict."""
+    points: dict[Point, dict[Case, None]] = defaultdict(dict)
+    for entry in entries:
+        for case in cases(entry):
+            points[case.version, case.target][case] = None
+    with ThreadPoolExecutor(2) as pool:
+        work = {
+            point: pool.submit(judge, [case.line for case in group], point)
+            for point, group in points.items()
+        }
+        return [
+            pair
+            for point, group in points.items()
+            for pair in zip(group, work[point].result(), strict=True)
+        ]
+
+
+# The record: one line for each point, verdict and operand list, with all its spellings.
+
+
+def record(judged: Iterable[tuple[Case, Verdict]]) -> str:
+    """The verdicts as text: `8.0 sm_90 + %s32_1, 1: add.s32 sub.s32`."""
+    groups: dict[tuple[Version, Target, bool, str], set[str]] = defaultdict(set)
+    for case, verdict in judged:
+        key = (case.version, case.target, verdict.accepted, case.operands)
+        groups[key].add(case.spelling)
+    lines = (
+        f"{version} {target} {'+' if accepted else '-'} {operands}: {' '.join(sorted(spellings))}"
+        for (version, target, accepted, operands), spellings in groups.items()
+    )
+    return "\n".join(sorted(lines)) + "\n"
+
+
+class Recorded(NamedTuple):
+    """One recorded verdict."""
+
+    spelling: str
+    operands: str
+    version: Version
+    target: Target
+    accepted: bool
+
+
+def replay(text: str) -> Iterable[Recorded]:
+    """Reads a record back."""
+    for line in text.splitlines():
+        version, name, sign, rest = line.split(" ", 3)
+        operands, _, spellings = rest.rpartition(": ")
+        target = parse_target(name)
+        assert target is not None
+        for spelling in spellings.split(" "):
+            yield Recorded(spelling, operands, parse_version(version), target, sign == "+")
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="judge", description="judge the table by ptxas")
+    parser.add_argument("sections", nargs="*", help="sections (modules of ptx_lsp/isa); none: all")
+    parser.add_argument("--entry", help="only rows whose name starts with this")
+    parser.add_argument("--update", action="store_true", help="record the verdicts")
+    parser.add_argument("--show", type=int, default=40, help="how many disagreements to print")
+    parser.add_argument("--line", action="append", help="judge just this line")
+    parser.add_argument("--at", nargs=2, default=("9.5", "sm_121a"), help="version and target")
+    parser.add_argument("--prelude", action="store_true", help="print what a line may name")
+    options = parser.parse_args(arguments)
+    target = parse_target(options.at[1])
+    assert target is not None, options.at[1]
+    point = (parse_version(options.at[0]), target)
+    if options.prelude:
+        print(prelude(*point))
+        return 0
+    if options.line:
+        for line, verdict in zip(options.line, judge(options.line, point), strict=True):
+            print("accepted" if verdict.accepted else f"refused ({verdict.message})", line)
+        return 0
+    return max([_section(name, entries, options) for name, entries in sections().items()
+                if not options.sections or name in options.sections], default=2)
+
+
+def _section(name: str, entries: Sequence[Entry], options: argparse.Namespace) -> int:
+    chosen = [entry for entry in entries if entry.name.startswith(str(options.entry or ""))]
+    if not chosen:
+        return 0
+    judged = compare(chosen)
+    wrong = [(case, verdict) for case, verdict in judged if case.accepted != verdict.accepted]
+    lost = [pair for pair in wrong if pair[1].accepted]
+    rate = 100 * (1 - len(wrong) / len(judged))
+    accepted = sum(verdict.accepted for _, verdict in judged)
+    print(f"{name}: {len(chosen)} rows, {len(judged)} lines, ptxas accepts {accepted};"
+          f" agreement {rate:.2f} %, {len(lost)} refused by the table alone")
+    for case, verdict in (lost + [pair for pair in wrong if pair not in lost])[: options.show]:
+        says = f"ptxas accepts, table: {case.why}" if verdict.accepted else (
+            f"table accepts, ptxas: {verdict.message}")
+        print(f"  {case.version} {case.target}  {case.line}  {says}")
+    if options.update and not options.entry:
+        VERDICTS.mkdir(exist_ok=True)
+        (VERDICTS / f"{name}.txt").write_text(record(judged))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
