@@ -256,7 +256,7 @@ def _written(given: Argument) -> str:
             return str(given.value if given.value is not None else 1)
         case "float":
             return "1.5"
-        case "bits":
+        case "single":
             return "0f3F800000"
         case "variable":
             return {".texref": "tex0", ".surfref": "surf0", ".samplerref": "samp0"}.get(
@@ -417,7 +417,7 @@ def _wrong_operands(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument,
     others = (
         Argument("integer", value=1),
         Argument("float"),
-        Argument("bits"),
+        Argument("single"),
         Argument("address", parts=(Argument("register", ".u64"),)),
         Argument("vector", parts=(Argument("register", ".b32"),) * 2),
         Argument("variable", ".u32", ".global"),

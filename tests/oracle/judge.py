@@ -7,7 +7,7 @@
 
 Thousands of lines go through one ptxas process for each `.version` and `.target`, in its
 parse-only mode. A fatal error ends a run: what stood before it is judged anew without it, the
-line itself is refused, and the rest goes on in a new run.
+line itself is refused, and the rest goes on in a new run. Where ptxas breaks down, halves are tried.
 """
 
 from __future__ import annotations
@@ -51,30 +51,41 @@ def judge(lines: Sequence[str], point: Point) -> list[Verdict]:
     tool = ptxas.find()
     if tool is None:
         raise FileNotFoundError("no ptxas at hand")
-    verdicts: dict[int, Verdict] = {}
-    todo = list(range(len(lines)))
-    while todo:
-        found, fatal = _run(str(tool), [lines[i] for i in todo], point)
-        if fatal is None:
-            last = len(todo)
-        else:  # messages of a later phase are missing: judge what stood before once more
-            last = fatal
-            verdicts[todo[fatal]] = Verdict(False, found[fatal])
-            found, again = _run(str(tool), [lines[i] for i in todo[:fatal]], point)
-            assert again is None, "a line is fatal only in company"
-        for number in range(last):
-            verdicts[todo[number]] = Verdict(number not in found, found.get(number, ""))
-        todo = todo[last + 1 :]
-    return [verdicts[i] for i in range(len(lines))]
+    return _judge(str(tool), list(lines), point) if lines else []
+
+
+def _judge(tool: str, lines: list[str], point: Point) -> list[Verdict]:
+    run = _run(tool, lines, point)
+    if run.crashed:
+        if len(lines) == 1:
+            return [Verdict(False, "ptxas crashes")]
+        half = len(lines) // 2
+        return _judge(tool, lines[:half], point) + _judge(tool, lines[half:], point)
+    if run.fatal is None:
+        return [Verdict(i not in run.found, run.found.get(i, "")) for i in range(len(lines))]
+    verdicts: list[Verdict] = []
+    if run.fatal:  # messages of a later phase are missing: judge what stood before once more
+        verdicts.extend(_judge(tool, lines[: run.fatal], point))
+    verdicts.append(Verdict(False, run.found[run.fatal]))
+    if run.fatal + 1 < len(lines):
+        verdicts.extend(_judge(tool, lines[run.fatal + 1 :], point))
+    return verdicts
+
+
+class _Run(NamedTuple):
+    """The first error of each refused line; which line was fatal; whether ptxas broke down."""
+
+    found: dict[int, str]
+    fatal: int | None
+    crashed: bool
 
 
 _MESSAGE = re.compile(r"ptxas [^,]*, line (\d+); (error|warning|info|fatal)\s*: (.*)")
 
 
-def _run(tool: str, lines: Sequence[str], point: Point) -> tuple[dict[int, str], int | None]:
-    """The first error of each refused line, and the number of the line that was fatal."""
+def _run(tool: str, lines: Sequence[str], point: Point) -> _Run:
     head = prelude(*point)
-    source = f"{head}{'\n'.join(lines)}\nL1:\nret;\n}}\n"
+    source = "\n".join([head.rstrip("\n"), *lines, "L1:", "ret;", "}", ""])
     command = [tool, "-arch", _architecture(point[1]), "-o", "/dev/null", "-"]
     result = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     first = head.count("\n") + 1
@@ -93,7 +104,8 @@ def _run(tool: str, lines: Sequence[str], point: Point) -> tuple[dict[int, str],
             found.setdefault(number, match[3])
         if match[2] == "fatal":
             fatal = number
-    return found, fatal
+    finished = result.returncode == (255 if found else 0)
+    return _Run(found, fatal, not finished)
 
 
 def _architecture(target: Target) -> str:
@@ -117,7 +129,7 @@ def prelude(version: Version, target: Target) -> str:
     if version >= (2, 3):
         lines.append(".address_size 64")
     if version >= (1, 5):
-        lines.append(".global .texref tex0; .global .samplerref samp0; .global .surfref surf0;")
+        lines.append(".global .texref tex0; .global .surfref surf0;")
     lines.append(".global .align 16 .b32 global0[16]; .const .align 16 .b32 const0[16];")
     lines.append(".shared .align 16 .b32 shared0[16];")
     if version >= (2, 0) and target.number >= 20:

@@ -161,10 +161,18 @@ static bool is_possible(enum Token token, int32_t c, int32_t second, const bool 
 }
 
 /* Whether the string whose opening quote was read is closed. One that goes on over line ends counts
- * as closed only if its statement ends behind it: else the quote is that of another string. */
-static bool string_ends(TSLexer *lexer) {
+ * as closed only if its statement ends behind it: else the quote is that of another string. With
+ * `mark`, the text up to where the statement seems to end is marked. */
+static bool string_ends(TSLexer *lexer, bool mark) {
   bool line = false;
-  for (; !lexer->eof(lexer) && lexer->lookahead != '"'; next(lexer)) line |= lexer->lookahead == '\n';
+  for (; !lexer->eof(lexer) && lexer->lookahead != '"'; next(lexer)) {
+    if (mark && (lexer->lookahead == '\n' || lexer->lookahead == ';')) {
+      lexer->mark_end(lexer);
+      mark = false;
+    }
+    line |= lexer->lookahead == '\n';
+  }
+  if (mark) lexer->mark_end(lexer);
   if (!line) return !lexer->eof(lexer);
   if (lexer->eof(lexer)) return false;
   do next(lexer);
@@ -178,8 +186,8 @@ static bool emit(TSLexer *lexer, enum Token token) {
 }
 
 /* Reads up to the end of the broken statement: a `;`, a `}` that the junk did not open, or a line
- * that begins another statement. */
-static bool read_junk(TSLexer *lexer, const bool *valid) {
+ * that may begin another statement. */
+static bool read_junk(TSLexer *lexer) {
   unsigned depth = 0;
   for (;;) {
     int32_t c = lexer->lookahead;
@@ -191,10 +199,7 @@ static bool read_junk(TSLexer *lexer, const bool *valid) {
     if (c != '\n') continue;
     pass_gap(lexer);
     c = lexer->lookahead;
-    if (c == '/' || c == '}') break;
-    if (lexer->eof(lexer)) continue;
-    next(lexer);
-    if (starts_statement(lexer, c, valid)) break;
+    if (is_letter(c) || c == '_' || c == '$' || c == '.' || c == '@' || c == '}' || c == '/') break;
   }
   return emit(lexer, JUNK);
 }
@@ -241,15 +246,19 @@ bool tree_sitter_ptx_external_scanner_scan(void *payload, TSLexer *lexer, const 
   enum Token token = !closed ? NOTHING : slash ? DIVIDE : token_of(c);
   if (valid[LINE_END] && line && token != COMMA) return emit(lexer, LINE_END);
   if (closed && !slash) next(lexer);
-  if (token == STRING && !string_ends(lexer)) token = NOTHING;
+  if (token == STRING && valid[STRING]) {
+    if (string_ends(lexer, valid[JUNK])) return false;
+    if (valid[JUNK]) return emit(lexer, JUNK);
+    token = NOTHING;
+  }
   int32_t second = lexer->lookahead;
   if (valid[MISSING] && line && starts_statement(lexer, c, valid)) return emit(lexer, MISSING);
   if (is_possible(token, c, second, valid)) return false;
-  if (token == RIGHT_BRACE || !valid[JUNK]) {
+  if (token == RIGHT_BRACE || (line && token == IDENTIFIER) || !valid[JUNK]) {
     if (valid[LINE_END]) return emit(lexer, LINE_END);
     if (valid[MISSING]) return emit(lexer, MISSING);
   }
-  return valid[JUNK] && read_junk(lexer, valid);
+  return valid[JUNK] && read_junk(lexer);
 }
 
 void *tree_sitter_ptx_external_scanner_create(void) { return 0; }

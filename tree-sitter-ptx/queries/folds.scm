@@ -1,0 +1,7 @@
+[
+  (block)
+  (section)
+  (aggregate)
+  (initializer_list)
+  (parameter_list)
+] @fold
