@@ -75,7 +75,7 @@ module.exports = grammar({
     $.dwarf_line,
     ',', ';', ':', '{', '}', '(', ')', '[', ']', '@', '!', '=', '|', '<', '>',
     '+', '-', '*', '/', '%', '&', '^', '~', '?',
-    '.param', '.entry',
+    '.param', '.entry', '.attribute',
   ],
 
   extras: $ => [/[ \t\n\f\r\uFEFF]/, $.comment, $.preprocessor_line],
@@ -240,9 +240,18 @@ module.exports = grammar({
 
     // ---- functions ----------------------------------------------------------------------------
 
-    function: $ => seq(
-      repeat($.linkage),
-      field('kind', choice('.entry', '.func')),
+    // a kernel ends with its body or `;`, a function needs neither
+    function: $ => choice(
+      seq(
+        repeat($.linkage), field('kind', '.entry'), $._header,
+        choice(field('body', $.block), wanted($, ';')),
+      ),
+      prec.right(seq(
+        repeat($.linkage), field('kind', '.func'), $._header,
+        optional(choice(field('body', $.block), ';')),
+      )),
+    ),
+    _header: $ => prec.right(seq(
       repeat($.attribute),
       optional(field('returns', $.parameter_list)),
       field('name', wanted($, $.identifier)),
@@ -250,17 +259,16 @@ module.exports = grammar({
       optional(field('parameters', $.parameter_list)),
       repeat(choice($.function_directive, $.attribute, $.pragma)),
       optional($.junk),
-      choice(field('body', $.block), wanted($, ';')),
-    ),
+    )),
     parameter_list: $ => enclosed($, '(', perhapsListOf($, $.parameter), ')'),
     parameter: $ => seq(
       choice(field('space', $.space), $._specifier), repeat($._specifier), optional($.declarator),
     ),
     // `.maxntid 256, 1, 1`, `.noreturn`, ... between the header and the body
-    function_directive: $ => seq(
+    function_directive: $ => prec.right(seq(
       field('name', $.modifier),
       perhapsListOf($, $._argument),
-    ),
+    )),
     call_prototype: $ => seq(
       '.callprototype',
       optional(field('returns', $.parameter_list)),

@@ -30,9 +30,13 @@ def add_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     "addc",
     section="extended-precision-arithmetic-instructions-addc",
     summary="Adds two integers and the carry; with .cc also writes the new carry.",
-    syntax=f"addc{{.cc}}.type d, a, b; {_TYPES}",
-    since=[("", "1.2", 10), _WIDE_CARRY],
-    notes=["ptxas takes it for every target; the manual says sm_20."],
+    syntax=f"addc{{.cc}}.type d, a, b; addc{{.sat}}.s32 d, a, b; {_TYPES}",
+    since=[("", "1.2", 10), (".cc .u64|.s64", "4.3", 20)],
+    notes=[
+        "ptxas takes it for every target; the manual says sm_20.",
+        "ptxas takes .sat for .s32, which the manual does not have.",
+        "ptxas takes 64-bit types without .cc from PTX ISA 1.2; the manual says 4.3.",
+    ],
     example="addc.u32 %r1, %r2, %r3;",
 )
 def addc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
@@ -56,9 +60,13 @@ def sub_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     "subc",
     section="extended-precision-arithmetic-instructions-subc",
     summary="Subtracts b and the borrow from a; with .cc also writes the new borrow.",
-    syntax=f"subc{{.cc}}.type d, a, b; {_TYPES}",
-    since=[("", "1.3", 10), _WIDE_CARRY],
-    notes=["The manual says PTX ISA 1.2 and sm_20; ptxas takes it from 1.3, for every target."],
+    syntax=f"subc{{.cc}}.type d, a, b; subc{{.sat}}.s32 d, a, b; {_TYPES}",
+    since=[("", "1.3", 10), (".cc .u64|.s64", "4.3", 20)],
+    notes=[
+        "The manual says PTX ISA 1.2 and sm_20; ptxas takes it from 1.3, for every target.",
+        "ptxas takes .sat for .s32, which the manual does not have.",
+        "ptxas takes 64-bit types without .cc from PTX ISA 1.3; the manual says 4.3.",
+    ],
     example="subc.u32 %r1, %r2, %r3;",
 )
 def subc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
@@ -97,6 +105,6 @@ def _half(op: Operation, product: Lanes) -> Lanes:
 
 
 def _sum(op: Operation, total: Lanes) -> Lanes:
-    """Keeps the carry (or borrow) out of the top bit."""
+    """Keeps the carry (or borrow) out of the top bit; `.sat` stops at the limits instead."""
     op.set_carry((total >> op.width) & 1)
-    return op.wrap(total)
+    return op.clamp(total) if op.has(".sat") else op.wrap(total)

@@ -37,17 +37,11 @@ def add(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     section="integer-arithmetic-instructions-sub",
     summary="Subtracts b from a. The difference wraps around, or with .sat stops at the limits.",
     syntax="""
-        sub.type        d, a, b;
-        sub{.sat}.stype d, a, b;
-        .type  = { .u16, .u64, .s16, .s64, .u8x4, .s8x4 };
-        .stype = { .u32, .s32, .u16x2, .s16x2 };
+        sub.type      d, a, b;
+        sub{.sat}.s32 d, a, b;
+        .type = { .u16, .u32, .u64, .s16, .s64, .u8x4, .s8x4 };
     """,
-    since=[
-        ("", "1.0", 10),
-        (".u16x2|.s16x2", "9.2", "sm_107f sm_120f"),
-        _PACKED_8,
-        (".sat .u32", "9.2", "sm_107f sm_120f"),
-    ],
+    since=[("", "1.0", 10), _PACKED_8],
     example="sub.s32 %r1, %r2, 1;",
 )
 def sub(op: Operation, a: Lanes, b: Lanes) -> Lanes:
@@ -326,7 +320,7 @@ instruction(
     section="integer-arithmetic-instructions-fns",
     summary="Finds the position of the n-th one bit of a mask, counting from a base position.",
     syntax="fns.b32 d, mask, base, offset;",
-    operands={"mask": reads(".b32"), "base": reads(".b32|.u32|.s32"), "offset": reads(".s32")},
+    operands={"mask": reads(".b32"), "base": reads(".b32|.u32|.s32"), "offset": reads(".b32")},
     since=[("", "6.0", 30)],
     example="fns.b32 %r1, 0xaaaaaaaa, 3, 1;",
 )
@@ -400,7 +394,7 @@ instruction(
         bmsk.mode.b32 d, a, b;
         .mode = { .clamp, .wrap };
     """,
-    operands={"a": reads(".u32"), "b": reads(".u32")},
+    operands={"d": writes(".u32"), "a": reads(".u32"), "b": reads(".u32")},
     since=[("", "7.6", 70)],
     example="bmsk.clamp.b32 %r1, 4, %r2;",
 )
@@ -414,7 +408,7 @@ instruction(
         dp4a.atype.btype d, a, b, c;
         .atype = .btype = { .u32, .s32 };
     """,
-    operands={"d": writes(".u32"), "a": reads(".b32"), "b": reads(".b32"), "c": reads(".u32")},
+    operands={"d": writes(".u32"), "a": reads(".u32"), "b": reads(".u32"), "c": reads(".u32")},
     since=[("", "5.0", 61)],
     example="dp4a.u32.u32 %r1, %r2, %r3, %r4;",
 )
@@ -434,7 +428,7 @@ def dp4a(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
         .mode = { .lo, .hi };
         .atype = .btype = { .u32, .s32 };
     """,
-    operands={"d": writes(".u32"), "a": reads(".b32"), "b": reads(".b32"), "c": reads(".u32")},
+    operands={"d": writes(".u32"), "a": reads(".u32"), "b": reads(".u32"), "c": reads(".u32")},
     since=[("", "5.0", 61)],
     pinned=1,
     example="dp2a.lo.u32.u32 %r1, %r2, %r3, %r4;",

@@ -20,8 +20,8 @@ Access = Literal["read", "write", "both", "none"]
 Given = Literal[
     "register",  # type
     "integer",  # value; WARP_SZ and constant expressions too
-    "float",  # a decimal literal
-    "bits",  # 0f... or 0d...
+    "float",  # a decimal or 0d... literal: a double
+    "single",  # a 0f... literal
     "variable",  # type, space: a name of memory, a texture, a sampler or a surface
     "label",  # a label, or a list of branch or call targets, or a prototype
     "function",
@@ -78,7 +78,7 @@ class Operand:
 
 
 _REGISTER: Final[frozenset[Given]] = frozenset(("register",))
-_SOURCE: Final[frozenset[Given]] = frozenset(("register", "integer", "float", "bits"))
+_SOURCE: Final[frozenset[Given]] = frozenset(("register", "integer", "float", "single"))
 
 
 def writes(
@@ -124,12 +124,12 @@ def address(space: Follows = "", *, access: Access = "read", also: tuple[Given, 
     return Operand(access, kinds | frozenset(also), ".b64|.b32", space=space)
 
 
-def predicate(access: Access = "read", *, sink: bool = False, immediate: bool = False) -> Operand:
-    """A predicate register."""
+def predicate(access: Access = "read", *, sink: bool = False) -> Operand:
+    """A predicate register; where one is read, ptxas takes an integer as well."""
     kinds = set[Given](("register",))
     if sink:
         kinds.add("sink")
-    if immediate:
+    if access == "read":
         kinds.add("integer")
     return Operand(access, frozenset(kinds), ".pred")
 
@@ -172,6 +172,8 @@ def follow(rule: Follows, choices: Choices) -> str:
 def _type_name(text: str, choices: Choices, default: str) -> str:
     words = text.split()
     name = _slot_or_self(words[-1], choices) if words else default
+    if words and not name and words[-1] == ".type":
+        name = default
     if len(words) == 2 and words[0] == "wide":
         type = twice(TYPES[name]) if name in TYPES else None
         return type.name if type else ""
@@ -210,7 +212,7 @@ def mismatch(wanted: Operand, given: Argument) -> str:
         return ""
     if given.kind == "vector" and "vector" not in wanted.kinds:
         return _vector(wanted, given, count)
-    if count > 0 and given.kind in ("register", "integer", "float", "bits", "variable"):
+    if count > 0 and given.kind in ("register", "integer", "float", "single", "variable"):
         return f"a vector of {count} elements is expected here, such as {{a, b}}"
     if given.kind not in wanted.kinds:
         return f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
@@ -220,7 +222,7 @@ def mismatch(wanted: Operand, given: Argument) -> str:
             return _register(wanted, given, types)
         case "integer":
             return _integer(wanted, given, types)
-        case "float" | "bits":
+        case "float" | "single":
             return _literal(given, types)
         case "address":
             return _address(wanted, given)
@@ -282,19 +284,19 @@ def _range(low: int | None, high: int | None) -> str:
 
 
 def _literal(given: Argument, types: list[Type]) -> str:
-    """A float stands for `.f32` and `.f64`; written as bits (0f...) also for `.bN`."""
-    for type in types:
-        if type.name in (".f32", ".f64") or (given.kind == "bits" and type.kind is Kind.BITS):
-            return ""
+    """A float stands for `.f32` and `.f64`, and for the `.bN` of its own size."""
+    size = ".b32" if given.kind == "single" else ".b64"
+    if not types or any(type.name in (".f32", ".f64", size) for type in types):
+        return ""
     names = " or ".join(type.name for type in types)
-    return f"a float cannot stand here: {names} is expected" if types else ""
+    return f"a float cannot stand here: {names} is expected"
 
 
 def _address(wanted: Operand, given: Argument) -> str:
     base = given.parts[0] if given.parts else Argument("unknown")
     if base.kind == "register" and base.type in TYPES:
         type = TYPES[base.type]
-        if not (type.is_integer or type.kind is Kind.BITS) or type.width < 16:
+        if not (type.is_integer or type.kind is Kind.BITS):
             return f"a register of type {base.type} cannot hold an address"
     if base.kind == "variable" and isinstance(wanted.space, str) and wanted.space and base.space:
         space = "." + wanted.space.lstrip(".").partition("::")[0]
@@ -306,7 +308,7 @@ def _address(wanted: Operand, given: Argument) -> str:
 def _article(given: Argument) -> str:
     words = {
         "integer": "an integer",
-        "bits": "a float",
+        "single": "a float",
         "address": "an address",
         "sink": "_",
         "special": "a special register",

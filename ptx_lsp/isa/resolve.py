@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import product
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ptx_lsp.isa import table
 from ptx_lsp.isa.entry import End, Entry, Need
@@ -20,6 +20,7 @@ from ptx_lsp.isa.notation import Form, Place, Slot
 from ptx_lsp.isa.operand import Argument, Operand, mismatch
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.target import Target, Version, satisfies
+from ptx_lsp.isa.types import TYPES
 
 ProblemKind = Literal[
     "unknown-opcode",
@@ -174,7 +175,7 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
                 if at > last:
                     break
         if found < 0:
-            if _repeats(words, number):
+            if _repeats(words, number, form, entry.pinned):
                 style.append(_repeated(number, word))
             else:
                 extra.append(number)
@@ -195,15 +196,14 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
     return _Fit(candidate, tuple(extra), missing, tuple(misplaced))
 
 
-def _repeats(words: tuple[str, ...], number: int) -> bool:
+def _repeats(words: tuple[str, ...], number: int, form: Form, pinned: int) -> bool:
     """ptxas lets a plain flag be repeated (`.sat.sat`), but no type and no mode."""
     word = words[number]
-    return word in words[:number] and word in FLAGS
-
-
-FLAGS: Final = frozenset(
-    (".sat", ".ftz", ".cc", ".relu", ".satfinite", ".NaN", ".approx", ".sync", ".aligned", ".uni")
-)
+    return (
+        word in words[:number]
+        and word not in TYPES
+        and any(slot.choices == (word,) for slot in form.slots[pinned:])
+    )
 
 
 def _missing(slots: tuple[Slot, ...], holder: list[int]) -> tuple[Slot, ...]:

@@ -82,8 +82,10 @@ class Module:
 
     @cached_property
     def target(self) -> isa.Target | None:
-        """The architecture that the first `.target` names; None where it names none that exists."""
-        for name in self.target_names:
+        """The architecture that the first `.target` names, the last where it names several (ptxas
+        takes that one); None where it names none that exists.
+        """
+        for name in reversed(self.target_names):
             found = isa.parse_target(name.text)
             if found is not None and found in isa.TARGETS:
                 return found

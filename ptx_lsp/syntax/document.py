@@ -22,18 +22,32 @@ class Item:
     kept as well.
     """
 
-    __slots__ = ("end", "node", "problems", "start")
+    __slots__ = ("alone", "end", "node", "problems", "start")
 
     def __init__(
-        self, start: int, end: int, node: nodes.Statement, problems: tuple[SyntaxProblem, ...]
+        self,
+        start: int,
+        end: int,
+        node: nodes.Statement,
+        problems: tuple[SyntaxProblem, ...],
+        alone: bool,
     ) -> None:
         self.start = start
         self.end = end
         self.node = node
         self.problems = problems
+        self.alone = alone
+        """Whether it neither holds another item nor lies in one."""
+
+    @property
+    def can_stay(self) -> bool:
+        """Whether its text alone says what it is: an error may be mended by what follows."""
+        return self.alone and not self.problems
 
     def moved(self, by: int) -> Item:
-        return Item(self.start + by, self.end + by, self.node, self.problems) if by else self
+        if not by:
+            return self
+        return Item(self.start + by, self.end + by, self.node, self.problems, self.alone)
 
 
 class Document:
@@ -75,7 +89,7 @@ class Document:
         before = list(takewhile(lambda item: item.end < edit.start, self.items))[:-1]
         kept_first = 0
         for item, node in zip(before, new, strict=False):
-            if item.problems or (node.start_byte, node.end_byte) != (item.start, item.end):
+            if not item.can_stay or (node.start_byte, node.end_byte) != (item.start, item.end):
                 break
             kept_first += 1
         after: list[Item] = []
@@ -85,7 +99,7 @@ class Document:
             moved = item.moved(edit.growth)
             if (
                 item.start <= edit.end
-                or item.problems
+                or not item.can_stay
                 or (node.start_byte, node.end_byte) != (moved.start, moved.end)
             ):
                 break
@@ -97,8 +111,9 @@ class Document:
 
 def _lowered(children: list[Node], source: Source) -> Iterator[Item]:
     for child in _statements(children):
-        for lowered in lower(child, source.text):
-            yield Item(lowered.start, lowered.end, lowered.node, lowered.problems)
+        found = list(lower(child, source.text))
+        for start, end, node, problems in found:
+            yield Item(start, end, node, problems, alone=len(found) == 1)
 
 
 def _statements(children: list[Node]) -> Iterator[Node]:

@@ -63,6 +63,7 @@ class _Lowering:
         self.base = base
         self.problems: list[SyntaxProblem] = []
         self.nested: list[Node] = []
+        self.unclosed = False
         self.depth = 0
         self._methods: dict[str, Callable[[Node], nodes.Statement]] = {
             "instruction": self.instruction,
@@ -150,6 +151,17 @@ class _Lowering:
         start, end = self._span(node)
         return nodes.Guard(start, end, negated, predicate or nodes.Missing(end, end))
 
+    def nested_function(self, node: Node) -> None:
+        """A prototype may stand in a body; a body there means that a `}` is missing before it."""
+        self.nested.append(node)
+        prototype = any(child.type == ".func" for child in node.children) and not any(
+            child.type == "block" for child in node.children
+        )
+        if not prototype and not self.unclosed:
+            self.unclosed = True
+            start = node.start_byte - self.base
+            self.problems.append(SyntaxProblem(start, start, "`}`", "a function body"))
+
     def guarded_block(self, node: Node) -> nodes.Guard:
         start = node.children[-1].start_byte - self.base
         self.problems.append(
@@ -194,13 +206,10 @@ class _Lowering:
         if kind == "{" or kind == "}" or kind in PASSED:
             return None
         if kind == "function":
-            if not self.nested:
-                start = node.start_byte - self.base
-                self.problems.append(SyntaxProblem(start, start, "`}`", "a function body"))
-            self.nested.append(node)
+            self.nested_function(node)
             return None
         if kind == "missing_brace":
-            if not self.nested:
+            if not self.unclosed:
                 self.missing(node, "`}`", "a block", "}")
             return None
         if kind == "instruction" and node.children[-1].type == "block":

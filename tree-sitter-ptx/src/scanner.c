@@ -21,7 +21,7 @@ enum Token {
   IDENTIFIER, MODIFIER, INTEGER, STRING, DWARF_LINE,
   COMMA, SEMICOLON, COLON, LEFT_BRACE, RIGHT_BRACE, LEFT_PAREN, RIGHT_PAREN, LEFT_BRACKET,
   RIGHT_BRACKET, AT, NOT, EQUALS, BAR, LESS, GREATER, PLUS, MINUS, TIMES, DIVIDE, PERCENT, AND, XOR,
-  TILDE, QUESTION, PARAM, ENTRY,
+  TILDE, QUESTION, PARAM, ENTRY, ATTRIBUTE,
   NOTHING,
 };
 
@@ -60,6 +60,13 @@ static bool is_one_of(const char *word, const char *const *list) {
     if (!*a && !*b) return true;
   }
   return false;
+}
+
+static bool next_is(TSLexer *lexer, const char *expected) {
+  const char *const list[] = {expected, 0};
+  char word[16];
+  read_word(lexer, word, sizeof word);
+  return is_one_of(word, list);
 }
 
 /* Directives that can only begin a statement. */
@@ -252,6 +259,8 @@ bool tree_sitter_ptx_external_scanner_scan(void *payload, TSLexer *lexer, const 
     token = NOTHING;
   }
   int32_t second = lexer->lookahead;
+  if (token == MODIFIER && !valid[MODIFIER] && valid[ATTRIBUTE] && next_is(lexer, "attribute"))
+    return false;
   if (valid[MISSING] && line && starts_statement(lexer, c, valid)) return emit(lexer, MISSING);
   if (is_possible(token, c, second, valid)) return false;
   if (token == RIGHT_BRACE || (line && token == IDENTIFIER) || !valid[JUNK]) {
