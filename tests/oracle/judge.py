@@ -19,6 +19,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -175,25 +176,29 @@ def record(judged: Iterable[tuple[Case, Verdict]]) -> str:
     return "\n".join(sorted(lines)) + "\n"
 
 
-class Recorded(NamedTuple):
-    """One recorded verdict."""
-
-    spelling: str
-    operands: str
-    version: Version
-    target: Target
-    accepted: bool
-
-
-def replay(text: str) -> Iterable[Recorded]:
-    """Reads a record back."""
-    for line in text.splitlines():
-        version, name, sign, rest = line.split(" ", 3)
+def recorded(text: str) -> dict[tuple[str, Point], bool]:
+    """Reads a record back: (line, point) -> accepted."""
+    found: dict[tuple[str, Point], bool] = {}
+    for row in text.splitlines():
+        version, name, sign, rest = row.split(" ", 3)
         operands, _, spellings = rest.rpartition(": ")
         target = parse_target(name)
         assert target is not None
         for spelling in spellings.split(" "):
-            yield Recorded(spelling, operands, parse_version(version), target, sign == "+")
+            line = f"{spelling} {operands};" if operands else f"{spelling};"
+            found[line, (parse_version(version), target)] = sign == "+"
+    return found
+
+
+def explained(section: str) -> list[tuple[str, str]]:
+    """The disagreements that are known: a pattern (fnmatch) for the line, a tab, and why."""
+    path = VERDICTS / f"{section}.explained"
+    rows = path.read_text().splitlines() if path.exists() else []
+    return [(row.partition("\t")[0], row.partition("\t")[2]) for row in rows if row]
+
+
+def is_explained(line: str, known: Iterable[tuple[str, str]]) -> bool:
+    return any(fnmatchcase(line, pattern) for pattern, _ in known)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -201,7 +206,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("sections", nargs="*", help="sections (modules of ptx_lsp/isa); none: all")
     parser.add_argument("--entry", help="only rows whose name starts with this")
     parser.add_argument("--update", action="store_true", help="record the verdicts")
-    parser.add_argument("--show", type=int, default=40, help="how many disagreements to print")
+    parser.add_argument("--show", type=int, default=40, help="how many kinds of disagreement to print")
+    parser.add_argument("--examples", type=int, default=2, help="how many lines for each")
     parser.add_argument("--line", action="append", help="judge just this line")
     parser.add_argument("--at", nargs=2, default=("9.5", "sm_121a"), help="version and target")
     parser.add_argument("--prelude", action="store_true", help="print what a line may name")
@@ -225,20 +231,34 @@ def _section(name: str, entries: Sequence[Entry], options: argparse.Namespace) -
     if not chosen:
         return 0
     judged = compare(chosen)
-    wrong = [(case, verdict) for case, verdict in judged if case.accepted != verdict.accepted]
+    known = explained(name)
+    differ = [(case, verdict) for case, verdict in judged if case.accepted != verdict.accepted]
+    wrong = [pair for pair in differ if not is_explained(pair[0].line, known)]
     lost = [pair for pair in wrong if pair[1].accepted]
-    rate = 100 * (1 - len(wrong) / len(judged))
+    rate = 100 * (1 - len(differ) / len(judged))
     accepted = sum(verdict.accepted for _, verdict in judged)
     print(f"{name}: {len(chosen)} rows, {len(judged)} lines, ptxas accepts {accepted};"
-          f" agreement {rate:.2f} %, {len(lost)} refused by the table alone")
-    for case, verdict in (lost + [pair for pair in wrong if pair not in lost])[: options.show]:
-        says = f"ptxas accepts, table: {case.why}" if verdict.accepted else (
-            f"table accepts, ptxas: {verdict.message}")
-        print(f"  {case.version} {case.target}  {case.line}  {says}")
+          f" agreement {rate:.2f} %, {len(lost)} refused by the table alone,"
+          f" {len(differ) - len(wrong)} explained")
+    for text, examples in _reasons(wrong)[: options.show]:
+        print(f"  {len(examples):4} x {text}")
+        for case in examples[: options.examples]:
+            print(f"           {case.version} {case.target}  {case.line}")
     if options.update and not options.entry:
         VERDICTS.mkdir(exist_ok=True)
         (VERDICTS / f"{name}.txt").write_text(record(judged))
     return int(bool(wrong))
+
+
+def _reasons(wrong: Iterable[tuple[Case, Verdict]]) -> list[tuple[str, list[Case]]]:
+    """Disagreements by opcode and reason; what the table alone refuses comes first."""
+    groups: dict[tuple[bool, str], list[Case]] = defaultdict(list)
+    for case, verdict in wrong:
+        opcode = case.spelling.partition(".")[0]
+        says = f"ptxas accepts, table: {case.why}" if verdict.accepted else (
+            f"table accepts, ptxas: {verdict.message}")
+        groups[not verdict.accepted, f"{opcode}: {says}"].append(case)
+    return [(text, found) for (_, text), found in sorted(groups.items())]
 
 
 if __name__ == "__main__":

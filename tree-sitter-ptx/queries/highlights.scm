@@ -1,6 +1,19 @@
-; Later patterns win over earlier ones.
+; Later patterns win over earlier ones; of two that begin at the same node.
 
-(identifier) @variable
+(instruction operand: (identifier) @variable)
+(address (identifier) @variable)
+(vector (identifier) @variable)
+(group (identifier) @variable)
+(pair (identifier) @variable)
+(member object: (identifier) @variable)
+(element array: (identifier) @variable)
+(element index: (identifier) @variable)
+(binary_expression (identifier) @variable)
+(unary_expression (identifier) @variable)
+(relocation (identifier) @variable)
+(initializer_list (identifier) @variable)
+(declarator name: (identifier) @variable)
+(declarator initializer: (identifier) @variable)
 ((identifier) @variable.builtin
   (#match? @variable.builtin "^%(tid|ntid|ctaid|nctaid|laneid|warpid|nwarpid|smid|nsmid|gridid|clusterid|nclusterid|cluster_ctaid|cluster_nctaid|cluster_ctarank|cluster_nctarank|is_explicit_cluster|lanemask_(eq|le|lt|ge|gt)|clock(_hi|64)?|pm[0-7](_64)?|envreg[0-9]+|globaltimer(_lo|_hi)?|reserved_smem_offset_.*|total_smem_size|aggr_smem_size|dynamic_smem_size|current_graph_exec)$"))
 ((identifier) @constant.builtin
