@@ -13,7 +13,7 @@ _PACKED_16 = (".u16x2|.s16x2", "8.0", 90)
 @instruction(
     "add",
     section="integer-arithmetic-instructions-add",
-    summary="Adds two integers. The sum wraps around, or with .sat stops at the limits of the type.",
+    summary="Adds two integers. The sum wraps around, or with .sat stops at the limits.",
     syntax="""
         add.type        d, a, b;
         add{.sat}.stype d, a, b;
@@ -96,7 +96,7 @@ def mad(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
 @instruction(
     "clmad",
     section="integer-arithmetic-instructions-clmad",
-    summary="Multiplies without carries (as polynomials over GF(2)), keeps a half, and xors c to it.",
+    summary="Multiplies without carries (as polynomials over GF(2)) and xors c to a half of it.",
     syntax="""
         clmad.mode.u64 d, a, b, c;
         .mode = { .hi, .lo };

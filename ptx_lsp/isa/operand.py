@@ -118,7 +118,9 @@ def immediate(
     return Operand("none", frozenset(("integer",)), type, low=low, high=high, values=values)
 
 
-def address(space: Follows = "", *, access: Access = "read", also: tuple[Given, ...] = ()) -> Operand:
+def address(
+    space: Follows = "", *, access: Access = "read", also: tuple[Given, ...] = ()
+) -> Operand:
     """Memory at `[a]`; `access` says what happens to the memory, the register is only read."""
     kinds: frozenset[Given] = frozenset(("address",))
     return Operand(access, kinds | frozenset(also), ".b64|.b32", space=space)

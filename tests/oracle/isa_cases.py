@@ -236,7 +236,7 @@ def _register_type(wanted: Operand) -> str:
     return type.name if type.declarable else f".b{max(type.width, 8)}"
 
 
-def written(given: Argument, counter: int = 1) -> str:
+def written(given: Argument) -> str:
     """An argument as PTX text, in the names that the prelude declares."""
     text = _written(given)
     if given.pair is not None:
@@ -287,13 +287,13 @@ def _top(spelling: str, arguments: tuple[Argument, ...]) -> Point:
     """The newest version, and a target that serves."""
     needs = _needs(spelling, arguments)
     for target in reversed(TARGETS):
-        if target.number not in (101, 82, 21) and _met(needs, LATEST, target):
-            if not _refused(spelling, arguments, LATEST, target):
-                return LATEST, target
+        usual = target.number not in (101, 82, 21) and _met(needs, LATEST, target)
+        if usual and not _refused(spelling, arguments, LATEST, target):
+            return LATEST, target
     for version, target in ((v, t) for v in reversed(VERSIONS) for t in TARGETS):
-        if TARGETS[target] <= version and _met(needs, version, target):
-            if not _refused(spelling, arguments, version, target):
-                return version, target
+        exists = TARGETS[target] <= version and _met(needs, version, target)
+        if exists and not _refused(spelling, arguments, version, target):
+            return version, target
     return LATEST, Target(121, "a")
 
 

@@ -7,7 +7,8 @@
 
 Thousands of lines go through one ptxas process for each `.version` and `.target`, in its
 parse-only mode. A fatal error ends a run: what stood before it is judged anew without it, the
-line itself is refused, and the rest goes on in a new run. Where ptxas breaks down, halves are tried.
+line itself is refused, and the rest goes on in a new run. Where ptxas breaks
+down, halves are tried.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def _architecture(target: Target) -> str:
     return f"compute_{max(renamed, 75)}{target.suffix}"
 
 
-_PLAIN = ("b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64",
+_PLAIN: tuple[str, ...] = ("b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64",
           "f16", "f32", "f64", "pred")
 
 

@@ -1,6 +1,8 @@
-; Later patterns win over earlier ones; of two that begin at the same node.
+; Later patterns win over earlier ones.
 
-(instruction operand: (identifier) @variable)
+; not a name of `bra` and `call`, which are no registers
+((instruction operand: (identifier) @variable)
+  (#match? @variable "^%"))
 (address (identifier) @variable)
 (vector (identifier) @variable)
 (group (identifier) @variable)

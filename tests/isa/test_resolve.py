@@ -1,0 +1,75 @@
+"""What the table says of spellings and operands."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.resolve import possible_next, resolve
+from ptx_lsp.isa.target import Target, Version
+
+
+def _register(type: str) -> Argument:
+    return Argument("register", type)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "kind", "index", "choice"),
+    [
+        ("mull.lo.s32", "unknown-opcode", 0, "mul"),
+        ("mul.lo.s33", "unknown-modifier", 2, ".s32"),
+        ("mul.s32", "missing-modifier", 0, ".lo"),
+        ("mul.s32.lo", "modifier-not-allowed", 1, None),
+        ("mul.wide.s64", "excluded", 0, None),
+        ("add.sat.s16", "modifier-not-allowed", 1, None),
+        ("add.s32.s32", "repeated-modifier", 2, None),
+    ],
+)
+def test_problems(spelling: str, kind: str, index: int, choice: str | None) -> None:
+    resolution = resolve(spelling)
+    assert not resolution.ok
+    problem = resolution.problems[0]
+    if kind == "missing-modifier":
+        problem = next(one for one in resolution.problems if one.kind == kind)
+    assert (problem.kind, problem.index) == (kind, index)
+    assert choice is None or choice in problem.choices
+
+
+@pytest.mark.parametrize(
+    ("spelling", "kind"),
+    [("add.s32.sat", "modifier-order"), ("add.sat.sat.s32", "repeated-modifier")],
+)
+def test_what_ptxas_lets_pass_is_style(spelling: str, kind: str) -> None:
+    (candidate,) = resolve(spelling).candidates
+    assert [(problem.kind, problem.style) for problem in candidate.problems] == [(kind, True)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ((".s64", ".s32", ".s32"), None),
+        ((".b64", ".b32", ".u32"), None),
+        ((".s32", ".s32", ".s32"), 0),
+        ((".s64", ".f32", ".s32"), 1),
+        ((".s64", ".s32"), 2),
+    ],
+)
+def test_operands(arguments: tuple[str, ...], wrong: int | None) -> None:
+    match = resolve("mul.wide.s32").match(tuple(_register(type) for type in arguments))
+    assert match is not None
+    assert (match.problems[0].index if match.problems else None) == wrong
+
+
+def test_requirements_name_the_modifier_that_demands_them() -> None:
+    match = resolve("add.u8x4").match((_register(".b32"),) * 3)
+    assert match is not None
+    (need,) = match.unmet(Version(9, 5), Target(100, "f"))
+    assert ".u8x4" in need.because.text
+    assert match.unmet(Version(9, 2), Target(120, "a")) == ()
+
+
+def test_possible_next_walks_the_forms() -> None:
+    assert possible_next("mul") == (".hi", ".lo", ".wide")
+    assert possible_next("bfind") == (".u32", ".u64", ".s32", ".s64", ".shiftamt")
+    assert possible_next("min.relu") == (".s16x2", ".s32", ".s8x4")
+    assert possible_next("nothing") == ()
