@@ -12,15 +12,14 @@ whose definitions are its own; blocks without a definition of a slot share the o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Shape = Literal["plain", "address", "vector", "list"]
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """One place for a modifier: `name` without its dot, and the modifiers that may stand there.
 
     `groups` are the braces around it, outermost first; a slot with none is required.
@@ -31,12 +30,12 @@ class Slot:
     groups: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """One place for an operand. `groups` as for slots; `parts` stand inside `[]`, `{}` or `()`.
 
     `paired` says that a second destination may follow behind a bar (`d|p`): "" never, "{" may,
-    "|" must. `negatable` is `{!}c`. `suffix` is what may follow an address (`.unified`).
+    "|" must. `negatable` is `{!}c` and `{-}c`. `suffixes` are what may follow the operand itself:
+    `[a]{.unified}`, or a slot that selects bytes or halves (`a{.asel}`).
     """
 
     name: str
@@ -45,8 +44,8 @@ class Place:
     groups: tuple[int, ...] = ()
     pair: str = ""
     paired: Literal["", "{", "|"] = ""
-    negatable: bool = False
-    suffix: str = ""
+    negatable: Literal["", "!", "-"] = ""
+    suffixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,13 +66,13 @@ class Form:
 def read(text: str) -> tuple[Form, ...]:
     """The forms of a *Syntax* text; ValueError with the line that is not understood."""
     blocks = [_statements(block) for block in re.split(r"\n\s*-{3,}\s*\n", text)]
+    definitions = [_definitions(lines) for lines in blocks]
     shared: dict[str, tuple[str, ...]] = {}
-    for lines in blocks:
-        for name, choices in _definitions(lines).items():
-            shared.setdefault(name, choices)
+    for own in definitions:
+        shared = own | shared
     return tuple(
-        _form(line, {**shared, **_definitions(lines)})
-        for lines in blocks
+        _form(line, shared | own)
+        for lines, own in zip(blocks, definitions, strict=True)
         for line in lines
         if not line.startswith((".", "::"))
     )
@@ -117,7 +116,7 @@ def _substitute(choice: str, found: dict[str, tuple[str, ...]]) -> list[str]:
 
 _CHOICE: Final = re.compile(r"(?:\.|::)[\w:]+(?:\{[^}]*\})?")
 _MODIFIER: Final = re.compile(r"\.[\w:]+(?:\{::[^}]*\})?")
-_OPERAND: Final = re.compile(r"\{!\}|[\w-]+|[\[\]{}(),|]|\.[\w:]+")
+_OPERAND: Final = re.compile(r"\{[!-]\}|[\w-]+|[\[\]{}(),|]|\.[\w:]+")
 _HEAD: Final = re.compile(r"\w+")
 
 
@@ -141,7 +140,7 @@ def _form(line: str, defined: dict[str, tuple[str, ...]]) -> Form:
                 found = _MODIFIER.match(line, position + 1 + (line[position + 1] == " "))
                 if found is None:
                     raise ValueError(f"not understood: {line[position:]} in {line}")
-                slots[-1] = replace(slots[-1], choices=(*slots[-1].choices, found[0]))
+                slots[-1] = slots[-1]._replace(choices=(*slots[-1].choices, found[0]))
                 position = found.end()
             else:
                 position += 1
@@ -153,7 +152,7 @@ def _form(line: str, defined: dict[str, tuple[str, ...]]) -> Form:
             name = found[0].partition("{")[0][1:]
             slots.append(Slot(name, choices, tuple(groups)))
             position = found.end()
-    places = _Operands(_OPERAND.findall(line[position:])).read()
+    places = _Operands(_OPERAND.findall(line[position:]), defined).read()
     return Form(line, head[0], tuple(_numbered(slots)), places)
 
 
@@ -164,15 +163,16 @@ def _numbered(slots: list[Slot]) -> list[Slot]:
     for slot in slots:
         seen[slot.name] = seen.get(slot.name, 0) + 1
         number = seen[slot.name]
-        named.append(replace(slot, name=f"{slot.name}#{number}") if number > 1 else slot)
+        named.append(slot._replace(name=f"{slot.name}#{number}") if number > 1 else slot)
     return named
 
 
 class _Operands:
     """A reader of operand lists; braces after a comma's place are groups, else vectors."""
 
-    def __init__(self, tokens: list[str]) -> None:
+    def __init__(self, tokens: list[str], defined: dict[str, tuple[str, ...]]) -> None:
         self.tokens = tokens
+        self.defined = defined
         self.at = 0
         self.groups: list[int] = []
         self.count = 0
@@ -206,7 +206,7 @@ class _Operands:
         groups = tuple(self.groups)
         token = self.tokens[self.at]
         self.at += 1
-        negatable = token == "{!}"
+        negatable: Literal["", "!", "-"] = _SIGNS.get(token, "")
         if negatable:
             token = self.tokens[self.at]
             self.at += 1
@@ -215,11 +215,12 @@ class _Operands:
             parts = self.read(close)
             self.at += 1
             name = parts[0].name if parts else ""
-            return Place(name, shape, parts, groups, suffix=self._suffix())
+            return Place(name, shape, parts, groups, suffixes=self._suffixes())
         if not re.match(r"\w", token):
             raise ValueError(f"not an operand: {' '.join(self.tokens[self.at - 1 :])}")
         paired, pair = self._pair()
-        return Place(token, groups=groups, pair=pair, paired=paired, negatable=negatable)
+        suffixes = self._suffixes()
+        return Place(token, "plain", (), groups, pair, paired, negatable, suffixes)
 
     def _pair(self) -> tuple[Literal["", "{", "|"], str]:
         rest = self.tokens[self.at : self.at + 4]
@@ -231,14 +232,16 @@ class _Operands:
             return "{", rest[2]
         return "", ""
 
-    def _suffix(self) -> str:
-        rest = self.tokens[self.at : self.at + 3]
-        if len(rest) == 3 and rest[0] == "{" and rest[1].startswith("."):
+    def _suffixes(self) -> tuple[str, ...]:
+        """`{.asel}` behind an operand: what may follow it, directly."""
+        rest = self.tokens[self.at : self.at + 2]
+        if len(rest) == 2 and rest[0] == "{" and rest[1].startswith("."):
             self.at += 3
-            return rest[1]
-        return ""
+            return self.defined.get(rest[1], (rest[1],))
+        return ()
 
 
+_SIGNS: Final[dict[str, Literal["!", "-"]]] = {"{!}": "!", "{-}": "-"}
 _CLOSERS: Final[dict[str, tuple[Shape, str]]] = {
     "[": ("address", "]"),
     "{": ("vector", "}"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from ptx_lsp.isa.selector import Choices, parse
@@ -54,7 +53,8 @@ class Argument(NamedTuple):
     value: int | None = None
     parts: tuple[Argument, ...] = ()
     pair: Argument | None = None
-    negated: bool = False
+    negated: bool = False  # !p, or -a
+    suffix: str = ""  # .unified, or a selector of bytes or halves
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,6 @@ def _count(rule: Count, choices: Choices) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
-@lru_cache(maxsize=65536)
 def mismatch(wanted: Operand, given: Argument) -> str:
     """Why `given` may not stand where a resolved operand is `wanted`; "" when it may."""
     count = wanted.count if isinstance(wanted.count, int) else 0

@@ -8,8 +8,7 @@ a spelling repeats thousands of times in one file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from typing import Literal, NamedTuple
@@ -58,10 +57,17 @@ class Candidate:
     form: Form
     choices: Choices
     problems: tuple[Problem, ...] = ()
+    _wanted: dict[str, Operand] = field(
+        default_factory=dict[str, Operand], compare=False, repr=False
+    )
 
     def operand(self, place: Place) -> Operand:
         """What `place` wants in this spelling."""
-        return self.entry.operand(self.form, place, self.choices)
+        found = self._wanted.get(place.name)
+        if found is None:
+            found = self.entry.operand(self.form, place, self.choices)
+            self._wanted[place.name] = found
+        return found
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def resolve(spelling: str) -> Resolution:
     words = tuple("." + modifier for modifier in modifiers)
     entries = table.entries(opcode)
     if not entries:
-        near = tuple(get_close_matches(opcode, table.opcodes(), 3, 0.6))
+        near = _near(opcode, table.opcodes())
         message = f"'{opcode}' is not an instruction of PTX"
         return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, near),))
     fitting = [_fit(entry, form, words) for entry in entries for form in entry.forms]
@@ -256,7 +262,7 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
             message = f"{word} does not go with the other modifiers of this '{name}'"
             problems.append(Problem("modifier-not-allowed", number + 1, message, _instead(best)))
         else:
-            near = _instead(best) or tuple(get_close_matches(word, sorted(known), 3, 0.6))
+            near = _instead(best) or _near(word, sorted(known))
             message = f"'{name}' has no modifier {word}"
             problems.append(Problem("unknown-modifier", number + 1, message, near))
     for number in best.misplaced:
@@ -267,6 +273,12 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
             message = f"'{name}' needs {' or '.join(slot.choices)}"
             problems.append(Problem("missing-modifier", 0, message, slot.choices))
     return tuple(problems)
+
+
+def _near(word: str, names: Sequence[str]) -> tuple[str, ...]:
+    from difflib import get_close_matches  # only where something is wrong: it costs a start
+
+    return tuple(get_close_matches(word, names, 3, 0.6))
 
 
 def _instead(fit: _Fit) -> tuple[str, ...]:
@@ -343,6 +355,8 @@ def _facts(place: Place, argument: Argument) -> Iterator[str]:
         yield place.pair
     if argument.negated:
         yield f"{place.name}:negated"
+    if argument.suffix:
+        yield f"{place.name}:suffix"
     for part, inner in zip(place.parts, argument.parts, strict=False):
         if place.shape != "plain" and part.name != place.name:
             yield from _facts(part, inner)
@@ -350,7 +364,9 @@ def _facts(place: Place, argument: Argument) -> Iterator[str]:
 
 def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument) -> str:
     if given.negated and not place.negatable and wanted.type != ".pred":
-        return "only a predicate can be negated"
+        return "this operand cannot be negated"
+    if given.suffix and given.suffix not in place.suffixes:
+        return f"{given.suffix} cannot follow this operand"
     if given.pair is not None and not place.paired:
         return "a second destination cannot stand here"
     if given.pair is None and place.paired == "|":

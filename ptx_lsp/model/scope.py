@@ -94,6 +94,16 @@ class Scope:
             isinstance(symbol, Register | Variable) and symbol.declarator.range is not None
         )
 
+    def range_of(self, name: str) -> Range | None:
+        """The range whose names `name` is like, though it may lie beyond them."""
+        base = name.rstrip(_DIGITS)
+        scope: Scope | None = self if base != name else None
+        while scope is not None:
+            if base in scope.ranges:
+                return scope.ranges[base]
+            scope = scope.parent
+        return None
+
     def all_names(self) -> Iterator[str]:
         """Every name that can be seen here, those of ranges included."""
         scope: Scope | None = self

@@ -60,16 +60,21 @@ def test_a_repeated_literal_has_slots_of_its_own() -> None:
 def test_operands() -> None:
     destination, source, optional = _operands("d{|p}, {!}c{, e}")
     assert (destination.pair, destination.paired) == ("p", "{")
-    assert source.negatable
+    assert source.negatable == "!"
     assert optional.groups == (1,)
     assert [place.shape for place in _operands("(r), f, (p)")] == ["list", "plain", "list"]
+
+
+def test_what_may_follow_an_operand() -> None:
+    form = read("vadd.s32 d, {-}a{.asel}; .asel = { .b0, .h1 };")[0]
+    assert (form.places[1].suffixes, form.places[1].negatable) == ((".b0", ".h1"), "-")
 
 
 def test_addresses_and_vectors() -> None:
     tensor, tail = _operands("[t, {c0, c1}], [a]{.unified}")
     assert tensor.parts[1].shape == "vector"
     assert [part.name for part in tensor.parts[1].parts] == ["c0", "c1"]
-    assert tail.suffix == ".unified"
+    assert tail.suffixes == (".unified",)
     texture = _operands("[a, {b,} c]")[0]
     assert [(part.name, part.groups) for part in texture.parts] == [
         ("a", ()), ("b", (1,)), ("c", ()),

@@ -169,7 +169,21 @@ def _unique(rows: Iterable[Row]) -> list[Row]:
 
 def _lines(entry: Entry, form: Form, row: Row) -> Iterator[tuple[str, tuple[Argument, ...]]]:
     for places in arrangements(form.places):
-        yield form.opcode + "".join(row), _arguments(entry, form, row, places)
+        plain = _arguments(entry, form, row, places)
+        yield form.opcode + "".join(row), plain
+        for at, place in enumerate(places):
+            for other in _dressed(place, plain[at], _candidate(entry, form, row)):
+                yield form.opcode + "".join(row), (*plain[:at], other, *plain[at + 1 :])
+
+
+def _dressed(place: Place, plain: Argument, candidate: Candidate) -> Iterator[Argument]:
+    """The operand with what its place allows: a sign, a suffix, a second destination."""
+    if place.negatable and plain.kind == "register":
+        yield plain._replace(negated=True)
+    for suffix in place.suffixes:
+        yield plain._replace(suffix=suffix)
+    if place.paired == "{":
+        yield plain._replace(pair=_plain(candidate.operand(Place(place.pair))))
 
 
 def _candidate(entry: Entry, form: Form, row: Row) -> Candidate:
@@ -241,7 +255,8 @@ def written(given: Argument) -> str:
     text = _written(given)
     if given.pair is not None:
         text = f"{text}|{_written(given.pair)}"
-    return f"!{text}" if given.negated else text
+    sign = "-" if given.type != ".pred" else "!"
+    return f"{sign if given.negated else ''}{text}{given.suffix}"
 
 
 def _written(given: Argument) -> str:

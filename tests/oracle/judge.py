@@ -116,8 +116,10 @@ def _architecture(target: Target) -> str:
     return f"compute_{max(renamed, 75)}{target.suffix}"
 
 
-_PLAIN: tuple[str, ...] = ("b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64",
-          "f16", "f32", "f64", "pred")
+_PLAIN: tuple[str, ...] = (
+    "b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64",
+    "f16", "f32", "f64", "pred",
+)
 
 
 def prelude(version: Version, target: Target) -> str:
@@ -171,7 +173,7 @@ def record(judged: Iterable[tuple[Case, Verdict]]) -> str:
         key = (case.version, case.target, verdict.accepted, case.operands)
         groups[key].add(case.spelling)
     lines = (
-        f"{version} {target} {'+' if accepted else '-'} {operands}: {' '.join(sorted(spellings))}"
+        f"{version} {target} {'-+'[accepted]} {operands}: {' '.join(sorted(spellings))}"
         for (version, target, accepted, operands), spellings in groups.items()
     )
     return "\n".join(sorted(lines)) + "\n"
@@ -207,7 +209,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("sections", nargs="*", help="sections (modules of ptx_lsp/isa); none: all")
     parser.add_argument("--entry", help="only rows whose name starts with this")
     parser.add_argument("--update", action="store_true", help="record the verdicts")
-    parser.add_argument("--show", type=int, default=40, help="how many kinds of disagreement to print")
+    parser.add_argument("--show", type=int, default=40, help="how many reasons to print")
     parser.add_argument("--examples", type=int, default=2, help="how many lines for each")
     parser.add_argument("--line", action="append", help="judge just this line")
     parser.add_argument("--at", nargs=2, default=("9.5", "sm_121a"), help="version and target")
