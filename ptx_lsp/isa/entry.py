@@ -6,7 +6,7 @@ the row its meaning, the function that the executor runs; a row that is a bare c
 
 from __future__ import annotations
 
-import sys
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeVar
@@ -16,7 +16,6 @@ from ptx_lsp.isa.notation import Form, Place
 from ptx_lsp.isa.operand import Operand, reads, resolved, writes
 from ptx_lsp.isa.selector import Choices, Selector
 from ptx_lsp.isa.target import (
-    OLDEST,
     Requirement,
     Target,
     Version,
@@ -176,15 +175,12 @@ def instruction(
     `section` is the anchor of the manual's page, `summary` our own words, `example` one or more
     lines that ptxas accepts. `notes` tell where ptxas departs from the manual.
     """
-    module = sys._getframe(1).f_globals["__name__"]
+    frame = inspect.currentframe()
+    caller = frame.f_back if frame is not None else None
+    module = str(caller.f_globals["__name__"]) if caller is not None else ""
     entry = Entry(
-        name, section, str(module), summary, syntax, operands or {},
+        name, section, module, summary, syntax, operands or {},
         since, unless, until, notes, example, pinned,
     )
     ENTRIES.append(entry)
     return entry
-
-
-def least(ways: Sequence[Requirement]) -> Requirement:
-    """The requirement with the lowest version: what to tell a user to raise to."""
-    return min(ways, key=lambda way: way.version, default=Requirement(OLDEST, ()))

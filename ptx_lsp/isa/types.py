@@ -137,8 +137,3 @@ _ALTERNATE: Final = (
 )
 
 TYPES: Final[dict[str, Type]] = {type.name: type for type in _table()}
-
-
-def lookup(name: str) -> Type | None:
-    """The type called `name` (with its dot), or None."""
-    return TYPES.get(name)

@@ -13,7 +13,15 @@ from ptx_lsp.isa import special_registers
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import Range, Scope, range_count
 from ptx_lsp.model.symbols import (
-    Declared, Label, Predefined, Prototype, Register, Symbol, TargetTable, Variable, element_type,
+    Declared,
+    Label,
+    Predefined,
+    Prototype,
+    Register,
+    Symbol,
+    TargetTable,
+    Variable,
+    element_type,
     vector_length,
 )
 from ptx_lsp.syntax import nodes

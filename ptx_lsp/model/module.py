@@ -12,7 +12,14 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import (
-    AggregateName, AliasName, Declared, FunctionName, Label, Register, Variable, element_type,
+    AggregateName,
+    AliasName,
+    Declared,
+    FunctionName,
+    Label,
+    Register,
+    Variable,
+    element_type,
     vector_length,
 )
 from ptx_lsp.syntax import nodes

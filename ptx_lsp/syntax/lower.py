@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -134,7 +135,7 @@ class _Lowering:
     def opcode(self, node: Node) -> nodes.Opcode:
         start, end = node.start_byte, node.end_byte
         text = self.text[start:end]
-        if node.child_count > 1 and not text.isprintable() or " " in text:
+        if (node.child_count > 1 and not text.isprintable()) or " " in text:
             text = "".join(self.text[c.start_byte : c.end_byte] for c in _parts(node))
         return nodes.Opcode(start - self.base, end - self.base, sys.intern(text))
 
@@ -562,7 +563,7 @@ class _Lowering:
                 attributes.extend(
                     self.name(part) for part in _parts(child) if part.type == "identifier"
                 )
-            elif child.type in _NUMBERS or child.type == "missing" and len(numbers) < 3:
+            elif child.type in _NUMBERS or (child.type == "missing" and len(numbers) < 3):
                 numbers.append(
                     self.number(child, "a file index, a line and a column", "`.loc`")
                 )
@@ -695,7 +696,7 @@ class _Lowering:
     def element(self, node: Node, parts: list[Node]) -> nodes.Element:
         start, end = self._span(node)
         indices: list[nodes.Expression] = []
-        for before, part in zip(parts, parts[1:], strict=False):
+        for before, part in pairwise(parts):
             if part.type == "missing" and before.type != "[":
                 self.missing(part, "`]`", "an index", "]")
             elif part.type not in "[]":

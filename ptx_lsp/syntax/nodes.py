@@ -284,7 +284,7 @@ class File(NamedTuple):
 
     start: int
     end: int
-    index: Number | Missing
+    number: Number | Missing
     path: String | Missing
 
 

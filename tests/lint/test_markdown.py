@@ -8,7 +8,7 @@ import pytest
 
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
-from tests.lint.markdown import Case, cases
+from tests.lint.markdown import Case, Expected, cases
 
 FILES = sorted(Path(__file__).parent.glob("*.md"))
 
@@ -21,7 +21,7 @@ def test_findings(case: Case) -> None:
         (source.position(d.span.start).line + 1, d.severity, d.rule, d.message)
         for d in Linting(module).diagnostics
     ]
-    missing = []
+    missing: list[Expected] = []
     for wanted in case.expected:
         match = next(
             (f for f in found if f[:3] == wanted[:3] and wanted.text in f[3]), None

@@ -1,0 +1,46 @@
+# Set-up is done once, in .venv, and again when what it is made from changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.set-up
+C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
+             tree-sitter-ptx/bindings/python/tree_sitter_ptx/binding.c
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types unit grammar bench clean
+
+help: ## print this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## make .venv with everything that the project and its tests need
+
+$(STAMP): pyproject.toml setup.py $(C_SOURCES)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: setup ## run ptx-lint on the examples
+	$(BIN)/ptx-lint --exit-zero examples
+
+test: lint types unit ## everything that must pass: format, types and tests
+
+lint: setup ## check the style of the code
+	$(BIN)/ruff check .
+
+types: setup ## check the types
+	$(BIN)/pyright
+
+unit: setup ## run the tests
+	$(BIN)/python -m pytest -n 2
+
+grammar: ## generate the C parser anew from grammar.js (needs the tree-sitter command)
+	cd tree-sitter-ptx && tree-sitter generate
+
+bench: setup ## time parsing and linting
+	$(BIN)/python -m benchmarks.lint
+
+clean: ## remove what was built
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
