@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -20,19 +20,23 @@ Severity: TypeAlias = Literal["fatal", "error", "warning", "info"]
 _PACKAGES = ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu13", "nvidia-cuda-nvcc-cu12")
 _ROOTS = ("CUDA_HOME", "CUDA_PATH")
 _MESSAGE = re.compile(
-    r"ptxas (?:(?P<file>.*), line (?P<line>\d+); )?(?P<severity>fatal|error|warning|info)\s*: ?(?P<text>.*)"
+    r"ptxas (?:.*, line (?P<line>\d+); )?(?P<severity>fatal|error|warning|info)\s*: ?(?P<text>.*)"
 )
+_LINE_IN_TEXT = re.compile(r"Unexpected (?:non-ASCII character|EOF) encountered on line (\d+)")
 _ABORTED = "Ptx assembly aborted due to errors"
 _COMPILING = re.compile(r"Compiling entry function '([^']*)' for '([^']*)'")
 _PROPERTIES = re.compile(r"Function properties for (\S+)")
-_STACK = re.compile(
-    r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
-)
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers(.*)")
 _BARRIERS = re.compile(r"used (\d+) barriers")
 _SHARED = re.compile(r"(\d+)(?:\+\d+)? bytes smem")
+_CUMULATIVE = re.compile(r"(\d+) bytes cumulative stack size")
 _CONSTANT = re.compile(r"(\d+) bytes cmem\[(\d+)\]")
-_TARGET = re.compile(rb"^\s*\.target\s+(?:sm|compute)_(\d+)([af]?)", re.MULTILINE)
+_TARGET = re.compile(rb"^(?:[^/\n]*\s)?\.target\s+([\w,\s]+)", re.MULTILINE)
+_TARGET_NAME = re.compile(r"\b(?:sm|compute)_(\d+[af]?)\b")
+_RENAMED = {"sm_101": "sm_110", "sm_101a": "sm_110a", "sm_101f": "sm_110f"}
+_NOT_OPTIMISED = "Optimized debugging not supported"
+_NOT_WHOLE = "Unresolved extern function"
 
 
 class PtxasError(Exception):
@@ -58,18 +62,22 @@ class Resources:
     stack_bytes: int | None = None
     spill_store_bytes: int | None = None
     spill_load_bytes: int | None = None
+    cumulative_stack_bytes: int | None = None
+    """With the frames of what it calls."""
     constant_bytes: dict[int, int] = field(default_factory=dict[int, int])
     """By constant bank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What ptxas said of one file. `aborted`: a fatal error ended the run, and nothing that came after
-    it was judged.
+    """What ptxas said of one file. `aborted`: a fatal error at a line ended the run there, and the lines
+    after it were not judged.
     """
 
     messages: tuple[Message, ...]
     kernels: dict[str, Resources]
+    functions: dict[str, Resources]
+    """The functions that were compiled on their own, not merged into their callers."""
     accepted: bool
     aborted: bool
 
@@ -89,8 +97,9 @@ def find(explicit: Path | None = None) -> Path | None:
         return Path(on_path)
     for variable in _ROOTS:
         root = os.environ.get(variable)
-        if root and os.access(Path(root, "bin", "ptxas"), os.X_OK):
-            return Path(root, "bin", "ptxas")
+        below = shutil.which("ptxas", path=Path(root, "bin")) if root else None
+        if below is not None:
+            return Path(below)
     return _in_packages()
 
 
@@ -140,66 +149,119 @@ def judge(
     """Has ptxas compile `source` and returns what it said.
 
     `arch` None takes the file's own target, or the lowest that this ptxas makes code for where that is
-    higher. An `arch` such as `compute_90` judges without making code, in some 10 ms. Raises PtxasError
-    when ptxas cannot be run, crashes, or takes longer than `timeout_s` seconds.
+    higher. An `arch` such as `compute_90` judges without making code, in some 10 ms. A file that ptxas
+    takes only without optimisation (`.target debug`), or only as a part of a program (it calls what it
+    declares `.extern`), is compiled so. Raises PtxasError when ptxas cannot be run, crashes, does not
+    know `arch`, or takes longer than `timeout_s` seconds.
     """
-    with tempfile.TemporaryDirectory(prefix="ptx-lsp-") as folder:
-        file = Path(folder, "input.ptx")
-        file.write_bytes(source)
-        chosen = arch or _architecture(source, ptxas)
-        command = [str(ptxas), "-v", optimise, "-arch", chosen, "-o", os.devnull, str(file)]
-        done = _run(command, timeout_s)
-    report = read(done.stdout + done.stderr, accepted=done.returncode == 0)
-    if done.returncode != 0 and not report.messages:
-        raise PtxasError(
-            f"`{ptxas}` ended with status {done.returncode} and no message for `-arch {chosen}`"
-        )
+    chosen = arch or architecture(source, ptxas)
+    options = [optimise]
+    report = _compile(source, ptxas, chosen, options, timeout_s)
+    if _says(report, _NOT_OPTIMISED):
+        options = ["-g", "-O0"]
+        report = _compile(source, ptxas, chosen, options, timeout_s)
+    if _says(report, _NOT_WHOLE):
+        report = _compile(source, ptxas, chosen, [*options, "-c"], timeout_s)
     return report
+
+
+def architecture(source: bytes, ptxas: Path) -> str:
+    """The `-arch` to judge `source` for: its own target, raised to one that `ptxas` makes code for.
+
+    Of several targets in one list ptxas takes the last. Raises PtxasError when ptxas cannot be run.
+    """
+    known = architectures(ptxas)
+    if not known:
+        raise PtxasError(f"`{ptxas} --help` lists no target")
+    directive = _TARGET.search(source)
+    names = _TARGET_NAME.findall(directive[1].decode("ascii", "replace")) if directive else []
+    if not names:
+        return known[0]
+    own = f"sm_{names[-1]}"
+    if own in known:
+        return own
+    if _RENAMED.get(own) in known:
+        return _RENAMED[own]
+    plain = [name for name in known if name[-1].isdigit()]
+    return next((name for name in plain if _number(name) >= _number(own)), plain[-1])
+
+
+def _compile(
+    source: bytes, ptxas: Path, arch: str, options: list[str], timeout_s: float
+) -> Report:
+    with tempfile.TemporaryDirectory(prefix="ptx-lsp-") as folder:
+        Path(folder, "input.ptx").write_bytes(source)
+        command = [str(ptxas.absolute()), "-v", *options, "-arch", arch]
+        done = _run([*command, "-o", os.devnull, "input.ptx"], timeout_s, folder)
+    report = read(done.stdout + done.stderr, accepted=done.returncode == 0)
+    if done.returncode < 0:
+        raise PtxasError(f"`{ptxas}` was ended by signal {-done.returncode}")
+    if _says(report, "is not defined for option") or (done.returncode and not report.messages):
+        said = report.messages[0].text if report.messages else f"ended with {done.returncode}"
+        raise PtxasError(f"`{ptxas} -arch {arch}`: {said}")
+    return report
+
+
+def _says(report: Report, words: str) -> bool:
+    return any(words in message.text for message in report.messages)
 
 
 def read(output: str, *, accepted: bool) -> Report:
     """Reads what `ptxas -v` printed; see `judge`."""
     messages: list[Message] = []
-    kernels: dict[str, dict[str, int | None]] = {}
-    constants: dict[str, dict[int, int]] = {}
-    aborted = False
-    compiled, described = "", ""
+    figures: dict[str, Resources] = {}
+    entries: set[str] = set()
+    name = ""
     for line in output.splitlines():
         match = _MESSAGE.match(line)
-        text = match["text"] if match else line
-        if found := _COMPILING.search(text):
-            compiled = described = found[1]
-        elif found := _PROPERTIES.search(text):
-            described = found[1]
+        text = match["text"].strip() if match else line
+        if found := _COMPILING.match(text):
+            name = found[1]
+            entries.add(name)
+        elif found := _PROPERTIES.match(text):
+            name = found[1]
         elif found := _STACK.search(text):
             stack, stores, loads = map(int, found.groups())
-            kernels.setdefault(described, {}).update(
-                stack_bytes=stack, spill_store_bytes=stores, spill_load_bytes=loads
+            figures[name] = replace(
+                figures.get(name, Resources()),
+                stack_bytes=stack, spill_store_bytes=stores, spill_load_bytes=loads,
             )
-        elif found := _USED.search(text):
-            kernels.setdefault(compiled, {}).update(
-                registers=int(found[1]),
-                barriers=_first(_BARRIERS, found[2]),
-                shared_bytes=_first(_SHARED, found[2]),
-            )
-            constants[compiled] = {int(b): int(n) for n, b in _CONSTANT.findall(found[2])}
+        elif found := _USED.match(text):
+            figures[name] = _with_used(figures.get(name, Resources()), found)
         elif match and not _is_progress(text):
-            severity = _severity(match["severity"])
-            aborted = aborted or severity == "fatal"
-            if text.strip() != _ABORTED:
-                number = int(match["line"]) if match["line"] else None
-                messages.append(Message(severity, number, text.strip()))
-    resources = {
-        name: Resources(**figures, constant_bytes=constants.get(name, {}))
-        for name, figures in kernels.items()
-    }
-    syntax = any(m.severity == "fatal" for m in messages)
-    return Report(tuple(messages), resources, accepted, aborted and syntax)
+            messages.append(_message(match, text))
+    return Report(
+        tuple(messages),
+        {name: what for name, what in figures.items() if name in entries},
+        {name: what for name, what in figures.items() if name not in entries},
+        accepted,
+        any(m.severity == "fatal" and m.line is not None for m in messages),
+    )
+
+
+def _with_used(known: Resources, used: re.Match[str]) -> Resources:
+    rest = used[2]
+    return replace(
+        known,
+        registers=int(used[1]),
+        barriers=_first(_BARRIERS, rest),
+        shared_bytes=_first(_SHARED, rest),
+        cumulative_stack_bytes=_first(_CUMULATIVE, rest),
+        constant_bytes={int(bank): int(size) for size, bank in _CONSTANT.findall(rest)},
+    )
+
+
+def _message(match: re.Match[str], text: str) -> Message:
+    line = match["line"]
+    inside = _LINE_IN_TEXT.match(text)
+    if inside:
+        line = inside[1]
+    return Message(_severity(match["severity"]), int(line) if line else None, text)
 
 
 def _is_progress(text: str) -> bool:
-    """Part of the resource report, not a message."""
-    return text.startswith(("Compile time = ", "Used ")) or "bytes gmem" in text
+    """Part of the report of resources, or of the end; says nothing of the program."""
+    return text.startswith("Compile time = ") or " bytes gmem" in text or text == _ABORTED
 
 
 def _severity(word: str) -> Severity:
@@ -215,26 +277,17 @@ def _first(pattern: re.Pattern[str], text: str) -> int:
     return int(match[1]) if match else 0
 
 
-def _architecture(source: bytes, ptxas: Path) -> str:
-    known = architectures(ptxas)
-    match = _TARGET.search(source)
-    if match is None or not known:
-        return known[0] if known else "sm_75"
-    name = f"sm_{match[1].decode()}{match[2].decode()}"
-    if name in known or _number(name) > _number(known[0]):
-        return name
-    return known[0]
-
-
 def _number(name: str) -> int:
     return int(re.sub(r"\D", "", name))
 
 
-def _run(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
+def _run(
+    command: list[str], timeout_s: float, folder: str | None = None
+) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
             command, capture_output=True, timeout=timeout_s, text=True, errors="replace",
-            stdin=subprocess.DEVNULL, check=False,
+            stdin=subprocess.DEVNULL, check=False, cwd=folder,
         )
     except subprocess.TimeoutExpired as error:
         raise PtxasError(f"`{command[0]}` took longer than {timeout_s:g} s") from error

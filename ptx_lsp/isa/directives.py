@@ -1,0 +1,305 @@
+"""The table of directives: what each is for, where it may stand, with which arguments, and since when.
+
+Linkage words, state spaces and attributes are rows as well. Sources: PTX ISA, "Directives" and "State
+Spaces, Types, and Variables"; probed with ptxas 13.5 (docs/ptxas.md, part 4), which is followed where
+the manual differs: `.language` from 9.2, `.surf` and `.sreg` never declared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from ptx_lsp.isa.target import Requirement, Version, parse_requirement, parse_version
+
+Where: TypeAlias = Literal[
+    "module", "kernel", "kernel prototype", "function", "function prototype", "call prototype",
+    "body", "parameter", "variable", "section",
+]
+"""A place for a directive. `kernel` and `function` are the header before a body; `variable` is among
+the words of a declaration.
+"""
+
+Kind: TypeAlias = Literal[
+    "header", "definition", "linkage", "state space", "attribute", "performance", "function",
+    "control flow", "debugging", "pragma", "legacy",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """How many arguments a directive takes (`most` None: any number), and what each must be.
+
+    `kind` "names" are the only strings taken; `positive` forbids 0.
+    """
+
+    least: int
+    most: int | None
+    kind: Literal["number", "string", "name", "other"] = "number"
+    positive: bool = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One row. `example` is a module without its header lines; `example_at` the version it is for."""
+
+    name: str
+    kind: Kind
+    summary: str
+    syntax: str
+    example: str
+    places: frozenset[Where]
+    since: Requirement
+    arguments: Arguments | None = None
+    """None where the grammar itself has them."""
+    deprecated: Version | None = None
+    removed: Version | None = None
+    """The first version that refuses it."""
+    feature: str = ""
+    """What ptxas calls it when the version or target is too low, where that is not its name."""
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether any version of ptxas that there is takes it."""
+        return self.kind != "legacy"
+
+
+NONE: Final = Arguments(0, 0)
+ONE: Final = Arguments(1, 1)
+POSITIVE: Final = Arguments(1, 1, positive=True)
+LANGUAGES: Final = ("CUDA C++", "PTX", "NVVM", "Fortran", "Tile IR")
+
+
+def find(name: str) -> Directive | None:
+    """The row of a directive, with its dot; None where PTX has none of that name."""
+    return DIRECTIVES.get(name)
+
+
+def _row(
+    name: str,
+    kind: Kind,
+    places: str,
+    since: str,
+    syntax: str,
+    example: str,
+    summary: str,
+    target: int = 10,
+    arguments: Arguments | None = None,
+    deprecated: str | None = None,
+    removed: str | None = None,
+    feature: str = "",
+) -> Directive:
+    """`places` are separated by commas."""
+    found: set[Where] = {place for place in _PLACES if place in places.split(", ")}
+    assert len(found) == (len(places.split(", ")) if places else 0), name
+    return Directive(
+        name, kind, summary, syntax, example, frozenset(found), parse_requirement(since, target),
+        arguments, parse_version(deprecated) if deprecated else None,
+        parse_version(removed) if removed else None, feature or name,
+    )
+
+
+_PLACES: Final[tuple[Where, ...]] = (
+    "module", "kernel", "kernel prototype", "function", "function prototype", "call prototype",
+    "body", "parameter", "variable", "section",
+)
+
+
+def _kernel(header: str) -> str:
+    return f".entry kernel() {header} {{ ret; }}"
+
+
+def _body(text: str) -> str:
+    return f".entry kernel() {{ {text} ret; }}"
+
+
+_HEADER = (
+    _row(".version", "header", "module", "1.0", ".version MAJOR.MINOR", "",
+         "Says which version of PTX the file is written in; it comes before everything else."),
+    _row(".target", "header", "module, body", "1.0", ".target ARCHITECTURE[, OPTION ...]", "",
+         "Names the architecture that the file needs, right behind `.version`; inside a body it "
+         "changes the architecture from there on."),
+    _row(".address_size", "header", "module", "2.3", ".address_size 64", ".address_size 64",
+         "Says how wide addresses are, in bits, right behind `.target`.",
+         feature=".address_size directive"),
+)
+
+_DEFINITIONS = (
+    _row(".entry", "definition", "module", "1.0",
+         ".entry NAME [(PARAMETER, ...)] [DIRECTIVE ...] { ... }", ".entry kernel() { ret; }",
+         "Defines a kernel, or declares one that is defined elsewhere."),
+    _row(".func", "definition", "module, body", "1.0",
+         ".func [(RETURN)] NAME [(PARAMETER, ...)] [DIRECTIVE ...] { ... }", ".func f() { ret; }",
+         "Defines a function that kernels and functions call, or declares one; inside a body it "
+         "only declares."),
+    _row(".alias", "definition", "module, body", "6.3", ".alias NAME, FUNCTION;",
+         ".func f() { ret; } .func g(); .alias g, f;",
+         "Makes a declared function another name of one that is defined.", target=30),
+)
+
+_LINKAGE = (
+    _row(".extern", "linkage", "module", "1.0", ".extern DECLARATION", ".extern .global .b32 x;",
+         "Declares a name that another file defines."),
+    _row(".visible", "linkage", "module", "1.0", ".visible DEFINITION",
+         ".visible .entry kernel() { ret; }", "Lets other files see the name."),
+    _row(".weak", "linkage", "module", "3.1", ".weak DEFINITION", ".weak .func f() { ret; }",
+         "Lets other files see the name, and lets another definition take its place.",
+         feature=".weak directive"),
+    _row(".common", "linkage", "module", "5.0", ".common .global TYPE NAME;",
+         ".common .global .b32 x;",
+         "Lets several files define one global variable; the largest of them is taken.",
+         feature=".common directive"),
+)
+
+_SPACES = (
+    _row(".reg", "state space", "module, body, parameter", "1.0", ".reg TYPE NAME[<COUNT>], ...;",
+         _body(".reg .b32 %r<4>;"), "Declares registers, each private to a thread."),
+    _row(".const", "state space", "module, body", "1.0", ".const TYPE NAME [= VALUE], ...;",
+         ".const .b32 x = 5;", "Declares constant memory, which every thread reads and none writes."),
+    _row(".global", "state space", "module, body", "1.0", ".global TYPE NAME [= VALUE], ...;",
+         ".global .b32 x = 5;", "Declares memory that all threads of all kernels share."),
+    _row(".local", "state space", "module, body", "1.0", ".local TYPE NAME, ...;",
+         _body(".local .b32 x;"), "Declares memory private to a thread."),
+    _row(".param", "state space", "module, body, parameter", "1.4", ".param TYPE NAME",
+         ".entry kernel(.param .b32 x) { ret; }",
+         "Declares a parameter of a kernel or function, or in a body an argument of a call.",
+         feature="kernel parameter list"),
+    _row(".shared", "state space", "module, body", "1.0", ".shared TYPE NAME, ...;",
+         ".shared .b32 x[32];", "Declares memory that the threads of a block share."),
+    _row(".tex", "state space", "module", "1.0", ".tex .u32 NAME;", ".tex .u32 t;",
+         "Declared a texture before there was the type `.texref`.", removed="1.5"),
+)
+
+_ATTRIBUTES = (
+    _row(".align", "attribute", "variable, parameter", "1.0", ".align BYTES",
+         ".global .align 16 .b32 x;", "Says of which power of two the address is a multiple."),
+    _row(".ptr", "attribute", "parameter", "2.2", ".ptr[SPACE] [.align BYTES]",
+         ".entry kernel(.param .u32 .ptr .global .align 16 p) { ret; }",
+         "Says of a kernel's parameter that it points to memory, of which space and alignment.",
+         feature="kernel parameter pointer attribute"),
+    _row(".attribute", "attribute", "variable, function", "4.0", ".attribute(NAME[, ...])",
+         ".global .attribute(.managed) .b32 x;",
+         "Gives a variable or function the attribute `.managed` or `.unified`.", target=30),
+)
+
+_PERFORMANCE = (
+    _row(".maxntid", "performance", "kernel", "1.3", ".maxntid X[, Y[, Z]]",
+         _kernel(".maxntid 256"), "The most threads in a block of this kernel, along each dimension.",
+         arguments=Arguments(1, 3, positive=True)),
+    _row(".reqntid", "performance", "kernel", "2.1", ".reqntid X[, Y[, Z]]",
+         _kernel(".reqntid 16, 16"), "The exact number of threads in a block, along each dimension.",
+         arguments=Arguments(1, 3, positive=True), feature=".reqntid directive"),
+    _row(".maxnreg", "performance", "kernel", "1.3", ".maxnreg COUNT", _kernel(".maxnreg 64"),
+         "The most registers that a thread of this kernel may have.", arguments=POSITIVE),
+    _row(".minnctapersm", "performance", "kernel", "2.0", ".minnctapersm COUNT",
+         _kernel(".maxntid 256 .minnctapersm 2"),
+         "How many blocks one multiprocessor must hold; it takes effect beside `.maxntid` or "
+         "`.reqntid`.", arguments=POSITIVE, feature=".minnctapersm directive"),
+    _row(".maxnctapersm", "performance", "kernel", "1.3", ".maxnctapersm COUNT",
+         _kernel(".maxntid 256 .maxnctapersm 4"),
+         "How many blocks one multiprocessor may hold; `.minnctapersm` has taken its place.",
+         arguments=POSITIVE, deprecated="2.0", removed="2.1"),
+    _row(".reqnctapercluster", "performance", "kernel", "7.8", ".reqnctapercluster X[, Y[, Z]]",
+         _kernel(".reqnctapercluster 2, 1, 1"),
+         "The exact number of blocks in a cluster, along each dimension.", target=90,
+         arguments=Arguments(1, 3)),
+    _row(".maxclusterrank", "performance", "kernel", "7.8", ".maxclusterrank COUNT",
+         _kernel(".maxclusterrank 8"), "The most blocks in a cluster.", target=90, arguments=ONE),
+    _row(".explicitcluster", "performance", "kernel", "7.8", ".explicitcluster",
+         _kernel(".explicitcluster"), "Says that every launch gives the size of its clusters.",
+         target=90, arguments=NONE),
+    _row(".blocksareclusters", "performance", "kernel", "9.0", ".blocksareclusters",
+         _kernel(".blocksareclusters .reqntid 64 .reqnctapercluster 2"),
+         "Says that a launch counts clusters where it would count blocks; it needs `.reqntid` and "
+         "`.reqnctapercluster`.", target=90, arguments=NONE),
+    _row(".minperctamemory", "performance", "kernel", "9.4", ".minperctamemory BYTES",
+         _kernel(".minperctamemory 1024"), "The least shared memory that a block of this kernel gets.",
+         target=80, arguments=ONE),
+    _row(".language", "performance", "kernel, function", "9.2", ".language \"NAME\"",
+         _kernel('.language "PTX"'), "Names the language that this kernel or function was written in.",
+         arguments=Arguments(1, 1, "string", names=LANGUAGES)),
+)
+
+_FUNCTION = (
+    _row(".noreturn", "function", "function, function prototype, call prototype", "6.4", ".noreturn",
+         ".func f() .noreturn { ret; }",
+         "Says that the function does not return; it comes before `.abi_preserve`.", target=30,
+         arguments=NONE),
+    _row(".abi_preserve", "function", "function, function prototype, call prototype", "9.0",
+         ".abi_preserve COUNT", ".func f() .abi_preserve 8 { ret; }",
+         "How many registers the function gives back as it got them.", target=80, arguments=ONE),
+    _row(".abi_preserve_control", "function", "function, function prototype, call prototype", "9.0",
+         ".abi_preserve_control COUNT", ".func f() .abi_preserve_control 4 { ret; }",
+         "How many control registers the function gives back as it got them.", target=80,
+         arguments=ONE),
+)
+
+_CONTROL_FLOW = (
+    _row(".branchtargets", "control flow", "body", "6.0", "NAME: .branchtargets LABEL, ...;",
+         _body("A: B: T: .branchtargets A, B;"), "The labels that a `brx.idx` may jump to.", target=30,
+         feature=".branchtargets directive"),
+    _row(".calltargets", "control flow", "body", "2.1", "NAME: .calltargets FUNCTION, ...;",
+         ".func f() { ret; } " + _body("T: .calltargets f;"),
+         "The functions that an indirect call may go to.", target=20,
+         feature=".calltargets directive"),
+    _row(".callprototype", "control flow", "body", "2.1",
+         "NAME: .callprototype [(RETURN)] _ [(PARAMETER, ...)] [DIRECTIVE ...];",
+         _body("P: .callprototype _ (.param .b32 _);"),
+         "The parameters that a function called indirectly takes.", target=20,
+         feature=".callprototype directive"),
+)
+
+_DEBUGGING = (
+    _row(".file", "debugging", "module", "1.0", ".file INDEX \"PATH\"[, TIME, SIZE]",
+         '.file 1 "a.cu"', "Gives a source file the number that `.loc` uses."),
+    _row(".loc", "debugging", "body", "1.0",
+         ".loc FILE LINE COLUMN[, function_name LABEL, inlined_at FILE LINE COLUMN]",
+         '.file 1 "a.cu"\n' + _body("\n.loc 1 2 3\n"),
+         "The place in the source that the next instructions come from."),
+    _row(".loc_intermediate", "debugging", "body", "9.4", ".loc_intermediate FILE LINE COLUMN",
+         '.file 1 "a.cu"\n' + _body("\n.loc_intermediate 1 2 3\n"),
+         "The place in an intermediate language that the next instructions come from.",
+         arguments=Arguments(3, 3, "other")),
+    _row(".section", "debugging", "module", "2.0", ".section .NAME { DATA }",
+         ".section .debug_str { .b8 65, 0 }", "A section of debugging data, in the form of DWARF.",
+         feature=".section directive"),
+    *(
+        _row(name, "debugging", "section", "2.0", f"{name} VALUE, ...",
+             f".section .debug_abc {{ {name} 1, 2 }}", f"Data of {int(name[2:]) // 8} bytes each.")
+        for name in (".b8", ".b16", ".b32", ".b64")
+    ),
+    _row("@@DWARF", "debugging", "module", "1.0", "@@DWARF DATA", "",
+         "Debugging data as text, before there was `.section`."),
+)
+
+_PRAGMA = (
+    _row(".pragma", "pragma", "module, kernel, body", "2.0", ".pragma \"TEXT\"[, ...];",
+         '.pragma "nounroll"; ' + _kernel('.pragma "nounroll";'),
+         "Tells ptxas something that is no part of PTX.", arguments=Arguments(1, None, "string"),
+         feature=".pragma directive"),
+)
+
+_LEGACY = (
+    _row(".surf", "legacy", "module, body", "1.0", ".surf TYPE NAME;", "",
+         "Declared a surface in the manual of PTX 1.x; today it is `.global .surfref`."),
+    _row(".sreg", "legacy", "module, body", "1.0", ".sreg TYPE %NAME;", "",
+         "How the manual of PTX 1.x shows special registers, which need no declaration."),
+    _row(".struct", "legacy", "module, body", "1.0", ".struct NAME { FIELDS };", "",
+         "A structure in the manual of PTX 1.x; today it is an array of `.b8`."),
+    _row(".union", "legacy", "module, body", "1.0", ".union NAME { FIELDS };", "",
+         "A union in the manual of PTX 1.x; today it is an array of `.b8`."),
+    _row(".byte", "legacy", "module", "1.0", ".byte VALUE, ...", "",
+         "Debugging data in the manual of PTX 1.x; today it is `.b8` in a `.section`."),
+)
+
+DIRECTIVES: Final = {
+    row.name: row
+    for row in (
+        *_HEADER, *_DEFINITIONS, *_LINKAGE, *_SPACES, *_ATTRIBUTES, *_PERFORMANCE, *_FUNCTION,
+        *_CONTROL_FLOW, *_DEBUGGING, *_PRAGMA, *_LEGACY,
+    )
+}

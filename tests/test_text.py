@@ -1,0 +1,72 @@
+"""Lines, columns and edits of a source text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptx_lsp.text import ColumnUnit, Edit, Position, Source
+
+TEXTS = st.text(alphabet="a\n\r\f\u2028\u00e9\U0001f600 ", max_size=30)
+UNITS: list[ColumnUnit] = ["utf-8", "utf-16", "utf-32"]
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("", [0]),
+        ("a", [0]),
+        ("a\n", [0, 2]),
+        ("a\nb", [0, 2]),
+        ("a\r\nb\rc\n", [0, 3, 5, 7]),
+        ("\n\n", [0, 1, 2]),
+        ("a\fb\u2028c\n", [0, 8]),  # neither ends a line
+    ],
+)
+def test_lines(text: str, starts: list[int]) -> None:
+    assert Source.of(text).line_starts == starts
+
+
+def test_columns_count_what_is_asked_for() -> None:
+    source = Source.of("a\u00e9\U0001f600b")
+    end = len(source.data) - 1  # at the b
+    assert source.position(end, "utf-8") == Position(0, 7)
+    assert source.position(end, "utf-16") == Position(0, 4)
+    assert source.position(end, "utf-32") == Position(0, 3)
+
+
+def test_a_column_past_the_end_is_the_end() -> None:
+    source = Source.of("ab\r\ncd")
+    assert source.offset(Position(0, 99)) == 2
+    assert source.offset(Position(1, 99)) == 6
+    assert source.offset(Position(9, 0)) == 6
+
+
+def test_bytes_that_are_no_utf8_are_kept() -> None:
+    source = Source(b"// \xff\nret;")
+    assert source.decoded(0, 4) == "// \ufffd"
+    assert source.position(5) == Position(1, 0)
+    assert source.text[5:8] == "ret"
+
+
+@given(TEXTS, st.sampled_from(UNITS))
+def test_offset_undoes_position(text: str, unit: ColumnUnit) -> None:
+    source = Source.of(text)
+    offset = 0
+    for character in text:
+        line = source.line_of(offset)
+        if offset <= source.line_span(line).end:  # not between CR and LF
+            assert source.offset(source.position(offset, unit), unit) == offset
+        offset += len(character.encode())
+
+
+@given(TEXTS, st.integers(0, 30), st.integers(0, 5), TEXTS)
+def test_an_edit_replaces(text: str, start: int, length: int, new: str) -> None:
+    source = Source.of(text)
+    start = min(start, len(source.data))
+    end = min(start + length, len(source.data))
+    edit = Edit(start, end, new.encode())
+    after = source.edited(edit)
+    assert after.data == source.data[:start] + new.encode() + source.data[end:]
+    assert len(after.data) - len(source.data) == edit.growth
