@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ptx_lsp.isa import target as isa
+from ptx_lsp.isa.verdict import Verdicts
 from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
@@ -39,14 +40,25 @@ class Module:
     from `previous` what the edit did not touch.
     """
 
-    def __init__(self, document: Document, previous: Module | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        previous: Module | None = None,
+        target: isa.Target | None = None,
+    ) -> None:
+        """`target` is judged for in place of the file's own."""
         self.document = document
+        self._target = target
         self.names: dict[str, list[tuple[int, Declared]]] = {}
         """For each name its declarations in order, with the offset from which they are known."""
         self.variables: list[Variable | Register] = []
         self.functions: list[Function] = []
         self.repeated: list[Repeated] = []
         self.undeclared: list[tuple[Item, nodes.Name]] = []
+        self.verdicts: Verdicts = {}
+        """What the instruction table says of each shape of instruction met so far."""
+        if previous and (previous.version, previous.target) == (self.version, self.target):
+            self.verdicts = previous.verdicts
         self._starts = {id(item.node): item.start for item in document.items}
         self._bodies = {id(f.node): f.body for f in previous.functions} if previous else {}
         self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
@@ -92,6 +104,8 @@ class Module:
         """The architecture that the first `.target` names, the last where it names several (ptxas
         takes that one); None where it names none that exists.
         """
+        if self._target is not None:
+            return self._target
         for name in reversed(self.target_names):
             found = isa.parse_target(name.text)
             if found is not None and found in isa.TARGETS:

@@ -1,0 +1,48 @@
+"""What the instruction table says of an instruction at a `.version` and `.target`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from ptx_lsp.isa.entry import End, Need
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.resolve import Match, Problem, resolve
+from ptx_lsp.isa.target import Target, Version
+
+
+class Verdict(NamedTuple):
+    """What the table objects to in one shape of instruction.
+
+    `problems` are those of its modifiers or operands; `unmet` what it needs and the version and target
+    do not give; `ended` what they have taken away. `match` is None where no form fits.
+    """
+
+    match: Match | None
+    problems: tuple[Problem, ...]
+    unmet: tuple[Need, ...]
+    ended: tuple[End, ...]
+
+
+Verdicts: TypeAlias = dict[tuple[str, tuple[Argument, ...]], Verdict | None]
+"""By spelling and operands; None where there is nothing to object to."""
+
+
+def judge(
+    spelling: str,
+    arguments: tuple[Argument, ...],
+    version: Version | None,
+    target: Target | None,
+) -> Verdict | None:
+    """The verdict on a spelling with its operands; of needs only where both are known."""
+    resolution = resolve(spelling)
+    match = resolution.match(arguments)
+    if match is None:
+        return Verdict(None, resolution.problems, (), ())
+    problems = (*match.candidate.problems, *match.problems)
+    unmet: tuple[Need, ...] = ()
+    ended: tuple[End, ...] = ()
+    if version is not None and target is not None:
+        unmet, ended = match.unmet(version, target), match.ended(version, target)
+    if problems or unmet or ended:
+        return Verdict(match, problems, unmet, ended)
+    return None

@@ -1,0 +1,44 @@
+"""Each instruction of a function against the instruction table.
+
+Only what is not as the table wants it is kept; the rules of `lint` read it from here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.isa.verdict import Verdict, judge
+from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.function import Function
+from ptx_lsp.syntax import nodes
+
+
+class Check(NamedTuple):
+    """An instruction that the table objects to, and why."""
+
+    instruction: nodes.Instruction
+    verdict: Verdict
+
+
+def checks(function: Function) -> tuple[Check, ...]:
+    """The instructions of `function` that are not as the table wants them, in order."""
+    module = function.module
+    version, target = module.version, module.target
+    verdicts = module.verdicts
+    found: list[Check] = []
+    for instruction, _ in function.body.instructions:
+        shape = (instruction.opcode.text, arguments(function, instruction))
+        try:
+            verdict = verdicts[shape]
+        except KeyError:
+            verdict = verdicts[shape] = judge(*shape, version, target)
+        if verdict is not None and not _is_broken(instruction):
+            found.append(Check(instruction, verdict))
+    return tuple(found)
+
+
+def _is_broken(instruction: nodes.Instruction) -> bool:
+    """A syntax error tells of it already."""
+    return not instruction.opcode.text or any(
+        isinstance(operand, nodes.Missing) for operand in instruction.operands
+    )
