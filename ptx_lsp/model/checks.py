@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ptx_lsp.facts import fact
 from ptx_lsp.isa.verdict import Verdict, judge
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
@@ -20,6 +21,7 @@ class Check(NamedTuple):
     verdict: Verdict
 
 
+@fact
 def checks(function: Function) -> tuple[Check, ...]:
     """The instructions of `function` that are not as the table wants them, in order."""
     module = function.module

@@ -26,6 +26,8 @@ class Function:
         self.item = item
         self.symbol = symbol
         self.body = body
+        self.facts: dict[object, object] = {}
+        """What `ptx_lsp.facts` has found out about this function."""
         self.linked: dict[str, Declared] = {}
         self.undeclared: list[Free] = []
         self.undeclared_late: list[tuple[Free, Declared]] = []

@@ -66,8 +66,12 @@ class Module:
             self._declare(item)
         for item in document.items:
             self._link(item)
+        earlier = {id(f.node): f for f in previous.functions} if previous else {}
         for function in self.functions:
             function.link()
+            same = earlier.get(id(function.node))
+            if same is not None and same.environment == function.environment:
+                function.facts = same.facts
 
     @classmethod
     def parse(cls, text: str) -> Module:

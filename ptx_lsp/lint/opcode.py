@@ -1,0 +1,42 @@
+"""Where the parts of an instruction are, for rules that speak of them."""
+
+from __future__ import annotations
+
+import re
+
+from ptx_lsp.isa.resolve import Problem
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+
+_PART = re.compile(r"\.?[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+)*")
+
+
+def opcode_part(function: Function, instruction: nodes.Instruction, index: int) -> Place:
+    """The opcode (`index` 0) or its modifier number `index` as it stands in the file."""
+    base = function.item.start
+    start, end, _ = instruction.opcode
+    text = function.module.document.source.text[base + start : base + end]
+    parts = list(_PART.finditer(text))
+    part = parts[min(index, len(parts) - 1)]
+    return Place(function.node, start + part.start(), start + part.end())
+
+
+def operand_place(function: Function, instruction: nodes.Instruction, index: int) -> Place:
+    """Operand number `index`; where there is none, the end of the instruction's last one."""
+    operands = instruction.operands
+    if index < len(operands):
+        return function.place(operands[index])
+    last = operands[-1] if operands else instruction.opcode
+    return Place(function.node, last.end, last.end)
+
+
+def problem_place(function: Function, instruction: nodes.Instruction, problem: Problem) -> Place:
+    """What a problem of the instruction table speaks of."""
+    if problem.kind == "operand":
+        return operand_place(function, instruction, problem.index)
+    if problem.kind == "operand-count":
+        if problem.index < len(instruction.operands):
+            return operand_place(function, instruction, problem.index)
+        return function.place(instruction.opcode)
+    return opcode_part(function, instruction, problem.index)
