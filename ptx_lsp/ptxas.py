@@ -186,9 +186,7 @@ def architecture(source: bytes, ptxas: Path) -> str:
     return next((name for name in plain if _number(name) >= _number(own)), plain[-1])
 
 
-def _compile(
-    source: bytes, ptxas: Path, arch: str, options: list[str], timeout_s: float
-) -> Report:
+def _compile(source: bytes, ptxas: Path, arch: str, options: list[str], timeout_s: float) -> Report:
     with tempfile.TemporaryDirectory(prefix="ptx-lsp-") as folder:
         Path(folder, "input.ptx").write_bytes(source)
         command = [str(ptxas.absolute()), "-v", *options, "-arch", arch]
@@ -224,7 +222,9 @@ def read(output: str, *, accepted: bool) -> Report:
             stack, stores, loads = map(int, found.groups())
             figures[name] = replace(
                 figures.get(name, Resources()),
-                stack_bytes=stack, spill_store_bytes=stores, spill_load_bytes=loads,
+                stack_bytes=stack,
+                spill_store_bytes=stores,
+                spill_load_bytes=loads,
             )
         elif found := _USED.match(text):
             figures[name] = _with_used(figures.get(name, Resources()), found)
@@ -286,8 +286,14 @@ def _run(
 ) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            command, capture_output=True, timeout=timeout_s, text=True, errors="replace",
-            stdin=subprocess.DEVNULL, check=False, cwd=folder,
+            command,
+            capture_output=True,
+            timeout=timeout_s,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            check=False,
+            cwd=folder,
         )
     except subprocess.TimeoutExpired as error:
         raise PtxasError(f"`{command[0]}` took longer than {timeout_s:g} s") from error

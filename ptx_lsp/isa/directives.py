@@ -30,7 +30,7 @@ Kind: TypeAlias = Literal[
 class Arguments:
     """How many arguments a directive takes (`most` None: any number), and what each must be.
 
-    `kind` "names" are the only strings taken; `positive` forbids 0.
+    `names` are the only strings taken, if there are any; `positive` forbids 0.
     """
 
     least: int
@@ -42,7 +42,7 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One row. `example` is a module without its header lines; `example_at` the version it is for."""
+    """One row. `example` is a module without `.version` and `.target`; empty where these are all."""
 
     name: str
     kind: Kind
@@ -120,7 +120,8 @@ def _body(text: str) -> str:
 _HEADER = (
     _row(".version", "header", "module", "1.0", ".version MAJOR.MINOR", "",
          "Says which version of PTX the file is written in; it comes before everything else."),
-    _row(".target", "header", "module, body", "1.0", ".target ARCHITECTURE[, OPTION ...]", "",
+    _row(".target", "header", "module, body", "1.0", ".target ARCHITECTURE[, OPTION ...]",
+         ".entry kernel() {\n.target sm_10\nret; }",
          "Names the architecture that the file needs, right behind `.version`; inside a body it "
          "changes the architecture from there on."),
     _row(".address_size", "header", "module", "2.3", ".address_size 64", ".address_size 64",

@@ -44,6 +44,11 @@ class Item:
         """Whether its text alone says what it is: an error may be mended by what follows."""
         return self.alone and not self.problems
 
+    @property
+    def is_unclosed(self) -> bool:
+        """Whether a `}` is missing from it, so that its blocks may not be those that were meant."""
+        return any(problem.expected == "`}`" for problem in self.problems)
+
     def moved(self, by: int) -> Item:
         if not by:
             return self
@@ -56,7 +61,7 @@ class Document:
     def __init__(self, source: Source, tree: Tree, items: tuple[Item, ...]) -> None:
         self.source = source
         self.items = items
-        self._tree = tree
+        self.tree = tree
 
     @classmethod
     def parse(cls, source: Source) -> Document:
@@ -67,7 +72,7 @@ class Document:
     def edited(self, edit: Edit) -> Document:
         """This document after `edit`; only the statements that the edit touched are lowered again."""
         source = self.source.edited(edit)
-        old = self._tree.copy()
+        old = self.tree.copy()
         stop = edit.start + len(edit.replacement)
         old.edit(
             edit.start, edit.end, stop,

@@ -6,6 +6,7 @@ and preprocessor lines may stand anywhere, and are passed over.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -19,6 +20,7 @@ from ptx_lsp.syntax.shape import operand_problems
 
 _NUMBERS = frozenset({"integer", "float", "exact_float", "malformed_number"})
 PASSED = frozenset({"comment", "preprocessor_line"})
+_BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 MOST_NESTED_BLOCKS = 1990
@@ -726,10 +728,11 @@ class _Lowering:
 
     def junk(self, node: Node, expected: str, within: str) -> None:
         start, end = node.start_byte, node.end_byte
-        text = self.text[start:end]
-        start += len(text) - len(text.lstrip())
+        blank = _BLANK.match(self.text, start, end)
+        if blank is not None and blank.end() < end:
+            start = blank.end()
         self.problems.append(
-            SyntaxProblem(start - self.base, max(start, end) - self.base, expected, within)
+            SyntaxProblem(start - self.base, end - self.base, expected, within)
         )
 
     # -- parts ----------------------------------------------------------------------------------

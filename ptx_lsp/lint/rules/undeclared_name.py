@@ -11,7 +11,7 @@ from ptx_lsp.model.body import Free
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.symbols import Declared
+from ptx_lsp.model.symbols import Declared, Label
 
 
 @module_rule("undeclared-name", code="E101")
@@ -73,9 +73,14 @@ def _in_function(function: Function) -> Iterator[Finding]:
             ((early.declared.place, f"`{early.name.text}` is declared here"),),
         )
     for use, later in function.undeclared_late:
-        yield _finding(function.place(use.name), use.name.text, later, [])
+        if not (isinstance(later, Label) and function.item.is_unclosed):
+            yield _finding(function.place(use.name), use.name.text, later, [])
     for use in function.undeclared:
-        yield _unknown(function, use)
+        hidden = _elsewhere_in(function, use.name.text)
+        if hidden is None:
+            yield _unknown(function, use)
+        elif not function.item.is_unclosed:  # else the blocks are not those that were meant
+            yield _out_of_block(function.place(use.name), use.name.text, hidden)
 
 
 def _finding(place: Place, name: str, later: Declared | None, near: list[str]) -> Finding:
@@ -88,15 +93,16 @@ def _finding(place: Place, name: str, later: Declared | None, near: list[str]) -
     return Finding(place, f"`{name}` is not declared", remedy=_remedy(place, nearest(name, near)))
 
 
+def _out_of_block(place: Place, name: str, hidden: Declared) -> Finding:
+    return Finding(
+        place,
+        f"`{name}` is not known here: the block that declares it does not hold this statement",
+        ((hidden.place, f"`{name}` is declared here"),),
+    )
+
+
 def _unknown(function: Function, use: Free) -> Finding:
     name, place = use.name.text, function.place(use.name)
-    hidden = _elsewhere_in(function, name)
-    if hidden is not None:
-        return Finding(
-            place,
-            f"`{name}` is not known here: the block that declares it does not hold this statement",
-            ((hidden.place, f"`{name}` is declared here"),),
-        )
     for other in function.module.functions:
         found = other.body.scope.find_here(name) if other is not function else None
         if found is not None:

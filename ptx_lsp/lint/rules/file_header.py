@@ -1,0 +1,171 @@
+"""The rule `file-header`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.target import LATEST, VERSIONS
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.header import header
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.document import Item
+
+_WORDS: dict[type, str] = {nodes.Version: ".version", nodes.Target: ".target", nodes.AddressSize: ".address_size"}
+_DEFAULT_TARGET = "sm_75"  # what ptxas 13 takes when it is not told
+_DEFAULT_NEEDS = (6, 3)
+
+
+@module_rule("file-header", code="E130")
+def file_header(module: Module) -> Iterator[Finding]:
+    """A `.version`, `.target` or `.address_size` that is missing, misplaced or there twice.
+
+    ## What it does
+    A file begins with `.version`, then `.target`, then perhaps `.address_size`; only comments may stand
+    before and between them. Reports the first thing that stands where one of these has to, and each
+    `.version`, `.target` or `.address_size` further down. (`.target` may be repeated right behind
+    `.target`, and stand in a body.)
+
+    ## Why it matters
+    ptxas stops there and reads nothing else.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        ret;
+    }
+    .address_size 64
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    One too many is deleted, a misplaced one is moved. A missing `.version` becomes the newest, a missing
+    `.target` the default of ptxas: these two are guesses and not applied unasked.
+    """
+    found = header(module)
+    late = list(found.late)
+    if found.version is None:
+        yield _absent(module, nodes.Version, _first(module), late)
+        if not found.targets and late and isinstance(late[0].node, nodes.Target):
+            late.pop(0)
+    elif not found.targets:
+        yield _absent(module, nodes.Target, found.after_version, late)
+    seen: dict[type, Item | None] = {
+        nodes.Version: found.version, nodes.AddressSize: found.address_size,
+    }
+    for item in late:
+        kind = type(item.node)
+        word = _WORDS[kind]
+        if _broken_before(module, item):
+            continue
+        first = found.targets[0] if kind is nodes.Target and found.targets else seen.get(kind)
+        place = Place(item.node, 0, len(word))
+        if first is None:
+            if kind is nodes.AddressSize and found.targets:
+                message = f"`{word}` comes too late; it must follow `.target` directly"
+                yield Finding(place, message, (), _move(module, item, found.targets[-1].end))
+                seen[kind] = item
+            elif kind is nodes.AddressSize:
+                seen[kind] = item  # `.target` is what is missing
+            continue
+        message = f"a second `{word}`; a file has one, at its beginning"
+        related = ((Place(first.node, 0, len(word)), "the first"),)
+        remedy = Remedy(f"Delete this `{word}`", (_deletion(module, item),))
+        yield Finding(place, message, related, remedy)
+
+
+def _absent(
+    module: Module, kind: type[nodes.Version | nodes.Target], stands: Item | None, late: list[Item]
+) -> Finding:
+    """`stands` is what is there instead; the misplaced one is taken from `late`."""
+    word = _WORDS[kind]
+    where = "the first thing in a file" if kind is nodes.Version else "right behind `.version`"
+    place = _end(module) if stands is None else Place.of(stands.node, _head(module, stands))
+    misplaced = next((item for item in late if isinstance(item.node, kind)), None)
+    offset = 0 if stands is None or kind is nodes.Version else stands.start
+    if misplaced is not None:
+        late.remove(misplaced)
+        related = ((Place(misplaced.node, 0, len(word)), f"`{word}` is here"),)
+        message = f"`{word}` must be {where}"
+        return Finding(place, message, related, _move(module, misplaced, offset))
+    text = f"{word} {LATEST}"
+    if kind is nodes.Target:
+        if module.version is None or module.version < _DEFAULT_NEEDS:
+            return Finding(place, f"`{word}` is missing; it must be {where}")
+        text = f"{word} {_DEFAULT_TARGET}"
+    target = module.target
+    if kind is nodes.Version and target is not None and target.since not in VERSIONS:
+        return Finding(place, f"`{word}` is missing; it must be {where}")
+    at = len(module.document.source.data) if stands is None else offset
+    ends = module.document.source.data[:at].endswith(b"\n") or at == 0
+    inserted = f"{text}\n" if ends else f"\n{text}\n"
+    remedy = Remedy(
+        f"Insert `{text}`", (Replacement(Place(None, at, at), inserted),), safe=False
+    )
+    return Finding(place, f"`{word}` is missing; it must be {where}", (), remedy)
+
+
+def _first(module: Module) -> Item | None:
+    return next(iter(module.document.items), None)
+
+
+def _head(module: Module, item: Item) -> nodes.Missing:
+    """The first word of a statement."""
+    text = module.document.source.text
+    end = item.start + 1
+    while end < item.end and (text[end].isalnum() or text[end] in "_$."):
+        end += 1
+    return nodes.Missing(0, end - item.start)
+
+
+def _end(module: Module) -> Place:
+    """The last line of the file, where ptxas misses things."""
+    size = len(module.document.source.data)
+    return Place(None, size, size)
+
+
+def _move(module: Module, item: Item, offset: int) -> Remedy:
+    text = module.document.source.text[item.start : item.end].rstrip()
+    before = module.document.source.text[:offset]
+    inserted = f"{text}\n" if not before or before.endswith("\n") else f"\n{text}"
+    replacements = (Replacement(Place(None, offset, offset), inserted), _deletion(module, item))
+    return Remedy(f"Move `{text}` to where it belongs", replacements)
+
+
+def _deletion(module: Module, item: Item) -> Replacement:
+    """Of a statement, and of its line where it has that for itself."""
+    text = module.document.source.text
+    start, end = item.start, item.end
+    before = text.rfind("\n", 0, start) + 1
+    after = text.find("\n", end)
+    after = len(text) if after < 0 else after + 1
+    if not text[before:start].strip() and not text[end:after].strip():
+        start, end = before, after
+    return Replacement(Place(None, start, end), "")
+
+
+def _broken_before(module: Module, item: Item) -> bool:
+    """Whether the statement before lacks its end, of which `syntax-error` speaks."""
+    items = module.document.items
+    index = items.index(item)
+    if index == 0:
+        return False
+    before = items[index - 1]
+    size = before.end - before.start
+    return any(p.start >= size and p.end >= size for p in before.problems)

@@ -1,0 +1,79 @@
+"""The rule `unknown-version`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.target import LATEST, OLDEST, VERSIONS, Version, parse_version
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.header import header
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+
+
+@module_rule("unknown-version", code="E131")
+def unknown_version(module: Module) -> Iterator[Finding]:
+    """A `.version` that PTX does not have.
+
+    ## What it does
+    Reports a version number that is not one of PTX's, from 1.0 to 9.5. There are gaps: no 1.6, 2.4,
+    3.3, 4.4, 5.2, 6.6, 7.9, 8.9. The number must stand on the line of `.version`.
+
+    ## Why it matters
+    ptxas stops there. A version that is too new for a driver is refused when the module is loaded.
+
+    ## Example
+    ```ptx
+    .version 8.9
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.8
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which version serves depends on what the file uses.
+    """
+    item = header(module).version
+    if item is None or not isinstance(item.node, nodes.Version):
+        return
+    number = item.node.number
+    if not isinstance(number, nodes.Number):
+        return
+    place = Place.of(item.node, number)
+    between = module.document.source.text[item.start : item.start + number.start]
+    if "\n" in between:
+        yield Finding(place, "the number must stand on the line of `.version`")
+        return
+    try:
+        version = parse_version(number.text)
+    except ValueError:
+        yield Finding(place, f"`{number.text}` is no version; one is written as in `{LATEST}`")
+        return
+    if version not in VERSIONS or number.text.partition(".")[2] != str(version.minor):
+        yield Finding(place, f"PTX has no version {number.text}; {_nearest(version)}")
+
+
+def _nearest(version: Version) -> str:
+    if version > LATEST:
+        return f"the newest is {LATEST}"
+    if version < OLDEST:
+        return f"the oldest is {OLDEST}"
+    before = max(known for known in VERSIONS if known <= version)
+    after = next((known for known in VERSIONS if known > version), LATEST)
+    return f"there are {before} and {after}"

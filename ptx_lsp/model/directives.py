@@ -1,0 +1,136 @@
+"""Every directive of a module, with the kind of place it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ptx_lsp.isa.directives import Where
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.document import Item
+
+
+class Use(NamedTuple):
+    """A directive where it stands. `name` is its word, with the dot; `owner` the top-level statement."""
+
+    owner: nodes.Statement
+    name: nodes.Name
+    where: Where
+    node: nodes.Statement | nodes.Function
+    linkage: tuple[nodes.Name, ...] = ()
+    labelled: bool = False
+    """Whether a label stands directly before it."""
+
+    @property
+    def place(self) -> Place:
+        return Place.of(self.owner, self.name)
+
+    @property
+    def arguments(self) -> tuple[nodes.Expression, ...]:
+        return self.node.arguments if isinstance(self.node, nodes.Directive) else ()
+
+
+def directives(module: Module) -> Iterator[Use]:
+    """All that are no declaration, in the order of the text. Of `.loc`, which may be everywhere in a
+    body and has nothing to be asked about there, only those with attributes or outside bodies.
+    """
+    for item in module.document.items:
+        if isinstance(item.node, nodes.Function):
+            yield from _of_function(item.node)
+        else:
+            yield from _named(item.node, item.node, "module", labelled=False)
+
+
+def strays(module: Module) -> Iterator[tuple[list[Item], Item | None]]:
+    """The runs of module-level statements that belong in a body, each with the stray `}` behind it."""
+    run: list[Item] = []
+    for item in module.document.items:
+        node = item.node
+        if isinstance(node, _BODY_ONLY) or (run and _continues(node)):
+            run.append(item)
+        else:
+            if run:
+                yield run, item if isinstance(node, nodes.Junk) and node.end == 1 else None
+            run = []
+    if run:
+        yield run, None
+
+
+_BODY_ONLY = (nodes.Instruction, nodes.Label, nodes.Block)
+
+
+def _continues(node: nodes.Statement) -> bool:
+    match node:
+        case nodes.Location() | nodes.CallPrototype() | nodes.TargetList():
+            return True
+        case nodes.Declaration(space=nodes.Name(text=".reg" | ".local" | ".param")):
+            return True
+        case _:
+            return False
+
+
+def _of_function(node: nodes.Function) -> Iterator[Use]:
+    kernel = node.kind.text == ".entry"
+    where: Where = "kernel" if kernel else "function"
+    if node.body is None:
+        where = "kernel prototype" if kernel else "function prototype"
+    yield Use(node, node.kind, "module", node, node.linkage)
+    for directive in node.directives:
+        yield Use(node, directive.name, where, directive)
+    if node.body is None:
+        return
+    pending = [iter(node.body.statements)]
+    labelled = False
+    while pending:
+        for statement in pending[-1]:
+            kind = type(statement)
+            if kind is nodes.Instruction:
+                labelled = False
+                continue
+            if kind is nodes.Label:
+                labelled = True
+                continue
+            if isinstance(statement, nodes.Block):
+                pending.append(iter(statement.statements))
+                labelled = False
+                break
+            if not isinstance(statement, nodes.Location) or statement.attributes:
+                yield from _named(node, statement, "body", labelled)
+            labelled = False
+        else:
+            pending.pop()
+
+
+def _named(
+    owner: nodes.Statement, node: nodes.Statement, where: Where, labelled: bool
+) -> Iterator[Use]:
+    match node:
+        case nodes.Directive(name=name, linkage=linkage):
+            yield Use(owner, name, where, node, linkage, labelled)
+        case nodes.TargetList(kind=name) | nodes.Aggregate(kind=name):
+            yield Use(owner, name, where, node, labelled=labelled)
+        case nodes.Declaration(space=nodes.Name() as space, linkage=linkage):
+            yield Use(owner, space, where, node, linkage, labelled)
+        case _:
+            word = _WORDS.get(type(node))
+            if word is not None:
+                name = nodes.Name(node.start, node.start + len(word), word)
+                yield Use(owner, name, where, node, labelled=labelled)
+    if isinstance(node, nodes.CallPrototype):
+        for directive in node.directives:
+            yield Use(owner, directive.name, "call prototype", directive)
+
+
+_WORDS: dict[type, str] = {
+    nodes.Version: ".version",
+    nodes.Target: ".target",
+    nodes.AddressSize: ".address_size",
+    nodes.File: ".file",
+    nodes.Location: ".loc",
+    nodes.Section: ".section",
+    nodes.Alias: ".alias",
+    nodes.CallPrototype: ".callprototype",
+    nodes.DwarfLine: "@@DWARF",
+}

@@ -1,0 +1,60 @@
+"""The header of a file: `.version`, `.target` and `.address_size`, in this order and first.
+
+ptxas takes several `.target` one after the other, of which the last holds, and `.target` inside bodies
+(docs/ptxas.md, 4.1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.document import Item
+
+
+class Header(NamedTuple):
+    """What of the header stands where it has to, and what elsewhere. Each None or empty where there
+    is nothing.
+    """
+
+    version: Item | None
+    targets: tuple[Item, ...]
+    address_size: Item | None
+    late: tuple[Item, ...]
+    """Header directives further down; the first of a kind that the header lacks may be misplaced, every
+    other is one too many.
+    """
+    after_version: Item | None
+    """What stands where the first `.target` has to."""
+
+
+def header(module: Module) -> Header:
+    """The header of `module`."""
+    items = [item for item in module.document.items if not isinstance(item.node, nodes.DwarfLine)]
+    position = 0
+    version: Item | None = None
+    targets: list[Item] = []
+    address_size: Item | None = None
+    if items and isinstance(items[0].node, nodes.Version):
+        version = items[0]
+        position = 1
+    after_version = items[position] if position < len(items) else None
+    while position < len(items) and isinstance(items[position].node, nodes.Target):
+        targets.append(items[position])
+        position += 1
+    if targets and position < len(items) and isinstance(items[position].node, nodes.AddressSize):
+        address_size = items[position]
+        position += 1
+    late = [item for item in items[position:] if isinstance(item.node, _HEADER)]
+    return Header(version, tuple(targets), address_size, tuple(late), after_version)
+
+
+_HEADER = (nodes.Version, nodes.Target, nodes.AddressSize)
+
+
+def targets(module: Module) -> tuple[nodes.Target, ...]:
+    """The `.target` directives at module level, wherever they stand."""
+    return tuple(
+        item.node for item in module.document.items if isinstance(item.node, nodes.Target)
+    )

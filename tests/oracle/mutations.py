@@ -1,0 +1,343 @@
+"""Damages accepted PTX as people do, and compares what ptxas and the linter say of it.
+
+    python -m tests.oracle.mutations                      replay the record, print the table
+    python -m tests.oracle.mutations --kind 'missing brace' --show 9    with disagreements
+    python -m tests.oracle.mutations --update             judge by ptxas anew, write the record
+    python -m tests.oracle.mutations --corpus FOLDER      other files, judged now, nothing recorded
+
+What the words of the table mean, for one damaged file:
+
+- *rejected*: ptxas, in its parse-only mode, ends with an error. Its lines are those of its messages of
+  severity error or fatal. The linter's lines are those where its findings of severity error begin.
+- *found*: the linter's first line is one of ptxas's. ptxas names the token it stumbles over; where that
+  is a closing brace at the start of a line, the end of the file, or what follows a string that is not
+  closed, the linter may point at the cause instead: its first line is then one of those from the token
+  before the change to the end of the change.
+- *wrong line*: the linter reports errors, but none of the above.   *missed*: it reports none.
+- *false error*: ptxas accepts the damaged file, and the linter reports an error.
+- *stray*: not counted against agreement: ptxas rejects without stopping early (nothing fatal), and the
+  linter reports an error on a line where ptxas has none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp import ptxas
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.text import Edit, Source
+from tests.oracle import corpus
+from tests.oracle.damage import KINDS, Change, changes
+from tests.oracle.tokens import PtxFile
+
+RECORD = Path(__file__).parent / "verdicts" / "mutations.txt"
+COUNT, SEED = 5, 1
+"""How many changes of each kind in each file the record has, and the seed that chose them."""
+
+Outcome: TypeAlias = Literal["found", "wrong line", "missed", "accepted", "false error"]
+
+
+class Verdict(NamedTuple):
+    """The lines (from 1) where ptxas reports an error, in order, and the message of the first."""
+
+    lines: tuple[int, ...]
+    message: str
+    fatal: bool
+
+    @property
+    def accepted(self) -> bool:
+        return not self.lines
+
+
+class Mutation(NamedTuple):
+    kind: str
+    file: str
+    change: Change
+
+
+class Compared(NamedTuple):
+    """`stray`: the linter's lines that ptxas does not have, where ptxas went through to the end."""
+
+    mutation: Mutation
+    verdict: Verdict
+    found: tuple[tuple[int, str], ...]
+    outcome: Outcome
+    stray: tuple[int, ...]
+
+
+# -- mutations and their judges -----------------------------------------------------------------
+
+
+def mutations(files: Iterable[PtxFile], count: int, seed: int) -> Iterator[Mutation]:
+    """`count` of each kind for each file, in an order that never changes."""
+    for file in files:
+        for kind in KINDS:
+            for change in changes(kind, file, count, seed):
+                yield Mutation(kind, file.name, change)
+
+
+def judged(
+    found: Sequence[Mutation], files: dict[str, PtxFile]
+) -> list[tuple[Mutation, Verdict]]:
+    """What ptxas says of each. Where ptxas crashes there is no verdict, and no pair."""
+    tool = ptxas.find()
+    if tool is None:
+        raise FileNotFoundError("no ptxas at hand")
+
+    def judge(mutation: Mutation) -> Verdict | None:
+        text = files[mutation.file].text
+        arch = corpus.judging_architecture(text)
+        try:
+            report = ptxas.judge(
+                mutation.change.applied(text).encode(), ptxas=tool, arch=arch, timeout_s=20
+            )
+        except ptxas.PtxasError:
+            return None
+        return _verdict(report)
+
+    with ThreadPoolExecutor(2) as pool:
+        verdicts = pool.map(judge, found)
+        return [(m, v) for m, v in zip(found, verdicts, strict=True) if v is not None]
+
+
+def _verdict(report: ptxas.Report) -> Verdict | None:
+    errors = [m for m in report.messages if m.severity in ("error", "fatal")]
+    lines = sorted({m.line for m in errors if m.line is not None})
+    if report.accepted:
+        return Verdict((), "", False)
+    if not lines:
+        return None
+    first = min((m for m in errors if m.line is not None), key=lambda m: m.line or 0)
+    return Verdict(tuple(lines), first.text, any(m.severity == "fatal" for m in errors))
+
+
+class Linter:
+    """The linter on changes of one file. It lints by edits, which `tests/properties` proves equal."""
+
+    def __init__(self, file: PtxFile) -> None:
+        self.file = file
+        self.module = Module(Document.parse(Source.of(file.text)))
+        self.linting = Linting(self.module)
+        self.is_ascii = file.text.isascii()
+
+    def errors(self, change: Change) -> tuple[tuple[int, str], ...]:
+        """The line, from 1, and the message of each finding of severity error, in order."""
+        if self.is_ascii:
+            edit = Edit(change.start, change.end, change.text.encode())
+            module = Module(self.module.document.edited(edit), self.module)
+            linting = Linting(module, previous=self.linting)
+        else:
+            linting = Linting(Module.parse(change.applied(self.file.text)))
+        source = linting.module.document.source
+        return tuple(
+            (source.line_of(found.span.start) + 1, f"[{found.rule}] {found.message}")
+            for found in linting.diagnostics
+            if found.severity == "error"
+        )
+
+
+def compare(linter: Linter, mutation: Mutation, verdict: Verdict) -> Compared:
+    """See the words at the top of this file."""
+    found = linter.errors(mutation.change)
+    lines = tuple(sorted({line for line, _ in found}))
+    stray: tuple[int, ...] = ()
+    outcome: Outcome
+    if verdict.accepted:
+        outcome = "false error" if lines else "accepted"
+    elif not lines:
+        outcome = "missed"
+    else:
+        expected = set(verdict.lines) | _causes(linter.file.text, mutation, verdict)
+        outcome = "found" if lines[0] in expected else "wrong line"
+        if not verdict.fatal:
+            stray = tuple(line for line in lines if line not in expected)
+    return Compared(mutation, verdict, found, outcome, stray)
+
+
+def _causes(text: str, mutation: Mutation, verdict: Verdict) -> set[int]:
+    """The lines of the change, where ptxas points at something else that it could not take."""
+    change = mutation.change
+    lines = change.applied(text).split("\n")
+    beyond = len(lines) - (lines[-1] == "")
+    if mutation.kind != "unclosed string" and not any(
+        n > beyond or lines[n - 1].lstrip().startswith("}") for n in verdict.lines
+    ):
+        return set()
+    before = text[: change.start].rstrip()
+    end = text.count("\n", 0, change.start) + change.text.count("\n") + 1
+    return set(range(before.count("\n") + 1, end + 1))
+
+
+def compare_all(
+    pairs: Iterable[tuple[Mutation, Verdict]], files: dict[str, PtxFile]
+) -> list[Compared]:
+    linters: dict[str, Linter] = {}
+    found: list[Compared] = []
+    for mutation, verdict in pairs:
+        if mutation.file not in linters:
+            linters = {mutation.file: Linter(files[mutation.file])}  # one at a time: they are large
+        found.append(compare(linters[mutation.file], mutation, verdict))
+    return found
+
+
+# -- the record ---------------------------------------------------------------------------------
+# A line for each file and kind, then one for each change:
+#   start end "text"                                 accepted
+#   start end "text" line,line,... fatal: message    rejected; message of the first line
+
+
+def write(pairs: Iterable[tuple[Mutation, Verdict]]) -> str:
+    """The text of a record."""
+    rows: list[str] = []
+    heading = ""
+    for mutation, verdict in pairs:
+        new = f"{mutation.file}: {mutation.kind}"
+        if new != heading:
+            heading = new
+            rows.append(new)
+        start, end, text = mutation.change
+        row = f"  {start} {end} {json.dumps(text)}"
+        if not verdict.accepted:
+            word = "fatal" if verdict.fatal else "error"
+            lines = ",".join(map(str, verdict.lines))
+            row += f" {lines} {word}: {verdict.message}"
+        rows.append(row)
+    return "\n".join(rows) + "\n"
+
+
+@cache
+def recorded() -> tuple[tuple[Mutation, Verdict], ...]:
+    """The record of this repository."""
+    found: list[tuple[Mutation, Verdict]] = []
+    file = kind = ""
+    for row in RECORD.read_text().splitlines():
+        if not row.startswith(" "):
+            file, _, kind = row.partition(": ")
+            continue
+        start, end, rest = row.split(maxsplit=2)
+        text, stop = json.JSONDecoder().raw_decode(rest)
+        mutation = Mutation(kind, file, Change(int(start), int(end), text))
+        lines, _, said = rest[stop:].strip().partition(" ")
+        word, _, message = said.partition(": ")
+        numbers = tuple(int(line) for line in lines.split(",")) if lines else ()
+        found.append((mutation, Verdict(numbers, message, word == "fatal")))
+    return tuple(found)
+
+
+# -- the table ----------------------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """One kind's figures."""
+
+    outcomes: Counter[str]
+    stray: int
+
+    @property
+    def rejected(self) -> int:
+        return sum(self.outcomes[name] for name in ("found", "wrong line", "missed"))
+
+    @property
+    def agreement(self) -> float:
+        """The share of what ptxas rejects that was found; 1 where it rejects nothing."""
+        return self.outcomes["found"] / self.rejected if self.rejected else 1.0
+
+
+def tally(compared: Iterable[Compared]) -> dict[str, Row]:
+    """The figures of each kind."""
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    stray: Counter[str] = Counter()
+    for one in compared:
+        outcomes[one.mutation.kind][one.outcome] += 1
+        stray[one.mutation.kind] += bool(one.stray)
+    return {kind: Row(outcomes[kind], stray[kind]) for kind in KINDS if kind in outcomes}
+
+
+def table(compared: Sequence[Compared]) -> str:
+    """The figures as a Markdown table."""
+    columns = ("rejected", "found", "wrong line", "missed", "agreement", "accepted", "false errors",
+               "stray")
+    rows = [f"| kind | {' | '.join(columns)} |", "|---" + "|--:" * len(columns) + "|"]
+    rows.extend(_row(kind, row) for kind, row in tally(compared).items())
+    return "\n".join(rows)
+
+
+def _row(kind: str, row: Row) -> str:
+    count = row.outcomes
+    accepted = count["accepted"] + count["false error"]
+    return (
+        f"| {kind} | {row.rejected} | {count['found']} | {count['wrong line']} | {count['missed']}"
+        f" | {100 * row.agreement:.1f} % | {accepted} | {count['false error']} | {row.stray} |"
+    )
+
+
+def explain(one: Compared, files: dict[str, PtxFile]) -> str:
+    """A disagreement, for a person to read."""
+    text = files[one.mutation.file].text
+    start, end, new = one.mutation.change
+    line = text.count("\n", 0, start) + 1
+    where = text[text.rfind("\n", 0, start) + 1 : text.find("\n", start)].strip()
+    own = "; ".join(f"{n}: {message}" for n, message in one.found[:2]) or "nothing"
+    stray = f" (stray lines {', '.join(map(str, one.stray[:4]))})" if one.stray else ""
+    return (
+        f"{one.outcome}: {one.mutation.kind}, {one.mutation.file}:{line}: {where!r}\n"
+        f"    {text[start:end][:60]!r} -> {new[:60]!r}\n"
+        f"    ptxas {list(one.verdict.lines[:5])} {one.verdict.message}\n    we: {own}{stray}"
+    )
+
+
+# -- the command --------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="mutations", description="the linter against ptxas")
+    parser.add_argument("--update", action="store_true", help="judge anew and write the record")
+    parser.add_argument("--corpus", type=Path, help="a folder of accepted files, with truth.jsonl")
+    parser.add_argument("--count", type=int, default=COUNT, help="changes of a kind in a file")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--largest", type=int, default=100_000, help="bytes of a file of --corpus")
+    parser.add_argument("--kind", action="append", help="only this kind")
+    parser.add_argument("--show", type=int, default=0, help="disagreements to print for each kind")
+    parser.add_argument("--stray", action="store_true", help="print those with stray errors too")
+    options = parser.parse_args(arguments)
+    paths = list(corpus.accepted(options.corpus)) if options.corpus else corpus.files()
+    paths = [path for path in paths if path.stat().st_size <= options.largest]
+    files = {path.name: PtxFile(path.name, path.read_bytes().decode("latin-1")) for path in paths}
+    if options.update or options.corpus:
+        pairs = judged(list(mutations(files.values(), options.count, options.seed)), files)
+        if options.update and not options.corpus:
+            RECORD.write_text(write(pairs))
+    else:
+        pairs = list(recorded())
+    if options.kind:
+        pairs = [pair for pair in pairs if pair[0].kind in options.kind]
+    compared = compare_all(pairs, files)
+    _show(compared, files, options.show, options.stray)
+    print(table(compared))
+    return 0
+
+
+def _show(
+    compared: Sequence[Compared], files: dict[str, PtxFile], most: int, stray: bool
+) -> None:
+    shown: Counter[str] = Counter()
+    for one in compared:
+        agrees = one.outcome in ("found", "accepted") and not (stray and one.stray)
+        if agrees or shown[one.mutation.kind] >= most:
+            continue
+        shown[one.mutation.kind] += 1
+        print(explain(one, files), end="\n\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
