@@ -56,6 +56,8 @@ class Directive:
     deprecated: Version | None = None
     removed: Version | None = None
     """The first version that refuses it."""
+    ended: tuple[tuple[Where, Version], ...] = ()
+    """Places that it had once, each with the first version that refuses it there."""
     feature: str = ""
     """What ptxas calls it when the version or target is too low, where that is not its name."""
 
@@ -93,13 +95,15 @@ def _row(
     removed: str | None = None,
     feature: str = "",
 ) -> Directive:
-    """`places` are separated by commas."""
-    found: set[Where] = {place for place in _PLACES if place in places.split(", ")}
-    assert len(found) == (len(places.split(", ")) if places else 0), name
+    """`places` are separated by commas; `module<3.0` ends with that version."""
+    named = dict(place.split("<") if "<" in place else (place, "") for place in places.split(", "))
+    found: set[Where] = {place for place in _PLACES if place in named}
+    assert len(found) == len(named), name
+    ended = tuple((place, parse_version(named[place])) for place in found if named[place])
     return Directive(
         name, kind, summary, syntax, example, frozenset(found), parse_requirement(since, target),
         arguments, parse_version(deprecated) if deprecated else None,
-        parse_version(removed) if removed else None, feature or name,
+        parse_version(removed) if removed else None, ended, feature or name,
     )
 
 
@@ -157,15 +161,15 @@ _LINKAGE = (
 )
 
 _SPACES = (
-    _row(".reg", "state space", "module, body, parameter", "1.0", ".reg TYPE NAME[<COUNT>], ...;",
+    _row(".reg", "state space", "module<3.0, body, parameter", "1.0", ".reg TYPE NAME[<COUNT>], ...;",
          _body(".reg .b32 %r<4>;"), "Declares registers, each private to a thread."),
     _row(".const", "state space", "module, body", "1.0", ".const TYPE NAME [= VALUE], ...;",
          ".const .b32 x = 5;", "Declares constant memory, which every thread reads and none writes."),
     _row(".global", "state space", "module, body", "1.0", ".global TYPE NAME [= VALUE], ...;",
          ".global .b32 x = 5;", "Declares memory that all threads of all kernels share."),
-    _row(".local", "state space", "module, body", "1.0", ".local TYPE NAME, ...;",
+    _row(".local", "state space", "module<3.0, body", "1.0", ".local TYPE NAME, ...;",
          _body(".local .b32 x;"), "Declares memory private to a thread."),
-    _row(".param", "state space", "module, body, parameter", "1.4", ".param TYPE NAME",
+    _row(".param", "state space", "body, parameter", "1.4", ".param TYPE NAME",
          ".entry kernel(.param .b32 x) { ret; }",
          "Declares a parameter of a kernel or function, or in a body an argument of a call.",
          feature="kernel parameter list"),

@@ -10,6 +10,8 @@ from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.meaning import Lanes, Operation
 
 _TYPES = ".type = { .u32, .s32, .u64, .s64 };"
+_SHORT = ".short = { .u16, .s16 };"
+_SHORT_NOTE = "ptxas takes 16-bit types without .cc, which the manual does not have."
 _WIDE_CARRY = (".u64|.s64", "4.3", 20)
 
 
@@ -30,12 +32,19 @@ def add_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     "addc",
     section="extended-precision-arithmetic-instructions-addc",
     summary="Adds two integers and the carry; with .cc also writes the new carry.",
-    syntax=f"addc{{.cc}}.type d, a, b; addc{{.sat}}.s32 d, a, b; {_TYPES}",
+    syntax=f"""
+        addc{{.cc}}.type d, a, b;
+        addc{{.sat}}.s32 d, a, b;
+        addc.short     d, a, b;
+        {_TYPES}
+        {_SHORT}
+    """,
     since=[("", "1.2", 10), (".cc .u64|.s64", "4.3", 20)],
     notes=[
         "ptxas takes it for every target; the manual says sm_20.",
         "ptxas takes .sat for .s32, which the manual does not have.",
         "ptxas takes 64-bit types without .cc from PTX ISA 1.2; the manual says 4.3.",
+        _SHORT_NOTE,
     ],
     example="addc.u32 %r1, %r2, %r3;",
 )
@@ -60,12 +69,19 @@ def sub_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     "subc",
     section="extended-precision-arithmetic-instructions-subc",
     summary="Subtracts b and the borrow from a; with .cc also writes the new borrow.",
-    syntax=f"subc{{.cc}}.type d, a, b; subc{{.sat}}.s32 d, a, b; {_TYPES}",
+    syntax=f"""
+        subc{{.cc}}.type d, a, b;
+        subc{{.sat}}.s32 d, a, b;
+        subc.short     d, a, b;
+        {_TYPES}
+        {_SHORT}
+    """,
     since=[("", "1.3", 10), (".cc .u64|.s64", "4.3", 20)],
     notes=[
         "The manual says PTX ISA 1.2 and sm_20; ptxas takes it from 1.3, for every target.",
         "ptxas takes .sat for .s32, which the manual does not have.",
         "ptxas takes 64-bit types without .cc from PTX ISA 1.3; the manual says 4.3.",
+        _SHORT_NOTE,
     ],
     example="subc.u32 %r1, %r2, %r3;",
 )
@@ -90,10 +106,16 @@ def mad_cc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     "madc",
     section="extended-precision-arithmetic-instructions-madc",
     summary="Multiplies a by b, adds c and the carry to a half of the product.",
-    syntax=f"madc.mode{{.cc}}.type d, a, b, c; .mode = {{ .hi, .lo }}; {_TYPES}",
+    syntax=f"""
+        madc.mode{{.cc}}.type d, a, b, c;
+        madc.mode.short     d, a, b, c;
+        .mode = {{ .hi, .lo }};
+        {_TYPES}
+        {_SHORT}
+    """,
     since=[("", "3.0", 20), (".cc .u64|.s64", "4.3", 20)],
     pinned=1,
-    notes=["ptxas takes 64-bit types from PTX ISA 3.0; the manual says 4.3."],
+    notes=["ptxas takes 64-bit types from PTX ISA 3.0; the manual says 4.3.", _SHORT_NOTE],
     example="madc.hi.u32 %r1, %r2, %r3, %r4;",
 )
 def madc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:

@@ -17,8 +17,8 @@ _PACKED_16 = (".u16x2|.s16x2", "8.0", 90)
     syntax="""
         add.type        d, a, b;
         add{.sat}.stype d, a, b;
-        .type  = { .u16, .u64, .s16, .s64, .u8x4, .s8x4 };
-        .stype = { .u32, .s32, .u16x2, .s16x2 };
+        .type  = { .u16, .u64, .s16, .s64 };
+        .stype = { .u32, .s32, .u16x2, .s16x2, .u8x4, .s8x4 };
     """,
     since=[
         ("", "1.0", 10),
@@ -37,9 +37,10 @@ def add(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     section="integer-arithmetic-instructions-sub",
     summary="Subtracts b from a. The difference wraps around, or with .sat stops at the limits.",
     syntax="""
-        sub.type      d, a, b;
-        sub{.sat}.s32 d, a, b;
-        .type = { .u16, .u32, .u64, .s16, .s64, .u8x4, .s8x4 };
+        sub.type        d, a, b;
+        sub{.sat}.stype d, a, b;
+        .type  = { .u16, .u32, .u64, .s16, .s64 };
+        .stype = { .s32, .u8x4, .s8x4 };
     """,
     since=[("", "1.0", 10), _PACKED_8],
     example="sub.s32 %r1, %r2, 1;",
@@ -98,17 +99,20 @@ def mad(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     section="integer-arithmetic-instructions-clmad",
     summary="Multiplies without carries (as polynomials over GF(2)) and xors c to a half of it.",
     syntax="""
-        clmad.mode.u64 d, a, b, c;
+        clmad.mode.type d, a, b, c;
         .mode = { .hi, .lo };
+        .type = { .u64, .s64 };
     """,
     since=[("", "9.3", 80)],
     pinned=1,
+    notes=["ptxas takes .s64 too, which the manual does not have."],
     example="clmad.lo.u64 %rd1, %rd2, %rd3, %rd4;",
 )
 def clmad(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    factor = a & ((1 << op.width) - 1)
     product = a & 0
     for bit in range(op.width):
-        product = product ^ ((a << bit) * ((b >> bit) & 1))
+        product = product ^ ((factor << bit) * ((b >> bit) & 1))
     return (product >> op.width if op.has(".hi") else product) ^ c
 
 

@@ -39,9 +39,10 @@ A type text is a type (`.u32`), a slot (`.dtype`), `wide .type` for twice the wi
 alternatives with `|`. "" is the type of the form.
 """
 
-Count = int | str | Mapping[str, int | str]
+Count = int | str | tuple[int, ...] | Mapping[str, int | str | tuple[int, ...]]
 """How many elements a vector operand has: a number, a slot (`.vec` holding `.v4`; `.num` holding
-`.x4`), or selector -> one of these. 0 is a scalar, -1 any number."""
+`.x4`), or selector -> one of these. 0 is a scalar, -1 any number. A tuple allows several; its
+first is the usual one."""
 
 
 class Argument(NamedTuple):
@@ -62,7 +63,9 @@ class Operand:
     """What is wanted at a place.
 
     `wider` admits registers wider than the type (ld, st, cvt). `low` and `high` bound immediates,
-    `values` lists them. `space` is where an address must point ("": anywhere generic).
+    `values` lists them, and they are a multiple of `multiple`. `lengths` are the numbers of
+    elements that are allowed beside `count`. `space` is where an address must point ("": anywhere
+    generic).
     """
 
     access: Access
@@ -73,10 +76,16 @@ class Operand:
     low: int | None = None
     high: int | None = None
     values: tuple[int, ...] = ()
+    multiple: int = 1
+    lengths: tuple[int, ...] = ()
     space: Follows = ""
     what: str = ""
 
 
+GENERIC: Final = ".global|.shared|.local"
+"""The state spaces of variables whose names may stand for generic addresses."""
+
+_ANY_ADDRESS: Final = ".b64|.b32"
 _REGISTER: Final[frozenset[Given]] = frozenset(("register",))
 _SOURCE: Final[frozenset[Given]] = frozenset(("register", "integer", "float", "single"))
 
@@ -119,11 +128,18 @@ def immediate(
 
 
 def address(
-    space: Follows = "", *, access: Access = "read", also: tuple[Given, ...] = ()
+    space: Follows = "",
+    *,
+    access: Access = "read",
+    also: tuple[Given, ...] = (),
+    type: Follows = _ANY_ADDRESS,
 ) -> Operand:
-    """Memory at `[a]`; `access` says what happens to the memory, the register is only read."""
+    """Memory at `[a]`; `access` says what happens to the memory, the register is only read.
+
+    Where `type` is given, the register must have its size; with `.b32` it must be untyped, too.
+    """
     kinds: frozenset[Given] = frozenset(("address",))
-    return Operand(access, kinds | frozenset(also), ".b64|.b32", space=space)
+    return Operand(access, kinds | frozenset(also), type, space=space)
 
 
 def predicate(access: Access = "read", *, sink: bool = False) -> Operand:
@@ -141,9 +157,18 @@ def name(*kinds: Given, what: str) -> Operand:
     return Operand("none", frozenset(kinds), what=what)
 
 
-def only(*kinds: Given, access: Access = "read", type: Follows = "", what: str = "") -> Operand:
-    """Exactly these kinds of argument: for what the functions above do not cover."""
-    return Operand(access, frozenset(kinds), type, what=what)
+def only(
+    *kinds: Given,
+    access: Access = "read",
+    type: Follows = "",
+    space: Follows = "",
+    what: str = "",
+) -> Operand:
+    """Exactly these kinds of argument: for what the functions above do not cover.
+
+    A variable must be in `space`, where one is given.
+    """
+    return Operand(access, frozenset(kinds), type, space=space, what=what)
 
 
 def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
@@ -153,11 +178,13 @@ def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
     """
     text = follow(operand.type, choices)
     names = [_type_name(part, choices, default) for part in (text or default).split("|")]
+    count, *lengths = _counts(operand.count, choices)
     return replace(
         operand,
         type="|".join(name for name in names if name),
-        space=_slot_or_self(follow(operand.space, choices), choices),
-        count=_count(operand.count, choices),
+        space=_place(follow(operand.space, choices), choices),
+        count=count,
+        lengths=tuple(lengths),
     )
 
 
@@ -186,6 +213,10 @@ def _slot_or_self(text: str, choices: Choices) -> str:
     return choices[text[1:]] if text[1:] in choices else text if text in TYPES else _bare(text)
 
 
+def _place(text: str, choices: Choices) -> str:
+    return text if "|" in text else _slot_or_self(text, choices)
+
+
 def _bare(text: str) -> str:
     """A slot that this form lacks says nothing; a state space names itself."""
     return "" if text.startswith(".") and text not in SPACES else text
@@ -194,16 +225,18 @@ def _bare(text: str) -> str:
 SPACES: Final = (".global", ".shared", ".local", ".const", ".param", ".reg", ".sreg", ".tex")
 
 
-def _count(rule: Count, choices: Choices) -> int:
+def _counts(rule: Count, choices: Choices) -> tuple[int, ...]:
     if isinstance(rule, Mapping):
         for selector, count in rule.items():
             if parse(selector).matches(choices):
-                return _count(count, choices)
-        return 0
-    if isinstance(rule, int):
+                return _counts(count, choices)
+        return (0,)
+    if isinstance(rule, tuple):
         return rule
+    if isinstance(rule, int):
+        return (rule,)
     digits = choices[rule.lstrip(".")].lstrip(".vx")
-    return int(digits) if digits.isdigit() else 0
+    return (int(digits) if digits.isdigit() else 0,)
 
 
 def mismatch(wanted: Operand, given: Argument) -> str:
@@ -213,7 +246,8 @@ def mismatch(wanted: Operand, given: Argument) -> str:
         return ""
     if given.kind == "vector" and "vector" not in wanted.kinds:
         return _vector(wanted, given, count)
-    if count > 0 and given.kind in ("register", "integer", "float", "single", "variable"):
+    scalar = given.kind in ("register", "integer", "float", "single", "variable")
+    if count > 0 and scalar and 0 not in wanted.lengths:
         return f"a vector of {count} elements is expected here, such as {{a, b}}"
     if given.kind not in wanted.kinds:
         return f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
@@ -227,6 +261,8 @@ def mismatch(wanted: Operand, given: Argument) -> str:
             return _literal(given, types)
         case "address":
             return _address(wanted, given)
+        case "variable" if "address" not in wanted.kinds:
+            return _space(wanted, given)
         case _:
             return ""
 
@@ -237,9 +273,9 @@ def _types(wanted: Operand) -> list[Type]:
 
 
 def _vector(wanted: Operand, given: Argument, count: int) -> str:
-    if count == 0:
+    if count == 0 and not wanted.lengths:
         return f"a vector cannot stand here: {_expected(wanted)} is expected"
-    if count > 0 and len(given.parts) != count:
+    if count >= 0 and len(given.parts) not in (count, *wanted.lengths):
         return f"a vector of {count} elements is expected here, not of {len(given.parts)}"
     single = replace(wanted, count=0)
     return next((why for part in given.parts if (why := mismatch(single, part))), "")
@@ -268,6 +304,8 @@ def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
         return ""
     if wanted.values and given.value not in wanted.values:
         return f"{given.value} is not one of {', '.join(map(str, wanted.values))}"
+    if given.value % wanted.multiple:
+        return f"{given.value} is not a multiple of {wanted.multiple}"
     low, high = wanted.low, wanted.high
     if (low is not None and given.value < low) or (high is not None and given.value > high):
         return f"{given.value} is out of range: {_range(low, high)}"
@@ -297,12 +335,22 @@ def _address(wanted: Operand, given: Argument) -> str:
     base = given.parts[0] if given.parts else Argument("unknown")
     if base.kind == "register" and base.type in TYPES:
         type = TYPES[base.type]
-        if not (type.is_integer or type.kind is Kind.BITS):
+        if wanted.type and not (type.is_integer or type.kind is Kind.BITS):
             return f"a register of type {base.type} cannot hold an address"
-    if base.kind == "variable" and isinstance(wanted.space, str) and wanted.space and base.space:
-        space = "." + wanted.space.lstrip(".").partition("::")[0]
-        if space in SPACES and space != base.space:
-            return f"this address is in {base.space}; {space} is expected"
+        if wanted.type not in ("", _ANY_ADDRESS) and not any(
+            type.width == one.width and one.kind in (Kind.UNSIGNED, type.kind)
+            for one in _types(wanted)
+        ):
+            return f"a register of type {base.type} cannot hold this address: {wanted.type} does"
+    return _space(wanted, base) if base.kind == "variable" else ""
+
+
+def _space(wanted: Operand, variable: Argument) -> str:
+    """Why a variable is not where an address must point; "" where it is, or nothing is asked."""
+    if isinstance(wanted.space, str) and wanted.space and variable.space:
+        spaces = ["." + one.lstrip(".").partition("::")[0] for one in wanted.space.split("|")]
+        if set(spaces) <= set(SPACES) and variable.space not in spaces:
+            return f"this address is in {variable.space}; {' or '.join(spaces)} is expected"
     return ""
 
 

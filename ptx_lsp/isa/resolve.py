@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ptx_lsp.isa import table
 from ptx_lsp.isa.entry import End, Entry, Need
 from ptx_lsp.isa.notation import Form, Place, Slot
-from ptx_lsp.isa.operand import Argument, Operand, mismatch
+from ptx_lsp.isa.operand import SPACES, Argument, Operand, mismatch
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.target import Target, Version, satisfies
 from ptx_lsp.isa.types import TYPES
@@ -166,13 +166,17 @@ class _Fit(NamedTuple):
 
 
 def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
-    """Gives each modifier the first free slot that admits it, in order where that is possible."""
+    """Gives each modifier the first free slot that admits it, in order where that is possible.
+
+    Types and state spaces must keep their order everywhere, modifiers only where they are pinned.
+    """
     slots = form.slots
     holder: list[int] = [-1] * len(slots)
     extra: list[int] = []
     style: list[Problem] = []
     misplaced: list[int] = []
     last = -1
+    last_of: dict[str, int] = {}
     for number, word in enumerate(words):
         found = -1
         for at, slot in enumerate(slots):
@@ -188,11 +192,14 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
             continue
         if found < last:
             style.append(_disordered(number, word, form))
-            if found < entry.pinned:
+            if found < entry.pinned or found < last_of.get(_kept_in_order(word), -1):
                 misplaced.append(number)
         elif number < entry.pinned and found >= entry.pinned:
             misplaced.append(number)
         last = max(last, found)
+        kept = _kept_in_order(word)
+        if kept:
+            last_of[kept] = max(last_of.get(kept, -1), found)
         holder[found] = number
     missing = _missing(slots, holder)
     choices = Choices(
@@ -202,14 +209,45 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
     return _Fit(candidate, tuple(extra), missing, tuple(misplaced))
 
 
+def _kept_in_order(word: str) -> Literal["", "type", "space", "layout", "operation"]:
+    """Types keep their order among themselves (`.f32.f16`), state spaces too (copies: to, from).
+
+    So do the layouts of two matrices, and what happens to their bits (`.xor.popc`).
+    """
+    if word in TYPES or word in _FORMATS:
+        return "type"
+    if word in (".row", ".col"):
+        return "layout"
+    if word in (".xor", ".and", ".popc"):
+        return "operation"
+    return "space" if word.partition("::")[0] in SPACES else ""
+
+
+_FORMATS: Final = (".b8x16", ".b6x16_p32", ".b4x16_p64")  # of a copy: to, from
+
+
 def _repeats(words: tuple[str, ...], number: int, form: Form, pinned: int) -> bool:
-    """ptxas lets a plain flag be repeated (`.sat.sat`), but no type and no mode."""
+    """ptxas lets a plain flag be repeated (`.sat.sat`), but no type, no mode, nor `_ONCE`."""
     word = words[number]
     return (
         word in words[:number]
         and word not in TYPES
+        and word not in _ONCE
+        and "::" not in word
+        and not word[1:].removeprefix("m")[:1].isdigit()  # a shape: .16x256b, .m8n8
         and any(slot.choices == (word,) for slot in form.slots[pinned:])
     )
+
+
+_ONCE: Final = frozenset((
+    ".rn", ".rz", ".rm", ".rp", ".ftz", ".oob", ".xorsign", ".abs", ".weak", ".volatile", ".nc",
+    ".mmio", ".sys", ".global", ".proxy::readonly", ".aligned", ".alias", ".noComplete",
+    ".trans", ".ashift", ".block_scale", ".sp", ".warpx4", ".down", ".b8x16", ".relaxed",
+    ".release", ".acquire", ".cta", ".cluster", ".gpu", ".bulk_group", ".L1", ".L2", ".ca",
+    ".cg", ".noinc", ".row", ".col", ".popc", ".read", ".ignore_oob", ".cp_mask", ".tensormap",
+    ".valid_addr", ".noftz", ".add", ".exch", ".cas", ".v2", ".v4",
+    ".force_unnormalized_coords", ".is_canceled", ".get_first_ctaid",
+))
 
 
 def _missing(slots: tuple[Slot, ...], holder: list[int]) -> tuple[Slot, ...]:
@@ -357,6 +395,10 @@ def _facts(place: Place, argument: Argument) -> Iterator[str]:
         yield f"{place.name}:negated"
     if argument.suffix:
         yield f"{place.name}:suffix"
+    if argument.kind == "address" and argument.parts:
+        yield f"{place.name}:{argument.parts[0].kind}"
+    if argument.kind == "vector" and any(part.kind == "sink" for part in argument.parts):
+        yield f"{place.name}:sink"
     for part, inner in zip(place.parts, argument.parts, strict=False):
         if place.shape != "plain" and part.name != place.name:
             yield from _facts(part, inner)
@@ -377,9 +419,9 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         return _parted(candidate, place, given, "vector")
     if place.shape == "address" and given.kind == "address":
         return mismatch(wanted, given) or _parted(candidate, place, given, "address")
-    if place.shape != given.kind and given.kind not in wanted.kinds:
-        return f"{'an address' if place.shape == 'address' else 'a list'} is expected here"
-    return ""
+    if place.shape == "list":
+        return "" if given.kind == "list" else "a list in parentheses is expected here"
+    return "" if given.kind in wanted.kinds else "an address is expected here"
 
 
 def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> str:

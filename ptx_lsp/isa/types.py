@@ -58,8 +58,8 @@ def fits(register: Type, wanted: Type) -> bool:
     """Whether a register of type `register` may stand where an instruction says `wanted`.
 
     Sizes must agree. `.bN` fits everything, integers fit integers and bits, floats fit the same
-    float and bits; a packed or alternate format lives in `.bN` alone. ptxas counts a declared
-    `.f16x2` as 32 bits of anything but a float.
+    float and bits; a packed or alternate format lives in `.bN` alone. ptxas also takes a declared
+    `.f16x2` for an integer, or for packed integers.
     """
     if register.width != wanted.width:
         return False
@@ -70,7 +70,7 @@ def fits(register: Type, wanted: Type) -> bool:
     if register.is_integer:
         return wanted.is_integer
     if register.name == ".f16x2":
-        return wanted.kind is not Kind.FLOAT
+        return wanted.is_integer or wanted.name in (".f16x2", *_PACKED_INTEGERS)
     return register.name == wanted.name
 
 
@@ -115,6 +115,8 @@ def _table() -> Iterable[Type]:
         yield Type(name, width, Kind.ALTERNATE, 1, False, Version(6, 3))
 
 
+_PACKED_INTEGERS: Final = (".u8x4", ".s8x4", ".u16x2", ".s16x2")
+
 # Formats that exist inside instructions only: element, its width, how many travel together.
 _ALTERNATE: Final = (
     (".bf16", 16, (1, 2), Version(7, 0)),
@@ -134,6 +136,7 @@ _ALTERNATE: Final = (
     (".e2m3", 8, (1, 2, 4), Version(8, 6)),
     (".e3m2", 8, (1, 2, 4), Version(8, 6)),
     (".e2m1", 4, (1, 2, 4), Version(8, 6)),
+    (".e2m1p4", 8, (4,), Version(9, 4)),
 )
 
 TYPES: Final[dict[str, Type]] = {type.name: type for type in _table()}

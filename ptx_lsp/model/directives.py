@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.isa.directives import Where
+from ptx_lsp.facts import fact
+from ptx_lsp.isa.directives import Directive, Where, find
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
@@ -24,6 +26,11 @@ class Use(NamedTuple):
     """Whether a label stands directly before it."""
 
     @property
+    def row(self) -> Directive | None:
+        """What PTX says of it; None where PTX has no such directive."""
+        return find(self.name.text)
+
+    @property
     def place(self) -> Place:
         return Place.of(self.owner, self.name)
 
@@ -33,29 +40,46 @@ class Use(NamedTuple):
 
 
 def directives(module: Module) -> Iterator[Use]:
-    """All that are no declaration, in the order of the text. Of `.loc`, which may be everywhere in a
-    body and has nothing to be asked about there, only those with attributes or outside bodies.
+    """All that are no declaration of a register, in the order of the text. Of `.loc`, which may be
+    everywhere in a body and has nothing to be asked about there, only those with attributes or outside.
     """
+    functions = iter(module.functions)
     for item in module.document.items:
         if isinstance(item.node, nodes.Function):
-            yield from _of_function(item.node)
+            yield from directives_of(next(functions))
         else:
             yield from _named(item.node, item.node, "module", labelled=False)
 
 
-def strays(module: Module) -> Iterator[tuple[list[Item], Item | None]]:
-    """The runs of module-level statements that belong in a body, each with the stray `}` behind it."""
+@fact
+def directives_of(function: Function) -> tuple[Use, ...]:
+    """Those of one function, its own `.entry` or `.func` first."""
+    return tuple(_of_function(function.node))
+
+
+class Outside(NamedTuple):
+    """Statements at module level that belong in a body, and the stray `}` behind them, if any."""
+
+    items: list[Item]
+    brace: Item | None
+    function: Item | None
+    """The function right before them, which may have ended too early."""
+
+
+def outside(module: Module) -> Iterator[Outside]:
+    """The runs of such statements."""
     run: list[Item] = []
-    for item in module.document.items:
-        node = item.node
-        if isinstance(node, _BODY_ONLY) or (run and _continues(node)):
+    before: Item | None = None
+    for item in (*module.document.items, None):
+        if item is not None and (isinstance(item.node, _BODY_ONLY) or (run and _continues(item.node))):
             run.append(item)
-        else:
-            if run:
-                yield run, item if isinstance(node, nodes.Junk) and node.end == 1 else None
+            continue
+        if run:
+            brace = item if item is not None and isinstance(item.node, nodes.Junk) else None
+            yield Outside(run, brace, before)
             run = []
-    if run:
-        yield run, None
+        if item is not None and not isinstance(item.node, nodes.Location):
+            before = item if isinstance(item.node, nodes.Function) else None
 
 
 _BODY_ONLY = (nodes.Instruction, nodes.Label, nodes.Block)
@@ -88,17 +112,16 @@ def _of_function(node: nodes.Function) -> Iterator[Use]:
             kind = type(statement)
             if kind is nodes.Instruction:
                 labelled = False
-                continue
-            if kind is nodes.Label:
+            elif kind is nodes.Label:
                 labelled = True
-                continue
-            if isinstance(statement, nodes.Block):
+            elif isinstance(statement, nodes.Block):
                 pending.append(iter(statement.statements))
                 labelled = False
                 break
-            if not isinstance(statement, nodes.Location) or statement.attributes:
-                yield from _named(node, statement, "body", labelled)
-            labelled = False
+            else:
+                if not isinstance(statement, nodes.Location) or statement.attributes:
+                    yield from _named(node, statement, "body", labelled)
+                labelled = False
         else:
             pending.pop()
 
@@ -112,7 +135,8 @@ def _named(
         case nodes.TargetList(kind=name) | nodes.Aggregate(kind=name):
             yield Use(owner, name, where, node, labelled=labelled)
         case nodes.Declaration(space=nodes.Name() as space, linkage=linkage):
-            yield Use(owner, space, where, node, linkage, labelled)
+            if space.text != ".reg" or where != "body" or linkage:
+                yield Use(owner, space, where, node, linkage, labelled)
         case _:
             word = _WORDS.get(type(node))
             if word is not None:

@@ -23,6 +23,8 @@ def _register(type: str) -> Argument:
         ("mul.wide.s64", "excluded", 0, None),
         ("add.sat.s16", "modifier-not-allowed", 1, None),
         ("add.s32.s32", "repeated-modifier", 2, None),
+        ("add.ftz.ftz.f32", "repeated-modifier", 2, None),
+        ("add.f16.f32", "modifier-not-allowed", 2, None),
     ],
 )
 def test_problems(spelling: str, kind: str, index: int, choice: str | None) -> None:
@@ -69,7 +71,7 @@ def test_requirements_name_the_modifier_that_demands_them() -> None:
 
 
 def test_possible_next_walks_the_forms() -> None:
-    assert possible_next("mul") == (".hi", ".lo", ".wide")
+    assert possible_next("mul24") == (".hi", ".lo")
     assert possible_next("bfind") == (".u32", ".u64", ".s32", ".s64", ".shiftamt")
     assert possible_next("min.relu") == (".s16x2", ".s32", ".s8x4")
     assert possible_next("nothing") == ()

@@ -22,6 +22,8 @@ DECLARABLE = [type for type in TYPES.values() if type.declarable and type.name !
         (".f16", ".b16 .f16"),
         (".f16x2", ".b32 .f16x2"),
         (".bf16", ".b16"),
+        (".bf16x2", ".b32"),
+        (".ue8m0x4", ".b32"),
         (".u16x2", ".b32 .f16x2"),
         (".f32x2", ".b64"),
         (".pred", ".pred"),

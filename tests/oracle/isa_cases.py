@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ptx_lsp.isa.entry import Entry, Need
 from ptx_lsp.isa.notation import Form, Place, Slot
@@ -195,7 +195,21 @@ def _arguments(
     entry: Entry, form: Form, row: Row, places: Sequence[Place]
 ) -> tuple[Argument, ...]:
     candidate = _candidate(entry, form, row)
-    return tuple(argument(candidate, place) for place in places)
+    return _named(form.opcode, tuple(argument(candidate, place) for place in places))
+
+
+def _named(opcode: str, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """Chooses the function, or the label of a list or prototype, that agrees with the rest.
+
+    The prelude numbers them: 1 has a parameter, 2 a result, 3 both. `L1` is a plain label, `L2`
+    one of a list of branch targets, and `L10` the first of the prototypes.
+    """
+    returns = any(given.kind == "list" for given in arguments[:1])
+    takes = any(given.kind == "list" for given in arguments[1:])
+    number = 2 * returns + takes
+    label = {"brx": 2, "call": 10 + number}.get(opcode, 1)
+    values = {"function": number, "label": label}
+    return tuple(given._replace(value=values.get(given.kind, given.value)) for given in arguments)
 
 
 def argument(candidate: Candidate, place: Place) -> Argument:
@@ -211,7 +225,11 @@ def argument(candidate: Candidate, place: Place) -> Argument:
 def _shaped(candidate: Candidate, place: Place, wanted: Operand) -> Argument:
     match place.shape:
         case "address":
-            base = Argument("register", ".u64")
+            base = Argument("register", what_type(wanted) if _is_plain(wanted) else ".u64")
+            if what_type(wanted).startswith((".texref", ".surfref")):
+                base = Argument("variable", what_type(wanted).partition("|")[0])
+            if wanted.space == ".param::func":  # a kernel has no such address in a register
+                base = Argument("variable", ".b32", ".param", value=1)
             rest = (argument(candidate, part) for part in place.parts[1:] if not part.groups)
             return Argument("address", parts=(base, *rest))
         case "vector" | "list":
@@ -236,18 +254,33 @@ def _plain(wanted: Operand) -> Argument:
         if kind in wanted.kinds:
             base = Argument("register", ".u64")
             parts = (base,) if kind == "address" else ()
-            return Argument(kind, what_type(wanted), parts=parts)
+            space = _space(wanted) if kind == "variable" else ""
+            return Argument(kind, what_type(wanted).partition("|")[0], space, parts=parts)
     return Argument("unknown")
+
+
+def _is_plain(wanted: Operand) -> bool:
+    """Whether one type is wanted, that a register can have."""
+    type = TYPES.get(what_type(wanted))
+    return type is not None and type.declarable
 
 
 def what_type(wanted: Operand) -> str:
     return wanted.type if isinstance(wanted.type, str) else ""
 
 
+def _space(wanted: Operand) -> str:
+    """The state space where a variable must be: `.shared` for `.shared::cluster`."""
+    return wanted.space.partition("::")[0] if isinstance(wanted.space, str) else ""
+
+
 def _register_type(wanted: Operand) -> str:
     name = what_type(wanted).partition("|")[0]
     type = TYPES.get(name, TYPES[".b32"])
     return type.name if type.declarable else f".b{max(type.width, 8)}"
+
+
+_SPECIAL: Final = {".u64": "%gridid", ".pred": "%is_explicit_cluster"}
 
 
 def written(given: Argument) -> str:
@@ -275,16 +308,18 @@ def _written(given: Argument) -> str:
             return "0f3F800000"
         case "variable":
             return {".texref": "tex0", ".surfref": "surf0", ".samplerref": "samp0"}.get(
-                given.type, f"{given.space.lstrip('.') or 'global'}0"
+                given.type, f"{given.space.lstrip('.') or 'global'}{given.value or 0}"
             )
         case "label":
-            return "L1"
+            return f"L{given.value or 1}"
         case "function":
-            return "f0"
+            return f"f{given.value or 0}"
         case "special":
-            return "%tid.x"
+            return _SPECIAL.get(given.type, "%tid.x")
         case "address":
             return f"[{inner}]"
+        case "vector" if [part.kind for part in given.parts] == ["special"] * 4:
+            return "%tid"
         case "vector":
             return f"{{{inner}}}"
         case "list":

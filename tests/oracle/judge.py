@@ -63,8 +63,10 @@ def _judge(tool: str, lines: list[str], point: Point) -> list[Verdict]:
             return [Verdict(False, "ptxas crashes")]
         half = len(lines) // 2
         return _judge(tool, lines[:half], point) + _judge(tool, lines[half:], point)
+    if run.fatal is None and run.found:
+        return _judge_rest(tool, lines, run.found, point)
     if run.fatal is None:
-        return [Verdict(i not in run.found, run.found.get(i, "")) for i in range(len(lines))]
+        return [Verdict(True, "")] * len(lines)
     verdicts: list[Verdict] = []
     if run.fatal:  # messages of a later phase are missing: judge what stood before once more
         verdicts.extend(_judge(tool, lines[: run.fatal], point))
@@ -72,6 +74,18 @@ def _judge(tool: str, lines: list[str], point: Point) -> list[Verdict]:
     if run.fatal + 1 < len(lines):
         verdicts.extend(_judge(tool, lines[run.fatal + 1 :], point))
     return verdicts
+
+
+def _judge_rest(
+    tool: str, lines: list[str], found: dict[int, str], point: Point
+) -> list[Verdict]:
+    """A line with an error hides what a later phase has to say of the others: they go again."""
+    rest = [line for number, line in enumerate(lines) if number not in found]
+    again = iter(_judge(tool, rest, point) if rest else ())
+    return [
+        Verdict(False, found[number]) if number in found else next(again)
+        for number in range(len(lines))
+    ]
 
 
 class _Run(NamedTuple):
@@ -134,14 +148,27 @@ def prelude(version: Version, target: Target) -> str:
         lines.append(".address_size 64")
     if version >= (1, 5):
         lines.append(".global .texref tex0; .global .surfref surf0;")
-    lines.append(".global .align 16 .b32 global0[16]; .const .align 16 .b32 const0[16];")
+    else:
+        lines.append(".tex .u32 tex0;")
+    lines.append(".global .align 16 .u32 global0[16]; .const .align 16 .b32 const0[16];")
     lines.append(".shared .align 16 .b32 shared0[16];")
-    if version >= (2, 0) and target.number >= 20:
-        lines.append(".func f0() { ret; }")
-        lines.append(".func (.param .b32 r0) f1(.param .b32 p0) { ret; }")
+    space = ".param" if version >= (2, 0) and target.number >= 20 else ".reg"
+    lines.append(".func f0() { ret; }")
+    lines.append(f".func f1({space} .b32 p0) {{ ret; }}")
+    lines.append(f".func ({space} .b32 r0) f2() {{ ret; }}")
+    lines.append(f".func ({space} .b32 r0) f3({space} .b32 p0) {{ ret; }}")
     lines.append(f".entry k({'.param .u64 param0' if version >= (1, 4) else ''}) {{")
     lines.append(".local .align 16 .b32 local0[16];")
+    if version >= (2, 0) and target.number >= 20:
+        lines.append(".param .align 16 .b32 param1[16];")
     lines.extend(f".reg .{type} %{type}_<8>;" for type in types)
+    if version >= (2, 1) and target.number >= 20:
+        lines.append("L10: .callprototype _ ();")
+        lines.append("L11: .callprototype _ (.param .b32 _);")
+        lines.append("L12: .callprototype (.param .b32 _) _ ();")
+        lines.append("L13: .callprototype (.param .b32 _) _ (.param .b32 _);")
+    if version >= (6, 0) and target.number >= 30:
+        lines.append("L2: .branchtargets L1;")
     return "\n".join(lines) + "\n"
 
 

@@ -12,7 +12,8 @@ What the words of the table mean, for one damaged file:
 - *found*: the linter's first line is one of ptxas's. ptxas names the token it stumbles over; where that
   is a closing brace at the start of a line, the end of the file, or what follows a string that is not
   closed, the linter may point at the cause instead: its first line is then one of those from the token
-  before the change to the end of the change.
+  before the change to the end of the change. Where a `}` is missing before a function, ptxas names the
+  `{` of that function (a head alone may stand in a body), and the linter may name its beginning.
 - *wrong line*: the linter reports errors, but none of the above.   *missed*: it reports none.
 - *false error*: ptxas accepts the damaged file, and the linter reports an error.
 - *stray*: not counted against agreement: ptxas rejects without stopping early (nothing fatal), and the
@@ -157,16 +158,18 @@ def compare(linter: Linter, mutation: Mutation, verdict: Verdict) -> Compared:
     elif not lines:
         outcome = "missed"
     else:
-        expected = set(verdict.lines) | _causes(linter.file.text, mutation, verdict)
+        expected = set(verdict.lines) | _causes(linter.file, mutation, verdict)
         outcome = "found" if lines[0] in expected else "wrong line"
         if not verdict.fatal:
             stray = tuple(line for line in lines if line not in expected)
     return Compared(mutation, verdict, found, outcome, stray)
 
 
-def _causes(text: str, mutation: Mutation, verdict: Verdict) -> set[int]:
+def _causes(file: PtxFile, mutation: Mutation, verdict: Verdict) -> set[int]:
     """The lines of the change, where ptxas points at something else that it could not take."""
-    change = mutation.change
+    text, change = file.text, mutation.change
+    if mutation.kind == "missing brace":
+        return _heads(file, verdict)
     lines = change.applied(text).split("\n")
     beyond = len(lines) - (lines[-1] == "")
     if mutation.kind != "unclosed string" and not any(
@@ -176,6 +179,17 @@ def _causes(text: str, mutation: Mutation, verdict: Verdict) -> set[int]:
     before = text[: change.start].rstrip()
     end = text.count("\n", 0, change.start) + change.text.count("\n") + 1
     return set(range(before.count("\n") + 1, end + 1))
+
+
+def _heads(file: PtxFile, verdict: Verdict) -> set[int]:
+    """Where the functions begin into whose heads ptxas points."""
+    found: set[int] = set()
+    for head in file.of("head"):
+        first = file.text.count("\n", 0, head.start) + 1
+        last = file.text.count("\n", 0, head.end) + 2
+        if any(first <= line <= last for line in verdict.lines):
+            found.add(first)
+    return found
 
 
 def compare_all(

@@ -13,7 +13,11 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Item
 
-_WORDS: dict[type, str] = {nodes.Version: ".version", nodes.Target: ".target", nodes.AddressSize: ".address_size"}
+_WORDS: dict[type, str] = {
+    nodes.Version: ".version",
+    nodes.Target: ".target",
+    nodes.AddressSize: ".address_size",
+}
 _DEFAULT_TARGET = "sm_75"  # what ptxas 13 takes when it is not told
 _DEFAULT_NEEDS = (6, 3)
 

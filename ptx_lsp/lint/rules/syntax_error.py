@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.directives import directives, directives_of
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Item
 from ptx_lsp.syntax.problem import SyntaxProblem
 
@@ -61,13 +64,74 @@ def syntax_error(module: Module) -> Iterator[Finding]:
     Where just one token will do, the fix inserts it, and what the file meant is what it says then.
     """
     text = module.document.source.text
+    unknown = _unknown_directives(module)
+    functions = {id(function.node): function for function in module.functions}
     for item in module.document.items:
         told: set[int] = set()
         for problem in item.problems:
-            finding, at = _finding(item, problem, text)
+            if any(start < problem.start <= end for start, end in unknown.get(id(item.node), ())):
+                continue  # the shape of a directive that PTX does not have is not known either
+            function = functions.get(id(item.node))
+            if problem.expected == "`}`" and function is not None:
+                finding, at = _unclosed(function, problem, text)
+            else:
+                finding, at = _finding(item, problem, text)
             if at not in told:
                 told.add(at)
                 yield finding
+
+
+def _unknown_directives(module: Module) -> dict[int, list[tuple[int, int]]]:
+    """By their top-level statement."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for use in directives(module):
+        if use.row is None:
+            found.setdefault(id(use.owner), []).append((use.node.start, use.node.end))
+    return found
+
+
+def _unclosed(function: Function, problem: SyntaxProblem, text: str) -> tuple[Finding, int]:
+    """A missing `}`: told at the first thing that cannot stand in a body, else at the end of the file."""
+    item = function.item
+    opening = _opening(function, text)
+    related = ((function.place(opening), "this `{` is not closed"),) if opening else ()
+    finding, at = _finding(item, problem, text)
+    for use in directives_of(function):
+        start = item.start + use.name.start
+        if start < at and use.where == "body" and (use.row is None or "body" not in use.row.places):
+            message = f"`}}` was expected before `{use.name.text}`"
+            return Finding(use.place, message, related), start
+    if at < len(text):
+        return finding._replace(related=related or finding.related), at
+    size = len(text)
+    message = "the file ends before the `}` of a block" if opening else finding.message
+    return Finding(Place(None, size, size), message, related, finding.remedy), size
+
+
+def _opening(function: Function, text: str) -> nodes.Missing | None:
+    """The `{` that most likely lacks its `}`: the innermost whose `}` stands further left than its own
+    line, else that of the body.
+    """
+    body = function.node.body
+    if body is None:
+        return None
+    found = body
+    pending = list(body.statements)
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, nodes.Block):
+            start, end = function.item.start + node.start, function.item.start + node.end - 1
+            if _indentation(text, end) < _indentation(text, start):
+                found = node
+            pending[:0] = node.statements
+    return nodes.Missing(found.start, found.start + 1)
+
+
+def _indentation(text: str, offset: int) -> int:
+    """The column where the line that holds `offset` begins to have text."""
+    begin = text.rfind("\n", 0, offset) + 1
+    line = text[begin : offset + 1].expandtabs(8)
+    return len(line) - len(line.lstrip())
 
 
 def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, int]:

@@ -1,0 +1,7 @@
+"""`python -m ptx_lsp` is `ptx-lint`."""
+
+import sys
+
+from ptx_lsp.cli.lint import main
+
+sys.exit(main())

@@ -1,0 +1,170 @@
+"""The options of `ptx-lint`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from typing import Literal, NoReturn
+
+from ptx_lsp import __version__
+
+STANDARD_INPUT_NAME = "<stdin>"
+
+_EPILOG = """\
+examples:
+  ptx-lint kernel.ptx                     lint one file
+  ptx-lint build/                         lint every *.ptx below a directory
+  nvcc -ptx k.cu -o - | ptx-lint -        lint standard input
+  ptx-lint --targets sm_80,sm_90a k.ptx   what stands in the way on each target?
+  ptx-lint --ptxas --kernels k.ptx        ask ptxas as well; print what kernels use
+  ptx-lint --explain undeclared-name      what a rule, instruction or directive means
+
+exit status:
+  0  nothing at or above the level of --fail-on
+  1  findings at or above it
+  2  wrong usage, an input that cannot be read, or a failure of ptx-lint itself
+"""
+
+
+class Options(argparse.Namespace):
+    """What the command line says."""
+
+    paths: list[str]
+    format: str
+    output: str | None
+    color: str
+    quiet: bool
+    kernels: bool
+    target: str | None
+    targets: list[str]
+    select: list[str]
+    ignore: list[str]
+    fail_on: Literal["error", "warning", "info"]
+    exit_zero: bool
+    ptxas: str | None
+    jobs: int | None
+    stdin_filename: str
+    explain: str | None
+    rules: bool
+
+
+class UsageError(Exception):
+    """The command line asks for something that there is not."""
+
+
+def parse(argv: Sequence[str] | None) -> Options:
+    """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    end = words.index("--") if "--" in words else len(words)
+    # Its value comes with `=` only, lest it take the first PATH for that.
+    before = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
+    options = _parser().parse_intermixed_args(before, Options())
+    options.paths.extend(words[end + 1 :])
+    return options
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"ptx-lint: error: {message}\nTry `ptx-lint --help`.\n")
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        return super()._format_action_invocation(action).replace("--ptxas PATH", "--ptxas[=PATH]")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="ptx-lint",
+        usage="ptx-lint [OPTIONS] PATH ...",
+        description="Finds mistakes in NVIDIA PTX, without a GPU.",
+        epilog=_EPILOG,
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH",
+        help="a file, a directory (every *.ptx below it), or - for standard input",
+    )
+    parser.add_argument("--version", action="version", version=f"ptx-lint {__version__}")
+    _add_judgement(parser)
+    _add_output(parser)
+    _add_help(parser)
+    return parser
+
+
+def _add_judgement(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is judged")
+    group.add_argument(
+        "--select", action="extend", type=_names, default=[], metavar="RULES",
+        help="run these rules only: names, codes or first letters of codes (E1), with commas",
+    )
+    group.add_argument(
+        "--ignore", action="extend", type=_names, default=[], metavar="RULES",
+        help="leave these out, also of what is selected",
+    )
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--target", metavar="T", help="judge for T (sm_90a) in place of the file's own .target"
+    )
+    either.add_argument(
+        "--targets", action="extend", type=_names, default=[], metavar="A,B",
+        help="judge for each of these; what only some have says which",
+    )
+    group.add_argument(
+        "--ptxas", metavar="PATH",
+        help="also ask ptxas (--ptxas=PATH: that one), and take over what it measures",
+    )
+    group.add_argument(
+        "--fail-on", choices=("error", "warning", "info"), default="error",
+        help="the least severe finding that makes the exit status 1 (default: error)",
+    )
+    group.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
+    group.add_argument(
+        "--stdin-filename", default=STANDARD_INPUT_NAME, metavar="NAME",
+        help="what standard input is called in the report",
+    )
+    group.add_argument(
+        "--jobs", "-j", type=_positive, metavar="N",
+        help="processes that share the files (default: the cores, or 1 for a little work)",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is printed")
+    group.add_argument(
+        "--format", choices=("full", "concise", "json"), default="full",
+        help="full with source lines (default), concise with one line a finding, or json",
+    )
+    group.add_argument("--kernels", action="store_true", help="print the table of kernels")
+    group.add_argument("--output", "-o", metavar="FILE", help="write the report there")
+    group.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto",
+        help="auto (default): in a terminal, unless NO_COLOR is set",
+    )
+    group.add_argument(
+        "--quiet", "-q", action="store_true", help="no source lines and no progress bar"
+    )
+
+
+def _add_help(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what things mean")
+    group.add_argument(
+        "--explain", metavar="NAME",
+        help="explain a rule, an instruction with or without modifiers, a directive or a "
+        "special register",
+    )
+    group.add_argument("--rules", action="store_true", help="list the rules")
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in re.split(r"[,\s]+", text) if name]
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return number

@@ -1,0 +1,112 @@
+"""What ptxas says and measures of a file, merged into our own findings and figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from ptx_lsp import ptxas
+from ptx_lsp.isa.target import Target
+from ptx_lsp.lint.diagnostic import Severity
+from ptx_lsp.lint.report import Kernel, Locator, Measured, Reported
+from ptx_lsp.ptxas import Message, PtxasError, Report
+from ptx_lsp.text import Source, Span
+
+__all__ = ["RULE", "PtxasError", "ask", "with_measures", "with_messages"]
+
+RULE = "ptxas"
+"""The rule and the code of its findings."""
+
+_TIMEOUT_S = 600
+_QUOTED = re.compile(r"'([^']+)'")
+
+
+def ask(source: Source, program: Path, target: Target | None) -> Report:
+    """What ptxas says for `target`, else for the file's own. Raises PtxasError."""
+    if target is not None and str(target) not in ptxas.architectures(program):
+        raise PtxasError(f"ptxas {ptxas.version(program)} does not know {target}: not asked")
+    arch = str(target) if target is not None else None
+    return ptxas.judge(source.data, ptxas=program, arch=arch, timeout_s=_TIMEOUT_S)
+
+
+def with_messages(found: list[Reported], answer: Report, source: Source) -> list[Reported]:
+    """The findings with those of ptxas among them, by place.
+
+    What it says on the line of one of our own findings of that severity, or of a name that one of them
+    points at, becomes a note of that one: the same mistake is not told twice.
+    """
+    merged = list(found)
+    added: list[Reported] = []
+    locate = Locator(source)
+    for message in answer.messages:
+        severity = _severity(message)
+        index = _same(merged, message, severity, source)
+        if index is None:
+            mark = locate.mark(_span(message, source))
+            added.append(Reported(RULE, RULE, severity, _text(message), mark, source=RULE))
+        else:
+            notes = (*merged[index].notes, f"ptxas: {_text(message)}")
+            merged[index] = merged[index]._replace(notes=tuple(dict.fromkeys(notes)))
+    return sorted(merged + list(dict.fromkeys(added)), key=lambda one: one.mark.start)
+
+
+def with_measures(kernels: Iterable[Kernel], answer: Report) -> list[Kernel]:
+    """The kernels with ptxas's figures, where it has got as far as that."""
+    return [_measured(kernel, answer.kernels.get(kernel.name)) for kernel in kernels]
+
+
+def _measured(kernel: Kernel, resources: ptxas.Resources | None) -> Kernel:
+    if resources is None:
+        return kernel
+    return kernel._replace(
+        registers=kernel.registers._replace(measured=resources.registers),
+        measured=Measured(
+            resources.shared_bytes,
+            resources.stack_bytes,
+            resources.spill_store_bytes,
+            resources.spill_load_bytes,
+        ),
+    )
+
+
+def _same(
+    found: list[Reported], message: Message, severity: Severity, source: Source
+) -> int | None:
+    """Which of our own findings tells of the same mistake."""
+    own = [
+        (index, one)
+        for index, one in enumerate(found)
+        if one.severity == severity and one.source != RULE
+    ]
+    for index, one in own:
+        if one.mark.start.line == message.line:
+            return index
+    quoted = set(_QUOTED.findall(message.text))
+    for index, one in own:
+        if quoted and _marked_text(one) in quoted:
+            return index
+    return None
+
+
+def _marked_text(found: Reported) -> str:
+    (line, start), (last, end) = found.mark.start, found.mark.end
+    excerpt = found.mark.excerpt
+    return excerpt.text[start - excerpt.first : end - excerpt.first] if line == last else ""
+
+
+def _span(message: Message, source: Source) -> Span:
+    """ptxas names no column: the whole of its line, without blanks at both ends."""
+    if message.line is None or not 0 < message.line <= source.line_count:
+        return Span(0, 0)
+    start, end = source.line_span(message.line - 1)
+    line = source.data[start:end]
+    return Span(start + len(line) - len(line.lstrip()), max(start, start + len(line.rstrip())))
+
+
+def _severity(message: Message) -> Severity:
+    return "error" if message.severity == "fatal" else message.severity
+
+
+def _text(message: Message) -> str:
+    return message.text

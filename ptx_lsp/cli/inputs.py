@@ -1,0 +1,197 @@
+"""Which files are to be linted, and their bytes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+MOST_BYTES = 64 << 20
+"""A larger input is refused. Its tree and its names would take about 100 times as much memory."""
+
+STDIN = "-"
+_HERE = f".{os.sep}"
+
+
+class InputError(Exception):
+    """An input that cannot be read; the message says why, without the path."""
+
+
+class Input(NamedTuple):
+    """A file to lint. `data` is there for standard input, `error` where it is known to be unreadable."""
+
+    path: str
+    data: bytes | None = None
+    size: int = 0
+    error: str | None = None
+
+
+def collect(paths: Iterable[str], stdin_filename: str) -> Iterator[Input]:
+    """The inputs in order: of a directory all `*.ptx` below it, sorted; each file once only.
+
+    What cannot be read is an input with an `error`, so that the others are linted all the same.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        found = [_standard_input(stdin_filename)] if path == STDIN else _files(path, seen)
+        for one in found:
+            identity = STDIN if path == STDIN else os.path.realpath(one.path)
+            if one.error is not None or identity not in seen:
+                seen.add(identity)
+                yield one
+
+
+def read(one: Input) -> bytes:
+    """The PTX text of an input, without NUL bytes at its end. Raises InputError."""
+    if one.error is not None:
+        raise InputError(one.error)
+    data = one.data if one.data is not None else _bytes_of(one.path)
+    _refuse_other_formats(data)
+    return data.rstrip(b"\0")
+
+
+def _standard_input(name: str) -> Input:
+    if not sys.stdin:  # the interpreter has None where it was closed
+        return Input(name, error="standard input is closed")
+    try:
+        data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        _refuse_size(len(data))
+    except InputError as error:
+        return Input(name, error=str(error))
+    except (OSError, ValueError) as error:
+        return Input(name, error=f"standard input cannot be read: {_reason(error)}")
+    return Input(name, data, len(data))
+
+
+def _files(path: str, seen: set[str]) -> list[Input]:
+    try:
+        if not stat.S_ISDIR(Path(path).stat().st_mode):
+            return [Input(path, size=Path(path).stat().st_size)]
+    except (OSError, ValueError) as error:
+        return [Input(path, error=_reason(error))]
+    directory = os.path.realpath(path)
+    if directory in seen:
+        return []
+    found = list(_below(path, seen))
+    return sorted(found, key=lambda one: Path(one.path).parts)
+
+
+def _below(top: str, seen: set[str]) -> Iterator[Input]:
+    """All `*.ptx` below `top`. Links are followed after what is no link, so that a file reached in two
+    ways has its own path; a directory is entered once only.
+    """
+    waiting = [top]
+    links: list[str] = []
+    while waiting or links:
+        path = waiting.pop() if waiting else links.pop()
+        identity = os.path.realpath(path)
+        if identity in seen:
+            continue
+        seen.add(identity)
+        try:
+            with os.scandir(path) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
+        except OSError as error:
+            yield Input(path, error=_reason(error))
+            continue
+        for entry in entries:
+            if _is_directory(entry):
+                (links if entry.is_symlink() else waiting).append(entry.path)
+        for entry in reversed(entries):
+            if entry.name.endswith(".ptx") and not _is_directory(entry):
+                yield Input(entry.path.removeprefix(_HERE), size=_size(entry))
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat().st_size
+    except OSError:  # reading it will tell
+        return 0
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        _refuse_kind(Path(path).stat().st_mode)  # opening a FIFO would wait for a writer
+        with Path(path).open("rb") as file:
+            status = os.fstat(file.fileno())
+            _refuse_kind(status.st_mode)
+            _refuse_size(status.st_size)
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(_reason(error)) from error
+    _refuse_size(len(data))
+    return data
+
+
+def _refuse_kind(mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    for test, name in _KINDS:
+        if test(mode):
+            raise InputError(f"it is a {name}, not a file; `-` reads standard input")
+    raise InputError("it is not a file")
+
+
+_KINDS = (
+    (stat.S_ISDIR, "directory"),
+    (stat.S_ISFIFO, "pipe"),
+    (stat.S_ISSOCK, "socket"),
+    (stat.S_ISCHR, "device"),
+    (stat.S_ISBLK, "device"),
+)
+
+
+def _refuse_size(size: int) -> None:
+    if size > MOST_BYTES:
+        shown = f"{size / (1 << 20):.0f} MiB" if size > MOST_BYTES + 1 else "more"
+        raise InputError(f"too large: {shown}, where {MOST_BYTES >> 20} MiB is the limit")
+
+
+def _refuse_other_formats(data: bytes) -> None:
+    for start, name in _FORMATS:
+        if data.startswith(start):
+            raise InputError(f"it is {name}; ptxas reads ASCII and UTF-8 text")
+    text = data.rstrip(b"\0")
+    nul = text.find(b"\0")
+    if nul < 0:
+        return
+    head = text[: 1 << 12]
+    if max(head[::2].count(0), head[1::2].count(0)) * 4 > len(head):
+        raise InputError("it is UTF-16 text, by its NUL bytes; ptxas reads ASCII and UTF-8")
+    line = data.count(b"\n", 0, nul) + 1
+    raise InputError(f"it is a binary file: there is a NUL byte in line {line}")
+
+
+_FORMATS = (
+    (b"\xff\xfe\0\0", "UTF-32 text"),
+    (b"\0\0\xfe\xff", "UTF-32 text"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+    (b"\x7fELF", "an ELF object, such as a cubin"),
+    (b"\x50\xed\x55\xba", "a CUDA fat binary"),
+    (b"BC\xc0\xde", "LLVM bitcode"),
+)
+
+
+def _reason(error: BaseException) -> str:
+    match error:
+        case FileNotFoundError(filename=str() as name) if Path(name).is_symlink():
+            return "a link to a file that does not exist"
+        case FileNotFoundError():
+            return "no such file or directory"
+        case PermissionError():
+            return "permission denied"
+        case OSError(strerror=str() as text):
+            return text[:1].lower() + text[1:]
+        case _:
+            return str(error) or type(error).__name__

@@ -1,0 +1,99 @@
+"""Checks many files: in how many processes, in order, with a progress bar where a person waits."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+
+from ptx_lsp.cli.check import Settings, check
+from ptx_lsp.cli.inputs import Input
+from ptx_lsp.lint.report import FileReport
+
+_WORTH_A_PROCESS = 1 << 20
+"""Bytes: below this much work for each, starting processes costs more than it gains."""
+LONG = 4 << 20
+"""Bytes from which on a person wants to see how far it has got; some seconds."""
+_BYTES_BESIDES = 4 << 10
+"""What a file costs besides its text, in bytes of text."""
+
+
+def check_all(
+    inputs: Sequence[Input], settings: Settings, jobs: int | None, show_progress: bool
+) -> list[FileReport]:
+    """The reports in the order of `inputs`, whatever the number of processes."""
+    count = process_count(inputs, jobs, _cores())
+    reports = _in_processes(inputs, settings, count) if count > 1 else _here(inputs, settings)
+    found: list[FileReport] = []
+    with _progress(inputs, show_progress) as advance:
+        for one, report in zip(inputs, reports, strict=True):
+            found.append(report)
+            advance(_cost(one))
+    return found
+
+
+def process_count(inputs: Sequence[Input], jobs: int | None, cores: int) -> int:
+    """`jobs`, else as many as there are cores and work for; never more than inputs."""
+    wanted = jobs or min(cores, sum(map(_cost, inputs)) // _WORTH_A_PROCESS)
+    return max(1, min(wanted, len(inputs)))
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _cost(one: Input) -> int:
+    return one.size + _BYTES_BESIDES
+
+
+def _here(inputs: Iterable[Input], settings: Settings) -> Iterator[FileReport]:
+    return (check(one, settings) for one in inputs)
+
+
+def _in_processes(
+    inputs: Sequence[Input], settings: Settings, count: int
+) -> Iterator[FileReport]:
+    with ProcessPoolExecutor(count, initializer=_begin) as pool:
+        waiting = [pool.submit(check, one, settings) for one in inputs]
+        try:
+            for one, future in zip(inputs, waiting, strict=True):
+                yield _answer(one, future)
+        except BaseException:  # Ctrl-C: what is under way is of no use any more
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+def _answer(one: Input, future: Future[FileReport]) -> FileReport:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return FileReport(one.path, error="the process that checked it ended unexpectedly")
+
+
+def _begin() -> None:
+    """Ctrl-C reaches every process of the terminal; here it ends without a traceback."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextmanager
+def _progress(inputs: Sequence[Input], wanted: bool) -> Generator[Callable[[int], None]]:
+    total = sum(map(_cost, inputs))
+    if not (wanted and total >= LONG and sys.stderr.isatty()):
+        yield lambda cost: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Checking", total=total)
+        yield lambda cost: bar.advance(task, cost)

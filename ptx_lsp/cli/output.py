@@ -1,0 +1,66 @@
+"""Where the report goes: standard output or a file, in colour or not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from ptx_lsp.cli.arguments import Options, UsageError
+from ptx_lsp.lint.reporters.style import Style
+
+_COLUMNS = 120
+"""How wide source lines may become where there is no terminal."""
+
+
+def write(lines: Iterable[str], options: Options) -> None:
+    """Writes lines to --output, or prints them. Raises UsageError where the file cannot be written.
+
+    A reader that goes away (`| head`) ends it quietly.
+    """
+    if options.output is not None:
+        try:
+            with Path(options.output).open("w", encoding="utf-8", errors="backslashreplace") as file:
+                file.writelines(f"{line}\n" for line in lines)
+        except (OSError, ValueError) as error:
+            reason = (isinstance(error, OSError) and error.strerror) or str(error)
+            raise UsageError(f"`{options.output}` cannot be written: {reason}") from error
+        return
+    if not _is_open():
+        raise UsageError("standard output is closed")
+    try:
+        sys.stdout.writelines(f"{_encodable(line)}\n" for line in lines)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_open() -> bool:
+    """Whether there is a standard output at all; the interpreter has None where it was closed."""
+    return bool(sys.stdout)
+
+
+def _encodable(line: str) -> str:
+    """`line` with escapes for what standard output cannot show: odd file names, narrow encodings."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return line if line.isascii() else line.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def style(options: Options) -> Style:
+    """In colour as --color, NO_COLOR (no-color.org) and the terminal have it."""
+    if options.color != "auto":
+        return Style(options.color == "always")
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return Style(not plain and _in_terminal(options))
+
+
+def columns(options: Options) -> int:
+    """How wide the report may become."""
+    return shutil.get_terminal_size().columns if _in_terminal(options) else _COLUMNS
+
+
+def _in_terminal(options: Options) -> bool:
+    return options.output is None and sys.stdout.isatty()

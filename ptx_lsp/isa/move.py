@@ -1,0 +1,259 @@
+"""Moves, addresses and exchange between threads (PTX ISA, "Data Movement and Conversion")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ptx_lsp.isa.entry import instruction
+from ptx_lsp.isa.meaning import Lanes, Operation
+from ptx_lsp.isa.operand import only, predicate, reads, writes
+
+_SECTION = "data-movement-and-conversion-instructions"
+_INTEGERS = ".b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64"
+
+# `%tid.x` and its like may be read as 16 bits, `%gridid` as 16 or 32; the others in their own size.
+_SPECIAL = {
+    ".b16|.u16|.s16": ".u16|.u32|.u64",
+    ".b32|.u32|.s32": ".u32|.u64",
+    ".b64|.u64|.s64": ".u64",
+    "": "",
+}
+_SPECIAL_NOTE = "ptxas reads %tid, %ntid, %ctaid, %nctaid and %gridid in less than their size, too."
+_FUNCTION = ("+name:function", "2.1", 20)
+
+
+@instruction(
+    "mov",
+    section=f"{_SECTION}-mov",
+    summary="Copies a register, a constant or a special register, or takes the address of a"
+    " variable (in its own state space) or of a function.",
+    syntax=f"""
+        mov.type  d, a;
+        mov.stype d, sreg;
+        mov.pred  d, flag;
+        mov.ntype d, variable;
+        mov.type  d, name;
+        .type  = {{ .pred, {_INTEGERS}, .f32, .f64, .b128 }};
+        .stype = {{ {_INTEGERS} }};
+        .ntype = {{ {_INTEGERS}, .b128 }};
+    """,
+    operands={
+        "sreg": only("special", type=_SPECIAL),
+        "flag": only("special", type=".pred"),
+        "variable": only("variable", what="a variable"),
+        "name": only("function", what="a function"),
+    },
+    since=[("", "1.0", 10), (".b128", "8.3", 70), _FUNCTION, ("+flag", "7.8", 90)],
+    notes=[
+        "ptxas takes .b128, which the manual has for packing alone.",
+        "The address of a kernel needs PTX ISA 3.1 and sm_35.",
+        "ptxas takes the address of a variable in any integer type, of a function in any type.",
+        _SPECIAL_NOTE,
+    ],
+    example="mov.u32 %r1, %tid.x;",
+)
+def mov(op: Operation, a: Lanes) -> Lanes:
+    return a
+
+
+_HALF = {".b16": ".b8", ".b32": ".b16", ".b64": ".b32", ".b128": ".b64"}
+_QUARTER = {".b32": ".b8", ".b64": ".b16", ".b128": ".b32"}
+
+instruction(
+    "mov",
+    section=f"{_SECTION}-mov-2",
+    summary="Packs two or four elements into one register, the first lowest, or unpacks them.",
+    syntax="""
+        mov.type d, {a, b};
+        mov.type {e, f}, p;
+        mov.half {e, f}, sreg;
+        mov.type {e, f}, name;
+        mov.quad d, {w, x, y, z};
+        mov.quad {i, j, k, l}, p;
+        mov.part {i, j, k, l}, sreg;
+        mov.quad {i, j, k, l}, name;
+        .type = { .b16, .b32, .b64, .b128 };
+        .quad = { .b32, .b64, .b128 };
+        .half = { .b16, .b32, .b64 };
+        .part = { .b32, .b64 };
+    """,
+    operands=(
+        {"p": reads(), "sreg": only("special", type=_SPECIAL)}
+        | {"name": only("variable", "function", what="a variable or a function")}
+        | {part: reads(_HALF, also=("special",)) for part in "ab"}
+        | {part: reads(_QUARTER, also=("special",)) for part in "wxyz"}
+        | {part: writes(_HALF, sink=True) for part in "ef"}
+        | {part: writes(_QUARTER, sink=True) for part in "ijkl"}
+    ),
+    since=[("", "1.0", 10), (".b128", "8.3", 70), _FUNCTION],
+    example="mov.b64 {%r1, %r2}, %rd1;",
+)
+
+_LOOSE = {".f32": ".f32|.u32", ".f64": ".f64|.u64", "": ".type"}
+
+instruction(
+    "mov",
+    section=f"{_SECTION}-mov",
+    summary="Copies a vector element by element, or a scalar into all of its elements.",
+    syntax=f"""
+        mov.vec.type  d, v;
+        mov.vec.wide  d, sreg;
+        mov.v4.short  d, sreg;
+        mov.vec.type  d, a;
+        mov.vec.stype d, special;
+        mov.vec.stype d, variable;
+        mov.vec.type  d, name;
+        .vec   = {{ .v2, .v4 }};
+        .type  = {{ {_INTEGERS}, .f32, .f64 }};
+        .stype = {{ {_INTEGERS} }};
+        .wide  = {{ .b32, .u32, .s32, .b64, .u64, .s64 }};
+        .short = {{ .b16, .u16, .s16 }};
+    """,
+    operands={
+        "d": writes(_LOOSE, count={".v4": 4, "": 2}, sink=True),
+        "v": reads(_LOOSE, count=".vec"),
+        "sreg": replace(only("special", type=_SPECIAL), count={".v4": 4, "": 2}),
+        "special": only("special", type=_SPECIAL),
+        "variable": only("variable", what="a variable"),
+        "name": only("function", what="a function"),
+    },
+    unless=[
+        (".v4 .b64|.u64|.s64|.f64", "a vector has at most 128 bits: .v4 takes 16 and 32-bit types")
+    ],
+    since=[("", "1.0", 10), _FUNCTION],
+    notes=["The manual does not have vectors for mov; ptxas takes them.", _SPECIAL_NOTE],
+    example="mov.v2.u32 {%r1, %r2}, {%r3, %r4};",
+)
+
+_MODES = ".mode = { .up, .down, .bfly, .idx };"
+_SHUFFLE = {
+    "p": predicate("write", sink=True),
+    "b": reads(".b32"),
+    "c": reads(".b32"),
+    "membermask": reads(".u32"),
+}
+
+instruction(
+    "shfl",
+    section=f"{_SECTION}-shfl-sync",
+    summary="Waits for the threads of the mask, then reads a of another lane of the warp;"
+    " p tells whether that lane was in range.",
+    syntax=f"shfl.sync.mode.b32 d{{|p}}, a, b, c, membermask; {_MODES}",
+    operands=_SHUFFLE,
+    since=[("", "6.0", 30)],
+    example="shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 0x1f, 0xffffffff;",
+)
+
+instruction(
+    "shfl",
+    section=f"{_SECTION}-shfl",
+    summary="Reads a of another lane of the warp, without waiting for it (use shfl.sync).",
+    syntax=f"shfl.mode.b32 d{{|p}}, a, b, c; {_MODES}",
+    operands={name: what for name, what in _SHUFFLE.items() if name != "membermask"},
+    since=[("", "3.0", 30)],
+    until=[
+        ("", "6.4", 70, "shfl without .sync is gone: use shfl.sync with a membermask"),
+        ("", "6.0", 10, "shfl without .sync is deprecated: use shfl.sync", "deprecated"),
+    ],
+    example="shfl.up.b32 %r1|%p1, %r2, 1, 0;",
+)
+
+instruction(
+    "prmt",
+    section=f"{_SECTION}-prmt",
+    summary="Picks four of the eight bytes of b (high) and a (low), as the selectors in c say.",
+    syntax="""
+        prmt.b32{.mode} d, a, b, c;
+        .mode = { .f4e, .b4e, .rc8, .ecl, .ecr, .rc16 };
+    """,
+    since=[("", "2.0", 20)],
+    example="prmt.b32 %r1, %r2, %r3, 0x5410;",
+)
+
+_ANY_SPACE = ".space = { .const, .global, .local, .shared{::cta, ::cluster}, .param{::entry} };"
+_CTA_NOTE = "The manual asks for sm_30 with ::cta; ptxas does not."
+_ANY_SPACE_SINCE = [
+    ("", "2.0", 20),
+    (".const", "3.1", 20),
+    (".param|.param::entry", "7.7", 70),
+    (".param::entry", "8.3", 70),
+    (".shared::cta", "7.8", 20),
+    (".shared::cluster", "7.8", 90),
+]
+
+instruction(
+    "isspacep",
+    section=f"{_SECTION}-isspacep",
+    summary="Whether a generic address lies in a state space.",
+    syntax=f"isspacep.space p, a; {_ANY_SPACE}",
+    operands={"p": predicate("write"), "a": reads(".u64|.u32")},
+    since=_ANY_SPACE_SINCE,
+    notes=[_CTA_NOTE],
+    example="isspacep.shared %p1, %rd1;",
+)
+
+instruction(
+    "cvta",
+    section=f"{_SECTION}-cvta",
+    summary="Makes a generic address of an address in a state space.",
+    syntax=f"""
+        cvta.space.size d, a;
+        cvta.space.size d, variable;
+        {_ANY_SPACE}
+        .size = {{ .u32, .u64 }};
+    """,
+    operands={"variable": only("variable", space=".space", what="a variable")},
+    since=_ANY_SPACE_SINCE,
+    notes=[_CTA_NOTE],
+    example="cvta.global.u64 %rd1, %rd2;",
+)
+
+instruction(
+    "cvta.to",
+    section=f"{_SECTION}-cvta",
+    summary="Makes an address in a state space of a generic address that lies in it.",
+    syntax=f"cvta.to.space.size d, a; {_ANY_SPACE} .size = {{ .u32, .u64 }};",
+    since=_ANY_SPACE_SINCE,
+    notes=[_CTA_NOTE],
+    example="cvta.to.global.u64 %rd1, %rd2;",
+)
+
+_SIGNED_NOTE = "ptxas takes signed types too, which the manual does not have."
+
+instruction(
+    "mapa",
+    section=f"{_SECTION}-mapa",
+    summary="The address, in the shared memory of the block of rank b, that corresponds to a.",
+    syntax="""
+        mapa{.space}.type d, a, b;
+        mapa{.space}.type d, variable, b;
+        .space = { .shared::cluster };
+        .type  = { .u32, .u64, .s32, .s64 };
+    """,
+    operands={
+        "variable": only("variable", space=".shared", what="a variable in .shared"),
+        "b": reads(".u32"),
+    },
+    since=[("", "7.8", 90)],
+    notes=[_SIGNED_NOTE],
+    example="mapa.shared::cluster.u32 %r1, %r2, 3;",
+)
+
+instruction(
+    "getctarank",
+    section=f"{_SECTION}-getctarank",
+    summary="The rank, in its cluster, of the block in whose shared memory the address lies.",
+    syntax="""
+        getctarank{.space}.type d, a;
+        getctarank{.space}.type d, variable;
+        .space = { .shared::cluster };
+        .type  = { .u32, .u64, .s32, .s64 };
+    """,
+    operands={
+        "d": writes(".u32"),
+        "variable": only("variable", space=".shared", what="a variable in .shared"),
+    },
+    since=[("", "7.8", 90)],
+    notes=[_SIGNED_NOTE],
+    example="getctarank.u64 %r1, %rd1;",
+)

@@ -1,0 +1,88 @@
+"""The report for people: each finding with its source line, carets, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptx_lsp.lint.diagnostic import Severity
+from ptx_lsp.lint.report import FileReport, Reported, count
+from ptx_lsp.lint.reporters.excerpt import Underline, excerpts
+from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, printable
+
+
+def full(
+    files: Sequence[FileReport], style: Style, columns: int, quiet: bool = False
+) -> Iterator[str]:
+    """The lines of the report, without line ends; `quiet` leaves the source lines out.
+
+    `columns` is how wide source lines may become.
+    """
+    for file in files:
+        for found in file.diagnostics:
+            yield from _finding(file, found, style, columns, quiet)
+            if not quiet:
+                yield ""
+    yield summary(files, style)
+
+
+def summary(files: Sequence[FileReport], style: Style) -> str:
+    """The last line: how many findings, in how many files."""
+    counts = count(files)
+    read = sum(file.error is None for file in files)
+    failed = len(files) - read
+    unread = f"; {_number(failed, 'file')} could not be checked" if failed else ""
+    if not any(counts.values()):
+        if not read:
+            return style.paint(f"Nothing checked{unread}.", "yellow")
+        checked = f"All checks passed: {_number(read, 'file')}{unread}."
+        return style.paint(checked, "yellow" if failed else "green")
+    told = ", ".join(_number(n, _WORDS[severity]) for severity, n in counts.items() if n)
+    having = sum(bool(file.diagnostics) for file in files)
+    where = f"{having} of {_number(read, 'file')}" if having < read else _number(read, "file")
+    worst = next(severity for severity, n in counts.items() if n)
+    return style.paint(f"Found {told} in {where}{unread}.", SEVERITY_COLOURS[worst])
+
+
+_WORDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "info", "hint": "hint"}
+
+
+def _finding(
+    file: FileReport, found: Reported, style: Style, columns: int, quiet: bool
+) -> Iterator[str]:
+    colour = SEVERITY_COLOURS[found.severity]
+    name = style.paint(f"{found.severity}[{found.code}]", colour)
+    rule = "" if found.rule == found.code else f" {found.rule}"
+    yield f"{name}{style.paint(f'{rule}: {printable(found.message)}', 'bold')}"
+    line, column = found.mark.start
+    lines = [found.mark.start.line, *(mark.start.line for mark in found.related)]
+    margin = " " * len(str(max(lines)))
+    arrow = style.paint("-->", "blue")
+    yield f"{margin}{arrow} {printable(file.path)}:{line}:{column}"
+    if quiet:
+        return
+    yield from excerpts(_underlines(found, colour), style, columns)
+    bar = style.paint(f"{margin} =", "blue")
+    for label, text in _remarks(found):
+        yield f"{bar} {style.paint(f'{label}:', 'bold')} {printable(text)}"
+
+
+def _underlines(found: Reported, colour: str) -> list[Underline]:
+    """The marks; a word on the very place of the finding stands behind its carets."""
+    here = [mark for mark in found.related if mark.start == found.mark.start]
+    word = "; ".join(mark.message for mark in here)
+    others = [mark for mark in found.related if mark not in here]
+    primary = Underline(found.mark._replace(message=word), "^", colour)
+    return [primary, *(Underline(mark, "-", "blue") for mark in others)]
+
+
+def _remarks(found: Reported) -> Iterator[tuple[str, str]]:
+    if found.fix is not None:
+        yield "help", found.fix.message + ("" if found.fix.safe else " (a guess)")
+    for note in found.notes:
+        yield "note", note
+    if found.targets:
+        yield "note", f"for {', '.join(found.targets)} only"
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,116 @@
+"""The rule `misplaced-directive`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.directives import Directive, Where
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.directives import Use, directives
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+
+_IN_WORDS: dict[Where, str] = {
+    "module": "outside functions",
+    "kernel": "in the head of a kernel",
+    "kernel prototype": "in a kernel's declaration without a body",
+    "function": "in the head of a function",
+    "function prototype": "in a function's declaration without a body",
+    "call prototype": "in a `.callprototype`",
+    "body": "in a body",
+    "parameter": "in a list of parameters",
+    "variable": "in a declaration",
+    "section": "in a `.section`",
+}
+_HEADER = (nodes.Version, nodes.Target, nodes.AddressSize)
+_LINKED_SPACES = frozenset({".global", ".const", ".shared", ".tex", ".reg", ".local", ".param"})
+_NEED_LABEL = frozenset({".branchtargets", ".calltargets", ".callprototype"})
+
+
+@module_rule("misplaced-directive", code="E133")
+def misplaced_directive(module: Module) -> Iterator[Finding]:
+    """A directive that stands where PTX has no place for it.
+
+    ## What it does
+    Reports directives of a kernel's head in a body or before another statement, directives of the module
+    in a body and the other way round, linkage (`.visible`, `.extern`, `.weak`, `.common`) where it does
+    not belong or twice, and `.branchtargets`, `.calltargets` and `.callprototype` without a label.
+
+    ## Why it matters
+    To ptxas it is a syntax error, where it stops.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .maxntid 256, 1, 1
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 256, 1, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: where it was meant to stand is not known.
+    """
+    unclosed = {id(f.node) for f in module.functions if f.item.is_unclosed}
+    for use in directives(module):
+        row = use.row
+        if row is None or not row.is_accepted:
+            continue
+        if id(use.owner) in unclosed and use.where == "body":
+            continue  # the body may have been meant to end before it
+        if isinstance(use.node, _HEADER) and use.where == "module":
+            continue  # the rule `file-header`
+        message = _about_place(module, use, row) or _about_linkage(use)
+        if message is not None:
+            yield Finding(use.place, message)
+
+
+def _about_place(module: Module, use: Use, row: Directive) -> str | None:
+    name = f"`{row.name}`"
+    if use.where not in row.places:
+        places = [_IN_WORDS[place] for place in _IN_WORDS if place in row.places]
+        listed = " or ".join(places)
+        return f"{name} cannot stand {_IN_WORDS[use.where]}; its place is {listed}"
+    for place, version in row.ended:
+        if use.where == place and module.version is not None and module.version >= version:
+            others = " or ".join(_IN_WORDS[p] for p in _IN_WORDS if p in row.places and p != place)
+            return f"{name} cannot stand {_IN_WORDS[place]} since PTX ISA {version}; declare it {others}"
+    if row.name in _NEED_LABEL and not use.labelled:
+        return f"{name} needs a label before it: `name: {row.name} ...;`"
+    return None
+
+
+def _about_linkage(use: Use) -> str | None:
+    if not use.linkage:
+        return None
+    first = use.linkage[0]
+    if len(use.linkage) > 1:
+        second = use.linkage[1]
+        return f"`{second.text}` cannot follow `{first.text}`: a declaration has one linkage at most"
+    match use.node:
+        case nodes.Function(kind=kind):
+            if first.text != ".common":
+                return None
+            return f"`.common` is for variables in `.global`; `{kind.text}` cannot have it"
+        case nodes.Declaration() if use.where == "module" and use.name.text in _LINKED_SPACES:
+            return None
+        case nodes.Declaration() if use.where == "body":
+            return f"`{first.text}` cannot stand in a body; what is declared there is known there only"
+        case _:
+            return f"`{first.text}` cannot stand before `{use.name.text}`"

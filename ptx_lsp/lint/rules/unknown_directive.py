@@ -1,0 +1,64 @@
+"""The rule `unknown-directive`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.directives import DIRECTIVES
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.directives import directives
+from ptx_lsp.model.module import Module
+
+
+@module_rule("unknown-directive", code="E135")
+def unknown_directive(module: Module) -> Iterator[Finding]:
+    """A word with a dot that is no directive of PTX.
+
+    ## What it does
+    Reports statements that begin with a directive PTX does not have, and such words in the head of a
+    function. Directives are written in small letters.
+
+    ## Why it matters
+    To ptxas it is a syntax error, where it stops.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntids 256, 1, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 256, 1, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix takes the directive whose name is closest. It is a guess, and not applied unasked.
+    """
+    for use in directives(module):
+        if use.row is not None:
+            continue
+        word = use.name.text
+        known = [row.name for row in DIRECTIVES.values() if row.is_accepted and use.where in row.places]
+        guess = nearest(word.lower(), known)
+        message = f"`{word}` is not a directive of PTX"
+        remedy = None
+        if guess is not None:
+            message += f"; did you mean `{guess}`?"
+            remedy = Remedy(f"Write `{guess}`", (Replacement(use.place, guess),), safe=False)
+        yield Finding(use.place, message, remedy=remedy)

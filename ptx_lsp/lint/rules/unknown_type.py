@@ -1,0 +1,116 @@
+"""The rule `unknown-type`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.directives import DIRECTIVES
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.declarations import Declared, declarations
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+
+_VECTORS = (".v2", ".v4")
+_POINTED_SPACES = (".global", ".const", ".local", ".shared")
+_DECLARABLE = {name for name, type in TYPES.items() if type.declarable}
+_SPACES = {row.name for row in DIRECTIVES.values() if row.kind == "state space" and row.is_accepted}
+
+
+@module_rule("unknown-type", code="E110")
+def unknown_type(module: Module) -> Iterator[Finding]:
+    """A word of a declaration that is no type, or that stands in the wrong place of it.
+
+    ## What it does
+    Between the state space and the name of a declaration stand `.v2` or `.v4` if it is a vector, one
+    type, and for a kernel's parameter perhaps `.ptr` with a state space. Reports the first other word,
+    and formats such as `.bf16` that only instructions know.
+
+    ## Why it matters
+    To ptxas it is a syntax error, where it stops.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .bf16 %h;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b16 %h;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    A format of instructions becomes the type of its bits, which is what its registers must have. The
+    closest name of a misspelt one is a guess, and not applied unasked.
+    """
+    for declared in declarations(module):
+        yield from _of(declared)
+
+
+def _of(declared: Declared) -> Iterator[Finding]:
+    words = declared.node.modifiers
+    if declared.node.type_name is not None:
+        return
+    rest = list(words)
+    if rest and rest[0].text in _VECTORS:
+        rest.pop(0)
+    if not rest:
+        return
+    type = rest.pop(0)
+    if type.text not in _DECLARABLE:
+        if type.text not in (".v3", ".ptr"):  # the rules `legacy-syntax` and `invalid-declaration`
+            yield _unknown(declared, type)
+        return
+    if rest and declared.is_parameter and rest[0].text == ".ptr":
+        rest.pop(0)
+        if rest and rest[0].text in _POINTED_SPACES:
+            rest.pop(0)
+        elif rest:
+            yield _closest(declared, rest[0], "a state space for `.ptr`", _POINTED_SPACES)
+            return
+    if rest:
+        message = f"`{rest[0].text}` cannot follow `{type.text}`; a name was expected"
+        yield Finding(declared.place(rest[0]), message)
+
+
+def _unknown(declared: Declared, word: nodes.Name) -> Finding:
+    place = declared.place(word)
+    known = TYPES.get(word.text)
+    if known is not None:
+        bits = f".b{known.width}"
+        message = f"`{word.text}` is a format of instructions, not a type of registers or variables"
+        if bits not in _DECLARABLE:
+            return Finding(place, message)
+        remedy = Remedy(f"Write `{bits}`", (Replacement(place, bits),))
+        return Finding(place, f"{message}; declare `{bits}`", remedy=remedy)
+    if word is declared.node.modifiers[0] and len(declared.node.modifiers) > 1:
+        return _closest(declared, word, "a state space or type", {*_SPACES, *_VECTORS, *_DECLARABLE})
+    return _closest(declared, word, "a type", {*_VECTORS, *_DECLARABLE})
+
+
+def _closest(
+    declared: Declared, word: nodes.Name, what: str, choices: set[str] | tuple[str, ...]
+) -> Finding:
+    place = declared.place(word)
+    guess = nearest(word.text.lower(), sorted(choices))
+    message = f"`{word.text}` is not {what}"
+    if guess is None:
+        return Finding(place, message)
+    remedy = Remedy(f"Write `{guess}`", (Replacement(place, guess),), safe=False)
+    return Finding(place, f"{message}; did you mean `{guess}`?", remedy=remedy)

@@ -1,0 +1,67 @@
+"""Every declaration of registers, variables and parameters, with the kind of place it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+
+Where: TypeAlias = Literal["module", "body", "kernel parameter", "parameter", "return"]
+"""`parameter` and `return`: of a function or call prototype."""
+
+
+class Declared(NamedTuple):
+    """A declaration where it stands; `owner` is the top-level statement."""
+
+    owner: nodes.Statement
+    node: nodes.Declaration
+    where: Where
+
+    @property
+    def space(self) -> str:
+        """The state space with its dot; empty where none is named."""
+        return self.node.space.text if self.node.space else ""
+
+    @property
+    def is_parameter(self) -> bool:
+        return self.where not in ("module", "body")
+
+    def place(self, part: nodes.Name | nodes.Number | nodes.Expression) -> Place:
+        return Place.of(self.owner, part)
+
+
+def declarations(module: Module) -> Iterator[Declared]:
+    """All of a module, in the order of the text."""
+    functions = iter(module.functions)
+    for item in module.document.items:
+        match item.node:
+            case nodes.Function():
+                yield from declarations_of(next(functions))
+            case nodes.Declaration() as node:
+                yield Declared(node, node, "module")
+            case _:
+                pass
+
+
+@fact
+def declarations_of(function: Function) -> tuple[Declared, ...]:
+    """Those of one function, its parameters first."""
+    return tuple(_of(function))
+
+
+def _of(function: Function) -> Iterator[Declared]:
+    node = function.node
+    where: Where = "kernel parameter" if function.is_kernel else "parameter"
+    yield from (Declared(node, found, "return") for found in node.returns or ())
+    yield from (Declared(node, found, where) for found in node.parameters or ())
+    for statement in function.body.statements:
+        if isinstance(statement, nodes.Declaration):
+            yield Declared(node, statement, "body")
+        elif isinstance(statement, nodes.CallPrototype):
+            yield from (Declared(node, found, "return") for found in statement.returns or ())
+            yield from (Declared(node, found, "parameter") for found in statement.parameters)

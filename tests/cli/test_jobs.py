@@ -1,0 +1,98 @@
+"""Several processes, a reader that goes away, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptx_lsp.cli import jobs
+from ptx_lsp.cli.inputs import Input
+from tests.cli.conftest import BAD, GOOD, Lint
+
+COMMAND = [sys.executable, "-m", "ptx_lsp"]
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Forty files, good, bad and unreadable."""
+    for number in range(40):
+        text = (GOOD, BAD, "\0" + GOOD)[number % 3].replace("good", f"good_{number}")
+        (tmp_path / f"k{number}.ptx").write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", ["full", "concise", "json"])
+def test_the_number_of_jobs_changes_nothing(lint: Lint, many: Path, form: str) -> None:
+    alone = lint("--format", form, "--kernels", "--jobs", "1", many)
+    assert alone.status == 2
+    assert alone.err.count("\n") == 13
+    assert lint("--format", form, "--kernels", "--jobs", "3", many) == alone
+
+
+def test_a_process_that_dies_costs_no_traceback(
+    lint: Lint, many: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "check", die)
+    done = lint("--jobs", "2", many)
+    assert done.status == 2
+    assert "the process that checked it ended unexpectedly" in done.err
+    assert "Traceback" not in done.err
+
+
+def die(one: Input, settings: object) -> None:
+    os._exit(9)
+
+
+def test_a_reader_that_goes_away(many: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--format", "json", str(many)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read().decode()
+    assert process.returncode == 2
+    assert all("NUL byte" in line for line in said.splitlines())
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    """Ctrl-C while it waits for standard input."""
+    with subprocess.Popen(
+        [*COMMAND, str(tmp_path / "absent.ptx"), "-"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None and process.stderr is not None
+        process.stdin.write(b"x" * (1 << 20))  # more than a pipe holds: when it is through, it reads
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, b"ptx-lint: interrupted\n")
+
+
+def test_processes_are_worth_their_start() -> None:
+    few = [Input("a", size=100)] * 10
+    large = [Input("a", size=10 << 20)] * 3
+    assert jobs.process_count(few, None, cores=8) == 1
+    assert jobs.process_count(large, None, cores=8) == 3
+    assert jobs.process_count(large, None, cores=2) == 2
+    assert jobs.process_count(few, 4, cores=2) == 4
+    assert jobs.process_count(few[:2], 4, cores=2) == 2
+    assert jobs.process_count([], None, cores=2) == 1
+
+
+def test_progress_only_in_a_terminal(
+    lint: Lint, good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "LONG", 1)
+    assert lint(good).err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    shown = lint(good)
+    assert "Checking" in shown.err
+    assert "Checking" not in shown.out
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert lint("--quiet", good).err == ""

@@ -1,0 +1,140 @@
+"""The exit status, and the options that decide it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ptx_lsp import __version__
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import Rule
+from ptx_lsp.model.module import Module
+from tests.cli.conftest import HEADER, Lint
+
+
+def test_nothing_found(lint: Lint, good: Path) -> None:
+    assert lint(good) == (0, "All checks passed: 1 file.\n", "")
+
+
+def test_error_found(lint: Lint, bad: Path) -> None:
+    assert lint(bad).status == 1
+
+
+def test_exit_zero(lint: Lint, bad: Path) -> None:
+    assert lint("--exit-zero", bad).status == 0
+
+
+def test_exit_zero_does_not_hide_trouble(lint: Lint, tmp_path: Path) -> None:
+    assert lint("--exit-zero", tmp_path / "absent.ptx").status == 2
+
+
+@pytest.mark.parametrize(
+    ("level", "status"), [("error", 0), ("warning", 1), ("info", 1)], ids=["error", "warning", "info"]
+)
+def test_fail_on(lint: Lint, good: Path, ptxas: Path, level: str, status: int) -> None:
+    good.write_text(good.read_text() + "// odd\n")
+    done = lint(f"--ptxas={ptxas}", "--fail-on", level, "--format", "concise", good)
+    assert done.out == f"{good}:4:1: warning[ptxas] something odd\n"
+    assert done.status == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "no PATH given"),
+        (["--bogus", "x.ptx"], "unrecognized arguments: --bogus"),
+        (["--format", "yaml", "x.ptx"], "invalid choice: 'yaml'"),
+        (["--jobs", "0", "x.ptx"], "is not a number from 1 on"),
+        (["--target", "sm_91", "x.ptx"], "there is no target `sm_91`; did you mean `sm_90`?"),
+        (["--target", "sm_90", "--targets", "sm_80", "x.ptx"], "not allowed with"),
+        (["--select", "undeclared-nme", "x.ptx"], "did you mean `undeclared-name`?"),
+        (["--ignore", "Z9", "x.ptx"], "there is no rule or code `Z9`"),
+        (["--explain", "mxntid"], "did you mean `.maxntid`?"),
+        (["--ptxas=/absent", "x.ptx"], "`/absent` is not a program that can be run"),
+    ],
+)
+def test_wrong_usage(lint: Lint, arguments: list[str], said: str) -> None:
+    done = lint(*arguments)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+def test_options_may_stand_between_paths(lint: Lint, good: Path, bad: Path) -> None:
+    done = lint(good, "--format", "concise", bad)
+    assert done.status == 1
+    assert done.out.count("\n") == 1
+
+
+def test_after_two_dashes_all_are_paths(lint: Lint, good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(good.parent)
+    good.rename(good.parent / "--ptxas")
+    assert lint("--", "--ptxas").status == 0
+
+
+def test_a_rule_that_crashes_loses_only_its_own(
+    lint: Lint, bad: Path, add_rule: Callable[[Rule], None]
+) -> None:
+    def crash(module: Module) -> Iterator[Finding]:
+        raise KeyError("gone")
+
+    add_rule(Rule("crashing-rule", "E999", "error", "Crashes.", on_module=crash))
+    done = lint("--format", "concise", bad)
+    assert done.status == 2
+    assert "error[undeclared-name]" in done.out
+    assert done.err.count("\n") == 1
+    assert "crashing-rule failed and was passed over: KeyError: 'gone' (test_status.py:" in done.err
+
+
+def test_an_internal_failure_is_told_in_one_line(
+    lint: Lint, good: Path, bad: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no\ngood")
+
+    monkeypatch.setattr("ptx_lsp.cli.check.Module", fail)
+    done = lint(good, bad)
+    assert done.status == 2
+    assert done.err.count("internal error, please report it: RuntimeError: no (test_status.py:") == 2
+    assert done.err.count("\n") == 2
+
+
+def test_select_and_ignore(lint: Lint, tmp_path: Path) -> None:
+    path = tmp_path / "two.ptx"
+    path.write_text(f"{HEADER}.entry k()\n{{\n.reg .b32 %a, %a;\nmov.b32 %a, %b;\nret;\n}}\n")
+
+    def found(*options: str) -> list[str]:
+        out = lint("--format", "concise", *options, path).out
+        return [line.split("[")[1].split("]")[0] for line in out.splitlines()]
+
+    assert found() == ["duplicate-name", "undeclared-name"]
+    assert found("--select", "undeclared-name") == ["undeclared-name"]
+    assert found("--select", "E102") == ["duplicate-name"]
+    assert found("--select", "E10") == ["duplicate-name", "undeclared-name"]
+    assert found("--select", "E101,E102", "--ignore", "duplicate-name") == ["undeclared-name"]
+    assert found("--ignore", "E101", "--ignore", "E102") == []
+
+
+def test_version_imports_next_to_nothing() -> None:
+    """Start-up is lazy: a version needs no table, no grammar and no progress bar."""
+    script = (
+        "import sys; from ptx_lsp.cli.lint import main; main(['--version']);"
+        "print(*(m for m in sys.modules if m.startswith(('ptx_lsp', 'rich', 'tree_sitter', 'numpy'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    version, modules = done.stdout.splitlines()
+    assert version == f"ptx-lint {__version__}"
+    assert set(modules.split()) - {"tree_sitter_ptx"} == {
+        "ptx_lsp", "ptx_lsp.cli", "ptx_lsp.cli.lint", "ptx_lsp.cli.arguments",
+    }
+
+
+def test_as_a_module(good: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ptx_lsp", str(good)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "All checks passed: 1 file.\n", "")
