@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 
@@ -15,3 +17,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update(request: pytest.FixtureRequest) -> bool:
     """Whether expectations are to be rewritten."""
     return bool(request.config.getoption("--update"))
+
+
+@pytest.fixture(autouse=True)
+def _no_rule_may_fail(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """A rule that fails is passed over for users, and must not be here."""
+    yield
+    failed = [r for r in caplog.get_records("call") if r.name == "ptx_lsp.lint.engine"]
+    assert not failed, failed[0].exc_text or failed[0].getMessage()

@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 MOST_BYTES = 64 << 20
 """A larger input is refused. Its tree and its names would take about 100 times as much memory."""
@@ -57,13 +57,21 @@ def _standard_input(name: str) -> Input:
     if not sys.stdin:  # the interpreter has None where it was closed
         return Input(name, error="standard input is closed")
     try:
-        data = sys.stdin.buffer.read(MOST_BYTES + 1)
-        _refuse_size(len(data))
+        data = _to_the_end(sys.stdin.buffer)
     except InputError as error:
         return Input(name, error=str(error))
     except (OSError, ValueError) as error:
         return Input(name, error=f"standard input cannot be read: {_reason(error)}")
     return Input(name, data, len(data))
+
+
+def _to_the_end(stream: BinaryIO) -> bytes:
+    """Piece by piece: between two of them Ctrl-C is heard, within one read it may not be."""
+    data = bytearray()
+    while piece := stream.read(1 << 16):
+        data += piece
+        _refuse_size(len(data))
+    return bytes(data)
 
 
 def _files(path: str, seen: set[str]) -> list[Input]:

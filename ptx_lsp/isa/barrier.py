@@ -5,64 +5,77 @@ PTX ISA, section "Parallel Synchronization and Communication Instructions".
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.operand import address, immediate, predicate, reads, writes
 
 _PAGE = "parallel-synchronization-and-communication-instructions-"
+_RESTRICTED = ".sync_restrict::shared::cta|.sync_restrict::shared::cluster"
+_TOGETHER = "All threads of the CTA must execute the same bar, as with barrier.sync.aligned."
+_ONE_BY_ONE = "Without .aligned, the threads of a warp may come one by one, from sm_70 on."
 _BARRIER = {
     "d": writes(".u32"),
     "p": predicate("write"),
-    "a": reads(".u32"),
-    "b": reads(".u32"),
+    "a": replace(reads(".u32"), low=0, high=15),
+    "b": replace(reads(".u32"), multiple=32),
     "c": predicate(),
 }
 
-instruction(
-    "bar",
-    section=_PAGE + "bar",
-    summary="Waits at (or only arrives at) one of the 16 barriers of the CTA, until all threads or"
-    " b threads have come; .red also combines a predicate over them.",
-    syntax="""
-        bar{.cta}.sync          a{, b};
-        bar{.cta}.arrive        a, b;
-        bar{.cta}.red.popc.u32  d, a{, b}, {!}c;
-        bar{.cta}.red.op.pred   p, a{, b}, {!}c;
-        .op = { .and, .or };
-    """,
-    operands=_BARRIER,
-    since=[
-        ("", "1.0", 10),
-        (".arrive|.red", "2.0", 20),
-        (".cta", "7.8", 30),
-    ],
-    notes=["All threads of a warp must come together, as with barrier.sync.aligned."],
-    example="bar.sync 0;",
-)
+_WAITS = "until all threads of the CTA, or b threads, have come"
 
-instruction(
-    "barrier",
-    section=_PAGE + "bar",
-    summary="Waits at (or only arrives at) one of the 16 barriers of the CTA, until all threads or"
-    " b threads have come; without .aligned, the threads of a warp may come one by one.",
-    syntax="""
-        barrier{.cta}.sync{.aligned}          a{, b};
-        barrier{.cta}.arrive{.aligned}        a, b;
-        barrier{.cta}.red.popc{.aligned}.u32  d, a{, b}, {!}c;
-        barrier{.cta}.red.op{.aligned}.pred   p, a{, b}, {!}c;
-        .op = { .and, .or };
-    """,
-    operands=_BARRIER,
-    since=[("", "6.0", 30), (".cta", "7.8", 30)],
-    example="barrier.sync.aligned 1, 64;",
-)
+# `bar` is `barrier.aligned` of old; `.cta` changes nothing.
+for _name, _aligned, _since, _note in (
+    ("bar", "", [("", "1.0", 10), (".arrive|.red", "2.0", 20)], _TOGETHER),
+    ("bar.cta", "", [("", "7.8", 20)], _TOGETHER),
+    ("barrier", "{.aligned}", [("", "6.0", 30)], _ONE_BY_ONE),
+    ("barrier.cta", "{.aligned}", [("", "7.8", 30)], _ONE_BY_ONE),
+):
+    instruction(
+        f"{_name}.sync",
+        section=_PAGE + "bar",
+        summary=f"Waits at one of the 16 barriers of the CTA {_WAITS}.",
+        syntax=f"{_name}.sync{_aligned} a{{, b}};",
+        operands=_BARRIER,
+        since=_since,
+        pinned=-1,  # ptxas takes .sync anywhere, .arrive and .red belong to the name
+        notes=[_note],
+        example=f"{_name}.sync 0; {_name}.sync 1, 64;",
+    )
+    instruction(
+        f"{_name}.arrive",
+        section=_PAGE + "bar",
+        summary="Counts the thread at one of the 16 barriers of the CTA, without waiting there.",
+        syntax=f"{_name}.arrive{_aligned} a, b;",
+        operands=_BARRIER,
+        since=_since,
+        notes=[_note],
+        example=f"{_name}.arrive 1, 64;",
+    )
+    instruction(
+        f"{_name}.red",
+        section=_PAGE + "bar",
+        summary=f"Waits at one of the 16 barriers of the CTA {_WAITS}, and counts the threads"
+        " where a predicate is true, or says if it is in all or in any.",
+        syntax=f"""
+            {_name}.red.popc{_aligned}.u32 d, a{{, b}}, {{!}}c;
+            {_name}.red.op{_aligned}.pred  p, a{{, b}}, {{!}}c;
+            .op = {{ .and, .or }};
+        """,
+        operands=_BARRIER,
+        since=_since,
+        notes=[_note],
+        example=f"{_name}.red.or.pred %p1, 0, %p2;",
+    )
 
 instruction(
     "bar.warp.sync",
     section=_PAGE + "bar-warp-sync",
     summary="Waits until all threads of the mask have come, and orders their memory accesses.",
     syntax="bar.warp.sync membermask;",
-    operands={"membermask": reads(".b32")},
+    operands={"membermask": reads(".u32")},
     since=[("", "6.0", 30)],
+    pinned=-1,  # ptxas's name is bar.warp
     example="bar.warp.sync 0xffffffff;",
 )
 
@@ -75,6 +88,7 @@ instruction(
         barrier.cluster.wait{.acquire}{.aligned};
         .sem = { .release, .relaxed };
     """,
+    pinned=1,
     since=[("", "7.8", 90), (".release|.relaxed|.acquire", "8.0", 90)],
     example="barrier.cluster.arrive.release; barrier.cluster.wait.acquire;",
 )
@@ -86,12 +100,19 @@ instruction(
     " the device or the system; from sm_70 on the same as fence.sc.",
     syntax="""
         membar.level;
-        membar.proxy.kind;
         .level = { .cta, .gl, .sys };
-        .kind  = { .alias };
     """,
-    since=[("", "1.4", 10), (".sys", "2.0", 20), (".proxy", "7.5", 60)],
+    since=[("", "1.4", 10), (".sys", "2.0", 20)],
     example="membar.gl;",
+)
+
+instruction(
+    "membar.proxy",
+    section=_PAGE + "membar",
+    summary="Orders memory accesses that reach the same memory by different addresses.",
+    syntax="membar.proxy.alias;",
+    since=[("", "7.5", 60)],
+    example="membar.proxy.alias;",
 )
 
 instruction(
@@ -102,16 +123,18 @@ instruction(
     syntax="""
         fence{.sem}.scope;
         fence.acquire.sync_restrict::shared::cluster.cluster;
-        fence.release.sync_restrict::shared::cta.cluster;
-        fence.mbarrier_init.release.cluster;
+        fence{.mbarrier_init}.release.sync_restrict::shared::cta.cluster;
+        fence.mbarrier_init.release{.sync_restrict::shared::cluster}.cluster;
         .sem   = { .sc, .acq_rel, .acquire, .release };
         .scope = { .cta, .gpu, .sys, .cluster };
     """,
+    notes=["ptxas takes .sync_restrict with .mbarrier_init too, which the manual does not have."],
     since=[
         ("", "6.0", 70),
         (".cluster", "7.8", 90),
         (".mbarrier_init", "8.0", 90),
         (".acquire|.release !.mbarrier_init", "8.6", 90),
+        (_RESTRICTED, "8.6", 90),
     ],
     example="fence.acq_rel.gpu;",
 )
@@ -122,22 +145,27 @@ instruction(
     summary="Orders memory accesses that go different ways: by aliased addresses, through the"
     " asynchronous proxy, or as a tensor map.",
     syntax="""
-        fence.proxy.kind;
-        fence.proxy.async{.space};
-        fence.proxy.tensormap::generic.release.scope;
+        fence.proxy.alias{.restrict};
+        fence.proxy.async{.restrict}{.space};
+        fence.proxy.tensormap::generic.release{.restrict}{.space}.scope;
         fence.proxy.tensormap::generic.acquire.scope [addr], size;
-        fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;
-        fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
-        .kind  = { .alias };
-        .space = { .global, .shared::cta, .shared::cluster };
-        .scope = { .cta, .cluster, .gpu, .sys };
+        fence.proxy.async::generic.acquire.sync_restrict::shared::cluster{.space}.cluster;
+        fence.proxy.async::generic.release.sync_restrict::shared::cta{.space}.cluster;
+        .space    = { .global, .shared::cta, .shared::cluster };
+        .restrict = { .sync_restrict::shared::cta, .sync_restrict::shared::cluster };
+        .scope    = { .cta, .cluster, .gpu, .sys };
     """,
-    operands={"addr": address(), "size": immediate(values=(128,))},
+    operands={"addr": address(type=""), "size": immediate(values=(128,))},
+    notes=[
+        "The manual has .sync_restrict with .async::generic alone, and a state space with .async"
+        " alone; ptxas takes them with the other kinds as well.",
+    ],
     since=[
         ("", "7.5", 70),
         (".async", "8.0", 90),
         (".tensormap::generic", "8.3", 90),
         (".async::generic", "8.6", 90),
+        (_RESTRICTED, "8.6", 90),
     ],
     example="fence.proxy.async.shared::cta;",
 )

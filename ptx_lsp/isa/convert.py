@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.meaning import Lanes, Operation
-from ptx_lsp.isa.operand import reads, writes
+from ptx_lsp.isa.operand import only, reads, writes
 
 _SECTION = "data-movement-and-conversion-instructions-cvt"
 _INTEGERS = "{ .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64 }"
-_FLOATS = "{ .f16, .bf16, .f32, .f64 }"
+_FLOATS = "{ .f16, .f32, .f64 }"
 _INTEGER_ROUNDING = ".irnd = { .rni, .rzi, .rmi, .rpi };"
 _FLOAT_ROUNDING = ".frnd = { .rn, .rz, .rm, .rp };"
-_OPERANDS = {"d": writes(".type", wider=True), "a": reads(".atype", wider=True)}
+_OPERANDS = {
+    "d": writes(".type", wider=True),
+    "a": reads(".atype", wider=True),
+}
+_INTEGER_SOURCE = {"a": reads(".atype", wider=True, also=("special",))}
 
-_FLUSH = (".ftz", "1.4", 10)
-_BRAIN = (".bf16", "7.8", 90)
+_FLUSH = [(".ftz", "1.4", 10), (".ftz type=.u64|.s64|.f64", "1.5", 10)]
 _NO_FLUSH = (".ftz !.f32", ".ftz is for conversions from or to .f32")
-_NO_BRAIN_SATURATION = (".sat .bf16", ".sat does not go with .bf16")
 
 # The source types whose every value the destination holds: .sat is refused there.
 _HELD = {
@@ -43,7 +45,7 @@ _HELD = {
         cvt{{.sat}}.type.atype d, a;
         .type = .atype = {_INTEGERS};
     """,
-    operands=_OPERANDS,
+    operands=_OPERANDS | _INTEGER_SOURCE,
     unless=[
         (f".sat type={wide} atype={held}", f".sat has no use here: {wide} holds every such value")
         for wide, held in _HELD.items()
@@ -67,8 +69,8 @@ instruction(
         .atype = {_FLOATS};
     """,
     operands=_OPERANDS,
-    unless=[_NO_FLUSH, _NO_BRAIN_SATURATION],
-    since=[("", "1.0", 10), _FLUSH, _BRAIN],
+    unless=[_NO_FLUSH],
+    since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rzi.s32.f32 %r1, %f1;",
 )
 
@@ -83,8 +85,8 @@ instruction(
         .atype = {_INTEGERS};
     """,
     operands=_OPERANDS,
-    unless=[_NO_FLUSH, _NO_BRAIN_SATURATION],
-    since=[("", "1.0", 10), _FLUSH, _BRAIN],
+    unless=[_NO_FLUSH],
+    since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rn.f32.s32 %f1, %r1;",
 )
 
@@ -103,12 +105,9 @@ instruction(
         -----
         cvt{{.irnd}}{{.sat}}.type.atype d, a;
         .type = .atype = {{ .f64 }};
-        -----
-        cvt{{.irnd}}.type.atype d, a;
-        .type = .atype = {{ .bf16 }};
     """,
     operands=_OPERANDS,
-    since=[("", "1.0", 10), _FLUSH, _BRAIN],
+    since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rni.f32.f32 %f1, %f2;",
 )
 
@@ -128,30 +127,9 @@ instruction(
         cvt{{.sat}}.type.atype d, a;
         .type  = {{ .f64 }};
         .atype = {{ .f16 }};
-        -----
-        cvt{{.frnd}}{{.ftz}}.type.atype d, a;
-        .type  = {{ .f32 }};
-        .atype = {{ .bf16 }};
-        {_FLOAT_ROUNDING}
-        -----
-        cvt{{.frnd}}.type.atype d, a;
-        .type  = {{ .f64, .f16 }};
-        .atype = {{ .bf16 }};
-        -----
-        cvt{{.frnd}}.type.atype d, a;
-        .type  = {{ .bf16 }};
-        .atype = {{ .f16 }};
     """,
     operands=_OPERANDS,
-    since=[
-        ("", "1.0", 10),
-        _FLUSH,
-        ("type=.f32 atype=.bf16", "7.1", 80),
-        ("type=.f32 atype=.bf16 .ftz|.rn|.rz|.rm|.rp", "7.8", 90),
-        ("type=.f64|.f16 atype=.bf16", "7.8", 90),
-        ("type=.bf16 atype=.f16", "7.8", 90),
-    ],
-    notes=["ptxas takes a rounding modifier with .bf16, and none from .f16 to .bf16 and back."],
+    since=[("", "1.0", 10), *_FLUSH],
     example="cvt.f64.f32 %fd1, %f1;",
 )
 
@@ -172,55 +150,105 @@ instruction(
         cvt.frnd{{.sat}}.type.atype d, a;
         .type  = {{ .f16 }};
         .atype = {{ .f64 }};
-        -----
-        cvt.frnd.type.atype d, a;
-        .type  = {{ .bf16 }};
-        .atype = {{ .f64 }};
-        -----
-        cvt.frnd{{.ftz}}.type.atype d, a;
-        .type  = {{ .bf16 }};
-        .atype = {{ .f32 }};
     """,
     operands=_OPERANDS,
-    since=[
-        ("", "1.0", 10),
-        _FLUSH,
-        (".bf16 .f64", "7.8", 90),
-        (".bf16 .f32", "7.0", 80),
-        (".bf16 .f32 .rm|.rp|.ftz", "7.8", 90),
-    ],
+    since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rn.f16.f32 %rs1, %f1;",
+)
+
+_RELU = (
+    " With .relu negative values give 0, with .satfinite large ones the largest finite number,"
+    " with .pzo there is no -0."
 )
 
 instruction(
     "cvt",
     section=_SECTION,
-    summary="Converts .f32 to a 16-bit float. With .relu negative values give 0, with .satfinite"
-    " large ones the largest finite number, with .pzo there is no -0.",
+    summary="Converts .f32 to .f16." + _RELU,
     syntax="""
-        cvt.frnd2{.relu}{.satfinite}{.pzo}.type.f32 d, a;
-        .type  = { .f16, .bf16 };
+        cvt.frnd2{.relu}{.satfinite}{.pzo}.f16.f32 d, a;
         .frnd2 = { .rn, .rz };
     """,
-    operands={"d": writes(".type", wider=True), "a": reads(".f32", wider=True)},
+    operands={"d": writes(".f16", wider=True), "a": reads(".f32", wider=True)},
     since=[
-        ("", "7.0", 80),
-        (".satfinite", "8.1", 80),
+        ("", "1.0", 10),
+        (".relu", "7.0", 80),
+        (".satfinite", "8.1", 70),
         (".pzo", "9.4", "sm_107f"),
     ],
+    notes=["The manual asks for sm_80 with .satfinite; ptxas takes sm_70."],
     example="cvt.rn.relu.f16.f32 %rs1, %f1;",
 )
 
 instruction(
     "cvt",
     section=_SECTION,
-    summary="Rounds .f32 to the .tf32 of tensor cores, held in 32 bits.",
+    summary="Converts from or to .bf16. Registers must have the size of their type here.",
+    syntax=f"""
+        cvt.irnd.type.atype d, a;
+        .type  = {_INTEGERS};
+        .atype = {{ .bf16 }};
+        {_INTEGER_ROUNDING}
+        -----
+        cvt.frnd.type.atype d, a;
+        .type  = {{ .bf16 }};
+        .atype = {{ .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f64 }};
+        {_FLOAT_ROUNDING}
+        -----
+        cvt{{.irnd}}.type.atype d, a;
+        .type = .atype = {{ .bf16 }};
+        -----
+        cvt{{.frnd}}.type.atype d, a;
+        .type  = {{ .f16, .f64 }};
+        .atype = {{ .bf16 }};
+        -----
+        cvt{{.frnd}}.type.atype d, a;
+        .type  = {{ .bf16 }};
+        .atype = {{ .f16 }};
+    """,
+    operands={"a": reads(".atype")},
+    since=[("", "7.8", 90)],
+    notes=["ptxas needs no rounding between .f16 and .bf16, and takes one from .bf16 to .f64."],
+    example="cvt.rn.bf16.s32 %rs1, %r1;",
+)
+
+instruction(
+    "cvt",
+    section=_SECTION,
+    summary="Converts .bf16 to .f32, which holds its value exactly.",
+    syntax=f"cvt{{.frnd}}{{.ftz}}.f32.bf16 d, a; {_FLOAT_ROUNDING}",
+    operands={"d": writes(".f32")},
+    since=[("", "7.1", 80), (".ftz", "7.8", 90)],
+    notes=["ptxas takes a rounding modifier, though nothing is rounded."],
+    example="cvt.f32.bf16 %f1, %rs1;",
+)
+
+instruction(
+    "cvt",
+    section=_SECTION,
+    summary="Converts .f32 to .bf16." + _RELU,
+    syntax=f"""
+        cvt.frnd{{.ftz}}.bf16.f32 d, a;
+        cvt.frnd2{{.relu}}{{.satfinite}}{{.pzo}}.bf16.f32 d, a;
+        {_FLOAT_ROUNDING}
+        .frnd2 = {{ .rn, .rz }};
+    """,
+    operands={"d": writes(".bf16")},
+    since=[("", "7.0", 80), (".satfinite", "8.1", 80), (".pzo", "9.4", "sm_107f")],
+    notes=["ptxas takes .rm and .rp, and .ftz, which the manual does not have."],
+    example="cvt.rn.bf16.f32 %rs1, %f1;",
+)
+
+instruction(
+    "cvt",
+    section=_SECTION,
+    summary="Rounds .f32 to the .tf32 of tensor cores, held in 32 bits." + _RELU,
     syntax="""
-        cvt.rna{.satfinite}.tf32.f32 d, a;
+        cvt.rna{.satfinite}.tf32.f32 d, b;
         cvt.frnd2{.satfinite}{.relu}{.pzo}.tf32.f32 d, a;
         .frnd2 = { .rn, .rz };
     """,
-    operands={"d": writes(".tf32"), "a": reads(".f32", wider=True)},
+    operands={"d": writes(".tf32"), "b": only("register", "single", type=".f32")},
     since=[
         ("", "7.0", 80),
         (".rn|.rz", "7.8", 90),
@@ -244,10 +272,10 @@ instruction(
         .ctype = { .u2, .s2, .u4, .s4, .u8, .s8 };
     """,
     operands={
-        "d": writes(".u32"),
-        "a": reads(".s32"),
-        "b": reads(".s32"),
-        "c": reads(".b32"),
+        "d": writes(".u32", wider=True),
+        "a": reads(".s32", wider=True),
+        "b": reads(".s32", wider=True),
+        "c": reads(".b32", wider=True),
     },
     since=[("", "6.5", 72), (".u2|.s2|.u4|.s4", "6.5", 75)],
     example="cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3, %r4;",

@@ -135,6 +135,7 @@ instruction(
             {".b8": ".u8", ".b16": ".u16|.f16", ".b32": ".u32|.f32", "": ".type"}, wider=True
         ),
     },
+    unless=[("ftype=.f32 +f:float", "a constant of .f32 is written in the form 0f3F800000 here")],
     since=[("", "9.3", 100)],
     notes=["ptxas takes an integer register wider than the type, as for st."],
     example="multimem.st.async.release.gpu.global.u32 [%u64_1], %u32_1;",

@@ -290,7 +290,8 @@ def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
         return ""
     names = " or ".join(dict.fromkeys(type.name for type in types))
     holder = f"{names} (held in .b{types[0].width})" if _is_format(types[0]) else names
-    return f"a register of type {register.name} cannot stand here: {holder} is expected"
+    expected = wanted.what or holder
+    return f"a register of type {register.name} cannot stand here: {expected} is expected"
 
 
 def _is_format(type: Type) -> bool:

@@ -181,7 +181,7 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
         found = -1
         for at, slot in enumerate(slots):
             if holder[at] < 0 and word in slot.choices:
-                found = at
+                found = at if at > last or found < 0 else found
                 if at > last:
                     break
         if found < 0:
@@ -241,12 +241,15 @@ def _repeats(words: tuple[str, ...], number: int, form: Form, pinned: int) -> bo
 
 _ONCE: Final = frozenset((
     ".rn", ".rz", ".rm", ".rp", ".ftz", ".oob", ".xorsign", ".abs", ".weak", ".volatile", ".nc",
-    ".mmio", ".sys", ".global", ".proxy::readonly", ".aligned", ".alias", ".noComplete",
+    ".rna", ".rs", ".mmio", ".sys", ".global", ".proxy::readonly", ".aligned", ".alias",
+    ".noComplete",
     ".trans", ".ashift", ".block_scale", ".sp", ".warpx4", ".down", ".b8x16", ".relaxed",
     ".release", ".acquire", ".cta", ".cluster", ".gpu", ".bulk_group", ".L1", ".L2", ".ca",
-    ".cg", ".noinc", ".row", ".col", ".popc", ".read", ".ignore_oob", ".cp_mask", ".tensormap",
+    ".cg", ".noinc", ".row", ".col", ".popc", ".read", ".tile", ".ignore_oob", ".cp_mask", ".tensormap",
     ".valid_addr", ".noftz", ".add", ".exch", ".cas", ".v2", ".v4",
     ".force_unnormalized_coords", ".is_canceled", ".get_first_ctaid",
+    ".async", ".mbarrier_init", ".any", ".ballot",
+    ".all",
 ))
 
 

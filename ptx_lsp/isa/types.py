@@ -111,9 +111,14 @@ def _table() -> Iterable[Type]:
         for count in lanes:
             name = element if count == 1 else f"{element}x{count}"
             yield Type(name, width * count, Kind.ALTERNATE, count, False, since)
-    for name, width in ((".b1", 1), (".u4", 4), (".s4", 4), (".b1024", 1024)):
+    for name, width in _PARTS:
         yield Type(name, width, Kind.ALTERNATE, 1, False, Version(6, 3))
 
+
+# Formats that no register holds alone: a part of one, or more than one.
+_PARTS: Final = (
+    (".b1", 1), (".u2", 2), (".s2", 2), (".u4", 4), (".s4", 4), (".b1024", 1024),
+)
 
 _PACKED_INTEGERS: Final = (".u8x4", ".s8x4", ".u16x2", ".s16x2")
 

@@ -9,7 +9,7 @@ from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.operand import predicate, reads, writes
 
 _PAGE = "parallel-synchronization-and-communication-instructions-"
-_MASK = reads(".b32")
+_MASK = reads(".u32")
 
 instruction(
     "vote",
@@ -37,13 +37,15 @@ instruction(
     " same in all, or the mask of the threads where it is true.",
     syntax="""
         vote.sync.mode.pred  p, {!}a, membermask;
+        vote.sync.uni.pred   p, {!}a, membermask;
         vote.sync.ballot.b32 d, {!}a, membermask;
-        .mode = { .all, .any, .uni };
+        .mode = { .all, .any };
     """,
     operands={
         "p": predicate("write"), "d": writes(".b32"), "a": predicate(), "membermask": _MASK,
     },
     since=[("", "6.0", 30)],
+    pinned=-1,  # ptxas takes .sync anywhere
     example="vote.sync.ballot.b32 %r1, %p1, 0xffffffff;",
 )
 
@@ -58,7 +60,7 @@ instruction(
         .type = { .b32, .b64 };
     """,
     operands={
-        "d": writes(".b32"), "p": predicate("write", sink=True), "membermask": _MASK,
+        "d": writes(".u32"), "p": predicate("write", sink=True), "membermask": _MASK,
     },
     since=[("", "6.0", 70)],
     example="match.any.sync.b32 %r1, %r2, 0xffffffff;",
@@ -89,11 +91,16 @@ instruction(
         redux.sync.op{.abs}{.NaN}.f32 d, a, membermask;
         .op   = { .min, .max };
     """,
-    operands={"membermask": _MASK},
+    operands={
+        "d": writes({".b32": ".u32", "": ""}),
+        "a": reads({".b32": ".u32", "": ""}),
+        "membermask": _MASK,
+    },
     since=[
         ("", "7.0", 80),
         (".f32", "8.6", "sm_100a", "8.8", "sm_100f"),
     ],
+    pinned=-1,  # ptxas takes .sync anywhere
     example="redux.sync.add.s32 %r1, %r2, 0xffffffff;",
 )
 
@@ -106,6 +113,7 @@ instruction(
         "d": writes(".b32", sink=True), "p": predicate("write"), "membermask": _MASK,
     },
     since=[("", "8.0", 90)],
+    pinned=-1,  # ptxas takes .sync anywhere
     example="elect.sync _|%p1, 0xffffffff;",
 )
 

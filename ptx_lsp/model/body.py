@@ -181,6 +181,10 @@ class Body:
             case nodes.TargetList():
                 for name in statement.names:
                     self._use_name(name, scope)
+            case nodes.Alias():
+                for used in (statement.name, statement.aliasee):
+                    if isinstance(used, nodes.Name):
+                        self._use_name(used, scope)
             case _:
                 pass
 

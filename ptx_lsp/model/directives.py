@@ -138,13 +138,19 @@ def _named(
             if space.text != ".reg" or where != "body" or linkage:
                 yield Use(owner, space, where, node, linkage, labelled)
         case _:
-            word = _WORDS.get(type(node))
-            if word is not None:
-                name = nodes.Name(node.start, node.start + len(word), word)
+            spelling = _WORDS.get(type(node))
+            if spelling is not None:
+                name = nodes.Name(node.start, node.start + len(spelling), spelling)
                 yield Use(owner, name, where, node, labelled=labelled)
-    if isinstance(node, nodes.CallPrototype):
-        for directive in node.directives:
-            yield Use(owner, directive.name, "call prototype", directive)
+    match node:
+        case nodes.CallPrototype():
+            for directive in node.directives:
+                yield Use(owner, directive.name, "call prototype", directive)
+        case nodes.Section():
+            for word in node.types:
+                yield Use(owner, word, "section", node)
+        case _:
+            pass
 
 
 _WORDS: dict[type, str] = {

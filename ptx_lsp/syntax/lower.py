@@ -21,6 +21,7 @@ from ptx_lsp.syntax.shape import operand_problems
 _NUMBERS = frozenset({"integer", "float", "exact_float", "malformed_number"})
 PASSED = frozenset({"comment", "preprocessor_line"})
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_MODIFIER = re.compile(r"\.[\w$]+")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 MOST_NESTED_BLOCKS = 1990
@@ -578,8 +579,14 @@ class _Lowering:
     def section(self, node: Node) -> nodes.Section:
         name: nodes.Name | None = None
         labels: list[nodes.Name] = []
+        types: dict[str, nodes.Name] = {}
         for child in node.children:
             match child.type:
+                case "data":
+                    word = _MODIFIER.match(self.text, child.start_byte)
+                    if word is not None and word[0] not in types:
+                        start, end = word.start() - self.base, word.end() - self.base
+                        types[word[0]] = nodes.Name(start, end, word[0])
                 case "modifier" | "identifier" | "string":
                     name = self.name(child)
                 case "label":
@@ -593,7 +600,7 @@ class _Lowering:
                 case _:
                     pass
         start, end = self._span(node)
-        return nodes.Section(start, end, name, tuple(labels))
+        return nodes.Section(start, end, name, tuple(labels), tuple(types.values()))
 
     def section_label(self, node: Node) -> None:
         last = node.children[-1]

@@ -300,12 +300,15 @@ class Location(NamedTuple):
 
 
 class Section(NamedTuple):
-    """`.section .debug_info { ... }`; `names` are the labels its data refer to."""
+    """`.section .debug_info { ... }`; `labels` are those in it, `types` the words such as `.b8` that its
+    data lines begin with, each where it stands first.
+    """
 
     start: int
     end: int
     name: Name | None
     labels: tuple[Name, ...]
+    types: tuple[Name, ...]
 
 
 class Alias(NamedTuple):

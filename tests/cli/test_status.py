@@ -77,13 +77,14 @@ def test_after_two_dashes_all_are_paths(lint: Lint, good: Path, monkeypatch: pyt
 
 
 def test_a_rule_that_crashes_loses_only_its_own(
-    lint: Lint, bad: Path, add_rule: Callable[[Rule], None]
+    lint: Lint, bad: Path, add_rule: Callable[[Rule], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     def crash(module: Module) -> Iterator[Finding]:
         raise KeyError("gone")
 
     add_rule(Rule("crashing-rule", "E999", "error", "Crashes.", on_module=crash))
     done = lint("--format", "concise", bad)
+    caplog.clear()  # this one was meant to fail
     assert done.status == 2
     assert "error[undeclared-name]" in done.out
     assert done.err.count("\n") == 1

@@ -250,7 +250,7 @@ def _plain(wanted: Operand) -> Argument:
         return Argument("register", _register_type(wanted))
     if "integer" in wanted.kinds:
         return Argument("integer", value=wanted.values[0] if wanted.values else wanted.low or 1)
-    for kind in ("address", "label", "function", "variable", "special", "list"):
+    for kind in ("address", "label", "function", "variable", "special", "list", "sink"):
         if kind in wanted.kinds:
             base = Argument("register", ".u64")
             parts = (base,) if kind == "address" else ()

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from ptx_lsp.isa.target import LATEST, VERSIONS
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.header import header
+from ptx_lsp.model.header import Header, header
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
+from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Item
 
@@ -64,6 +65,7 @@ def file_header(module: Module) -> Iterator[Finding]:
     """
     found = header(module)
     late = list(found.late)
+    yield from _address_size(found)
     if found.version is None:
         yield _absent(module, nodes.Version, _first(module), late)
         if not found.targets and late and isinstance(late[0].node, nodes.Target):
@@ -92,6 +94,15 @@ def file_header(module: Module) -> Iterator[Finding]:
         related = ((Place(first.node, 0, len(word)), "the first"),)
         remedy = Remedy(f"Delete this `{word}`", (_deletion(module, item),))
         yield Finding(place, message, related, remedy)
+
+
+def _address_size(found: Header) -> Iterator[Finding]:
+    match found.address_size:
+        case Item(node=nodes.AddressSize(bits=nodes.Number() as bits) as node):
+            if integer(bits.text) not in (32, 64):
+                yield Finding(Place.of(node, bits), "`.address_size` is 32 or 64")
+        case _:
+            pass
 
 
 def _absent(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import directives, directives_of
+from ptx_lsp.model.directives import directives, directives_of, outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -66,11 +66,16 @@ def syntax_error(module: Module) -> Iterator[Finding]:
     text = module.document.source.text
     unknown = _unknown_directives(module)
     functions = {id(function.node): function for function in module.functions}
+    after_strays = {id(run.brace) for run in outside(module)}
     for item in module.document.items:
+        if id(item) in after_strays:
+            continue  # the rule `outside-function` tells of it
         told: set[int] = set()
         for problem in item.problems:
             if any(start < problem.start <= end for start, end in unknown.get(id(item.node), ())):
                 continue  # the shape of a directive that PTX does not have is not known either
+            if not text[item.start + problem.start : item.start + problem.end].isascii():
+                continue  # the rule `not-ptx`
             function = functions.get(id(item.node))
             if problem.expected == "`}`" and function is not None:
                 finding, at = _unclosed(function, problem, text)
@@ -138,6 +143,9 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
     """The finding, and the offset of the token that it speaks of."""
     start, end = item.start + problem.start, item.start + problem.end
     if start < end:
+        if text.startswith("/*", start):
+            message = "the comment that begins here has no end: `*/` is missing"
+            return Finding(Place(item.node, problem.start, problem.start + 2), message), len(text)
         shown = _shown(text[start:end])
         message = f"{shown} does not fit here; {problem.expected} was expected"
         return Finding(Place.of(item.node, problem), message), start

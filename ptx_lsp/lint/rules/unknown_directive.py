@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import DIRECTIVES
+from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.rule import module_rule
@@ -54,6 +55,10 @@ def unknown_directive(module: Module) -> Iterator[Finding]:
         if use.row is not None:
             continue
         word = use.name.text
+        if use.where == "section" and word in TYPES:
+            message = f"`{word}` cannot begin data; `.b8`, `.b16`, `.b32` or `.b64` was expected"
+            yield Finding(use.place, message)
+            continue
         known = [row.name for row in DIRECTIVES.values() if row.is_accepted and use.where in row.places]
         guess = nearest(word.lower(), known)
         message = f"`{word}` is not a directive of PTX"

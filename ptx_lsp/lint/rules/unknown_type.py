@@ -14,7 +14,7 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 
 _VECTORS = (".v2", ".v4")
-_POINTED_SPACES = (".global", ".const", ".local", ".shared")
+_POINTED_SPACES = {".global", ".const", ".local", ".shared"}
 _DECLARABLE = {name for name, type in TYPES.items() if type.declarable}
 _SPACES = {row.name for row in DIRECTIVES.values() if row.kind == "state space" and row.is_accepted}
 
@@ -79,10 +79,9 @@ def _of(declared: Declared) -> Iterator[Finding]:
         return
     if rest and declared.is_parameter and rest[0].text == ".ptr":
         rest.pop(0)
-        if rest and rest[0].text in _POINTED_SPACES:
-            rest.pop(0)
-        elif rest:
-            yield _closest(declared, rest[0], "a state space for `.ptr`", _POINTED_SPACES)
+        space = rest.pop(0) if rest else None
+        if space is not None and space.text not in _POINTED_SPACES:
+            yield _closest(declared, space, "a state space for `.ptr`", _POINTED_SPACES)
             return
     if rest:
         message = f"`{rest[0].text}` cannot follow `{type.text}`; a name was expected"
@@ -105,7 +104,7 @@ def _unknown(declared: Declared, word: nodes.Name) -> Finding:
 
 
 def _closest(
-    declared: Declared, word: nodes.Name, what: str, choices: set[str] | tuple[str, ...]
+    declared: Declared, word: nodes.Name, what: str, choices: set[str]
 ) -> Finding:
     place = declared.place(word)
     guess = nearest(word.text.lower(), sorted(choices))

@@ -1,0 +1,136 @@
+"""The rule `legacy-syntax`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.declarations import declarations
+from ptx_lsp.model.directives import directives
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+
+_COMPONENTS = {".0": ".x", ".1": ".y", ".2": ".z"}
+_MODERN = {
+    ".sreg": "special registers are known without a declaration; delete the line",
+    ".struct": "declare an aligned array of `.b8` and use offsets",
+    ".union": "declare an aligned array of `.b8` and use offsets",
+    ".byte": "write a `.section` with `.b8` data",
+}
+
+
+@module_rule("legacy-syntax", code="E140")
+def legacy_syntax(module: Module) -> Iterator[Finding]:
+    """A spelling of the manual of PTX 1.x that no ptxas takes today.
+
+    ## What it does
+    Reports `.entry name[16][16]`, `%tid.0`, `.surf`, `.sreg`, `.struct`, `.union`, `.v3` and `.byte`, and
+    says how it is written now.
+
+    ## Why it matters
+    To ptxas it is a syntax error, in every version of PTX.
+
+    ## Example
+    ```ptx
+    .version 1.4
+    .target sm_10
+    .entry kernel()
+    {
+        .reg .u32 %r<2>;
+        mov.u32 %r0, %tid.0;
+        exit;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 1.4
+    .target sm_10
+    .entry kernel()
+    {
+        .reg .u32 %r<2>;
+        mov.u32 %r0, %tid.x;
+        exit;
+    }
+    ```
+
+    ## Fix safety
+    `%tid.0` becomes `%tid.x`, `.surf` becomes `.global .surfref`, and the sizes behind a kernel's name
+    become `.maxntid`, which is what they meant; a `.sreg` is deleted. The others have no fix.
+    """
+    for function in module.functions:
+        yield from _dimensions(function)
+        yield from _components(function)
+    for use in directives(module):
+        word = use.name.text
+        match use.node:
+            case nodes.Declaration(modifiers=words) if word == ".surf":
+                yield _surface(use.place, words, use.owner)
+            case _ if word in _MODERN:
+                message = f"`{word}` is of PTX 1.x and no ptxas takes it; {_MODERN[word]}"
+                remedy = None
+                if word == ".sreg":
+                    whole = Place(use.owner, use.node.start, use.node.end)
+                    remedy = Remedy("Delete the declaration", (Replacement(whole, ""),))
+                yield Finding(use.place, message, remedy=remedy)
+            case _:
+                pass
+    for declared in declarations(module):
+        for word in declared.node.modifiers[:1]:
+            if word.text == ".v3":
+                message = "`.v3` is of PTX 1.x and no ptxas takes it; use `.v4`, or three variables"
+                yield Finding(declared.place(word), message)
+
+
+def _dimensions(function: Function) -> Iterator[Finding]:
+    node = function.node
+    if not node.dimensions or node.name is None:
+        return
+    source = function.module.document.source.text
+    start, end = node.name.end, _last_bracket(source, function)
+    sizes = [d.text for d in node.dimensions if isinstance(d, nodes.Number)]
+    modern = f".maxntid {', '.join(reversed(sizes))}"
+    place = function.place(nodes.Missing(start, end))
+    message = f"sizes behind a kernel's name are of PTX 1.x and no ptxas takes them; write `{modern}`"
+    remedy = None
+    if len(sizes) == len(node.dimensions) and node.body is not None:
+        at = node.body.start
+        head = function.place(nodes.Missing(at, at))
+        remedy = Remedy(f"Write `{modern}`", (Replacement(place, ""), Replacement(head, f"{modern} ")))
+    yield Finding(place, message, remedy=remedy)
+
+
+def _last_bracket(source: str, function: Function) -> int:
+    """The offset in the function behind its last `[size]`."""
+    last = function.node.dimensions[-1]
+    start = function.node.name.end if last is None and function.node.name else 0
+    begin = function.item.start + (last.end if last is not None else start)
+    return source.index("]", begin) + 1 - function.item.start
+
+
+def _components(function: Function) -> Iterator[Finding]:
+    for instruction, _ in function.body.instructions:
+        for operand in instruction.operands:
+            if not isinstance(operand, nodes.Member):
+                continue
+            for word in operand.components:
+                if word.text in _COMPONENTS:
+                    modern = _COMPONENTS[word.text]
+                    place = function.place(word)
+                    message = f"`{word.text}` is of PTX 1.x and no ptxas takes it; write `{modern}`"
+                    remedy = Remedy(f"Write `{modern}`", (Replacement(place, modern),))
+                    yield Finding(place, message, remedy=remedy)
+
+
+def _surface(place: Place, words: tuple[nodes.Name, ...], owner: nodes.Statement) -> Finding:
+    message = "`.surf` is of PTX 1.x and no ptxas takes it; write `.global .surfref`"
+    types = [word for word in words if word.text not in (".v2", ".v4")]
+    if len(words) != 1 or not types:
+        return Finding(place, message)
+    replacements = (
+        Replacement(place, ".global"), Replacement(Place.of(owner, types[0]), ".surfref"),
+    )
+    return Finding(place, message, remedy=Remedy("Write `.global .surfref`", replacements))

@@ -1,0 +1,69 @@
+"""The rule `not-an-array`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register, Variable
+from ptx_lsp.syntax import nodes
+
+
+@function_rule("not-an-array", code="E104")
+def not_an_array(function: Function) -> Iterator[Finding]:
+    """An index behind a name that is no array, most often because a comma is missing.
+
+    ## What it does
+    Reports `name[index]` where the name is a register or a variable without dimensions.
+
+    ## Why it matters
+    ptxas rejects it.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<2>;
+        .shared .b32 buffer;
+        ld.shared.b32 %r0 [buffer];
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<2>;
+        .shared .b32 buffer;
+        ld.shared.b32 %r0, [buffer];
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    Behind a register the fix puts the comma, which is the only way to read it.
+    """
+    for instruction, _ in function.body.instructions:
+        for operand in instruction.operands:
+            if not isinstance(operand, nodes.Element):
+                continue
+            symbol = function.resolve(operand.array)
+            name = operand.array
+            if isinstance(symbol, Register):
+                behind = function.place(nodes.Missing(name.end, name.end))
+                remedy = Remedy("Insert `,`", (Replacement(behind, ","),))
+                message = f"`{name.text}` is a register, not an array; a `,` is missing behind it?"
+                yield Finding(function.place(name), message, remedy=remedy)
+            elif isinstance(symbol, Variable) and not symbol.declarator.dimensions:
+                message = f"`{name.text}` is not an array"
+                related = ((symbol.place, "it is declared here, without dimensions"),)
+                yield Finding(function.place(name), message, related)

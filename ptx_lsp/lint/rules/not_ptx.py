@@ -1,0 +1,78 @@
+"""The rule `not-ptx`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+
+_MARK = b"\xef\xbb\xbf"
+_PART = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"]*\"|#[^\n]*|[^\x00-\x7f]+", re.DOTALL
+)
+_LINE = re.compile(r'#\s*(?:line)?\s*\d+\s+"[^"\n]*"(?:\s+\d+)*\s*(?://.*)?')
+_WORD = re.compile(r"#\s*\w*")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
+@module_rule("not-ptx", code="E103")
+def not_ptx(module: Module) -> Iterator[Finding]:
+    """Characters or lines that PTX does not have: `#define`, a byte order mark, letters such as `é`.
+
+    ## What it does
+    Reports lines of the C preprocessor, of which ptxas knows only `# 5 "file"`; and outside comments
+    everything that is not ASCII.
+
+    ## Why it matters
+    ptxas stops there. It does not run a preprocessor.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    #define SIZE 4
+    .global .b32 table[4];
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .global .b32 table[4];
+    ```
+
+    ## Fix safety
+    There is no fix: what stands there may have been meant to do something.
+    """
+    data = module.document.source.data
+    if b"#" not in data and data.isascii():
+        return
+    text = module.document.source.text
+    for match in _PART.finditer(text):
+        part, start = match[0], match.start()
+        if part.startswith(("//", "/*")):
+            continue
+        if part.startswith("#"):
+            if _LINE.fullmatch(part.rstrip()) is None:
+                word = _WORD.match(part)
+                end = start + len(word[0] if word else part)
+                message = (
+                    f"`{text[start:end].strip()}` is for a preprocessor, which ptxas does not run; "
+                    'only `# LINE "FILE"` may stand here'
+                )
+                yield Finding(Place(None, start, end), message)
+            continue
+        for found in _NON_ASCII.finditer(part):
+            begin, end = start + found.start(), start + found.end()
+            if data[begin:end].startswith(_MARK) and begin == 0:
+                message = "the file begins with a byte order mark, which ptxas does not take"
+            else:
+                shown = data[begin:end].decode("utf-8", "replace")
+                message = f"`{shown}` is not ASCII; outside comments PTX has nothing else"
+            yield Finding(Place(None, begin, end), message)

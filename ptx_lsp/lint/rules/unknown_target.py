@@ -1,0 +1,130 @@
+"""The rule `unknown-target`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.target import OPTIONS, TARGETS, Version, known_targets, parse_target
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.needs import raise_version
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+
+
+_HAS_F64 = 13
+_OPTIONS_SINCE = {
+    "texmode_unified": Version(1, 5),
+    "texmode_independent": Version(1, 5),
+    "debug": Version(3, 0),
+    "map_f64_to_f32": Version(1, 0),
+}
+_EXCLUDES = {
+    "texmode_unified": "texmode_independent",
+    "texmode_independent": "texmode_unified",
+}
+
+
+@module_rule("unknown-target", code="E132")
+def unknown_target(module: Module) -> Iterator[Finding]:
+    """A `.target` that does not exist, or not yet in the file's version of PTX.
+
+    ## What it does
+    Reports architectures and options that PTX does not have, architectures that came after the version
+    that `.version` names, and a `.target` that names no architecture.
+
+    ## Why it matters
+    ptxas rejects the file.
+
+    ## Example
+    ```ptx
+    .version 7.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 7.8
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    A version that is too old is raised to the first that has the target. An older driver may not take
+    it, so it is not applied unasked.
+    """
+    for item in module.document.items:
+        if isinstance(item.node, nodes.Target) and item.node.names:
+            yield from _names(module, item.node)
+
+
+def _names(module: Module, node: nodes.Target) -> Iterator[Finding]:
+    first = node.names[0]
+    if first.text in OPTIONS:
+        message = f"an architecture such as `sm_90` must come before `{first.text}`"
+        yield Finding(Place.of(node, first), message)
+        return
+    seen: dict[str, nodes.Name] = {}
+    for name in node.names:
+        place = Place.of(node, name)
+        target = parse_target(name.text)
+        if target is not None and target in TARGETS:
+            least = TARGETS[target]
+            if not _is_header_only(module):  # ptxas does not look at it otherwise
+                yield from _too_old(module, place, name.text, least)
+        elif name.text in OPTIONS:
+            yield from _too_old(module, place, name.text, _OPTIONS_SINCE[name.text])
+            yield from _conflicts(module, node, name, seen)
+            seen[name.text] = name
+        else:
+            yield _unknown(place, name.text)
+
+
+def _too_old(module: Module, place: Place, name: str, least: Version) -> Iterator[Finding]:
+    version = module.version
+    if version is not None and version < least:
+        message = f"`{name}` needs PTX ISA {least}; the file says {version}"
+        remedy = raise_version(module, least)
+        yield Finding(place, message, remedy=remedy and remedy._replace(safe=False))
+
+
+def _conflicts(
+    module: Module, node: nodes.Target, name: nodes.Name, seen: dict[str, nodes.Name]
+) -> Iterator[Finding]:
+    place = Place.of(node, name)
+    other = seen.get(_EXCLUDES.get(name.text, ""))
+    if other is not None:
+        related = ((Place.of(node, other), f"`{other.text}` is asked for here"),)
+        yield Finding(place, f"`{name.text}` cannot stand beside `{other.text}`", related)
+    target = module.target
+    if name.text == "map_f64_to_f32" and target is not None and target.number >= _HAS_F64:
+        message = f"`map_f64_to_f32` is for targets below sm_13, which have no `.f64`; this is {target}"
+        yield Finding(place, message)
+
+
+def _unknown(place: Place, name: str) -> Finding:
+    known = [str(target) for target in known_targets()]
+    guess = nearest(name.lower(), [*known, *OPTIONS])
+    message = f"`{name}` is not a target of PTX"
+    if guess is None:
+        return Finding(place, message)
+    remedy = Remedy(f"Write `{guess}`", (Replacement(place, guess),), safe=False)
+    return Finding(place, f"{message}; did you mean `{guess}`?", remedy=remedy)
+
+
+def _is_header_only(module: Module) -> bool:
+    return all(
+        isinstance(item.node, nodes.Version | nodes.Target | nodes.AddressSize)
+        for item in module.document.items
+    )

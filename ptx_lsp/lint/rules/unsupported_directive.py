@@ -1,0 +1,82 @@
+"""The rule `unsupported-directive`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.directives import Directive
+from ptx_lsp.isa.target import effective, has
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.needs import raise_version
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.directives import directives
+from ptx_lsp.model.module import Module
+
+
+@module_rule("unsupported-directive", code="E136")
+def unsupported_directive(module: Module) -> Iterator[Finding]:
+    """A directive that the file's `.version` or `.target` does not have.
+
+    ## What it does
+    Reports directives that came with a later version of PTX or with later targets than the file names,
+    and those that its version has no longer.
+
+    ## Why it matters
+    ptxas rejects them.
+
+    ## Example
+    ```ptx
+    .version 6.3
+    .target sm_70
+    .address_size 64
+    .func stop() .noreturn
+    {
+        trap;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 6.4
+    .target sm_70
+    .address_size 64
+    .func stop() .noreturn
+    {
+        trap;
+    }
+    ```
+
+    ## Fix safety
+    Where a newer `.version` will do, the fix names the oldest that does. An older driver may not take
+    it, so it is not applied unasked.
+    """
+    version, target = module.version, module.target
+    if version is None or target is None:
+        return
+    told: set[str] = set()
+    for use in directives(module):
+        row = use.row
+        if row is None or not row.is_accepted or use.where not in row.places:
+            continue
+        message = _unmet(module, row)
+        if message is None or (row.kind == "debugging" and row.name in told):
+            continue
+        told.add(row.name)
+        remedy = None
+        least = row.since.version
+        if effective(version) < least and message.endswith(f"the file says {version}"):
+            remedy = raise_version(module, least)
+        yield Finding(use.place, message, remedy=remedy and remedy._replace(safe=False))
+
+
+def _unmet(module: Module, row: Directive) -> str | None:
+    version, target = module.version, module.target
+    assert version is not None
+    assert target is not None
+    if effective(version) < row.since.version:
+        return f"`{row.name}` needs PTX ISA {row.since.version}; the file says {version}"
+    if row.since.targets and not any(has(target, feature) for feature in row.since.targets):
+        return f"`{row.name}` needs {row.since.targets[0]} or higher; the target is {target}"
+    if row.removed is not None and version >= row.removed:
+        return f"`{row.name}` is not taken any more since PTX ISA {row.removed}"
+    return None

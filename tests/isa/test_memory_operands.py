@@ -1,0 +1,49 @@
+"""What memory instructions say of their operands, told to a user in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.resolve import resolve
+
+SHARED = Argument("address", parts=(Argument("variable", ".b32", ".shared"),))
+KERNEL_PARAMETER = Argument("address", parts=(Argument("variable", ".b32", ".param"),))
+POINTER = Argument("address", parts=(Argument("register", ".u64"),))
+TEXTURE = Argument("variable", ".texref", ".global")
+WORD = Argument("register", ".b32")
+FLOAT = Argument("register", ".f32")
+
+
+def vector(one: Argument, length: int) -> Argument:
+    return Argument("vector", parts=(one,) * length)
+
+
+def texel(coordinates: Argument) -> tuple[Argument, ...]:
+    return vector(FLOAT, 4), Argument("address", parts=(TEXTURE, coordinates))
+
+
+@pytest.mark.parametrize(
+    ("spelling", "arguments", "message"),
+    [
+        ("ld.b32", (WORD, SHARED), ""),
+        ("ld.b32", (WORD, KERNEL_PARAMETER), ".global or .shared or .local is expected"),
+        ("ld.global.b32", (WORD, SHARED), "this address is in .shared; .global is expected"),
+        ("ld.b32", (vector(WORD, 1), POINTER), ""),
+        ("ld.b32", (vector(WORD, 2), POINTER), "a vector of"),
+        ("st.v2.b32", (POINTER, vector(Argument("sink"), 2)), "_ may stand in a vector of 256"),
+        ("ld.global.L2::cache_hint.b32", (WORD, POINTER), "needs a cache policy"),
+        ("tex.1d.v4.f32.s32", texel(vector(WORD, 1)), ""),
+        ("tex.1d.v4.f32.s32", texel(vector(WORD, 4)), ""),
+        ("tex.1d.v4.f32.s32", texel(vector(WORD, 3)), "a vector of 1 elements"),
+        ("tex.3d.v4.f32.s32", texel(vector(WORD, 3)), "a vector of 4 elements"),
+        ("st.bulk", (POINTER, Argument("integer", value=12), Argument("integer", value=0)),
+         "12 is not a multiple of 8"),
+    ],
+)
+def test_operands(spelling: str, arguments: tuple[Argument, ...], message: str) -> None:
+    match = resolve(spelling).match(arguments)
+    assert match is not None
+    told = " ".join(problem.message for problem in match.problems)
+    assert message in told
+    assert bool(message) == bool(told)
