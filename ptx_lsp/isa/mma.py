@@ -100,11 +100,12 @@ instruction(
         (".e4m3|.e5m2", "8.4", 89),
         (".e4m3|.e5m2 .m16n8k16", "8.7", 89),
         (".e4m3|.e5m2 dtype=.f16", "8.7", 89),
-        (".kind::f8f6f4", "8.7", 89),
+        (".kind::f8f6f4", "8.6", "sm_100f sm_110f sm_120f"),
         (".e3m2|.e2m3|.e2m1", "8.7", "sm_120f"),
     ],
     notes=[
-        "ptxas takes .kind::f8f6f4 with .e4m3 and .e5m2 from sm_89 on, and for .m16n8k16, too.",
+        "ptxas takes .kind::f8f6f4 for .m16n8k16, too, and with .e4m3 and .e5m2 from PTX ISA"
+        " 8.6 on for sm_100f and sm_110f; the manual has sm_120f alone.",
     ],
     example="mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4},"
     " {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};",
@@ -120,7 +121,7 @@ def _chosen(*values: int) -> Operand:
     return replace(reads(".b16"), values=values)
 
 
-_SCALE = reads(".b32|.pred", count=(0, 1, 2, 4), immediate=False)
+_SCALE = reads(".b32|.pred", count=(0, 1, 2, 4), immediate=False, also=("single",))
 SCALES: Final = {
     "scale-a": _SCALE,
     "byte-a": _chosen(0, 1, 2, 3),

@@ -5,8 +5,9 @@
 
 A line is a form: an opcode, modifiers, operands. A dotted word that a definition names is a slot
 for one of its choices; any other stands for itself. Braces make what they hold optional, all of it
-or nothing, and nest. `.dtype = .atype = {...}` defines two slots. A row of dashes starts a block
-whose definitions are its own; blocks without a definition of a slot share the other blocks'.
+or nothing, and nest. `.dtype = .atype = {...}` defines two slots; in a definition, `.h[0-3][0-3]`
+is all of `.h00` to `.h33`. A row of dashes starts a block whose definitions are its own; blocks
+without a definition of a slot share the other blocks'.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Final, Literal, NamedTuple
 
 Shape = Literal["plain", "address", "vector", "list"]
@@ -101,8 +103,17 @@ def _definitions(lines: list[str]) -> dict[str, tuple[str, ...]]:
 
 def _spread(choice: str) -> list[str]:
     """`.shared{::cta, ::cluster}` is `.shared`, `.shared::cta` and `.shared::cluster`."""
+    if "[" in choice:
+        return _count(choice)
     stem, _, rest = choice.partition("{")
     return [stem, *(stem + tail.strip() for tail in rest.rstrip("} ").split(",") if tail.strip())]
+
+
+def _count(choice: str) -> list[str]:
+    """`.h[0-3][0-3]` is `.h00`, `.h01` and so on to `.h33`."""
+    stem, *ranges = choice.replace("]", "").split("[")
+    digits = (map(str, range(int(span[0]), int(span[-1]) + 1)) for span in ranges)
+    return [stem + "".join(chosen) for chosen in product(*digits)]
 
 
 def _substitute(choice: str, found: dict[str, tuple[str, ...]]) -> list[str]:
@@ -114,7 +125,7 @@ def _substitute(choice: str, found: dict[str, tuple[str, ...]]) -> list[str]:
     return spelled
 
 
-_CHOICE: Final = re.compile(r"(?:\.|::)[\w:]+(?:\{[^}]*\})?")
+_CHOICE: Final = re.compile(r"(?:\.|::)[\w:]+(?:\[\d-\d\])*(?:\{[^}]*\})?")
 _MODIFIER: Final = re.compile(r"\.[\w:]+(?:\{::[^}]*\})?")
 _OPERAND: Final = re.compile(r"\{[!-]\}|[\w-]+|[\[\]{}(),|]|\.[\w:]+")
 _HEAD: Final = re.compile(r"\w+")

@@ -212,9 +212,10 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
 def _kept_in_order(word: str) -> Literal["", "type", "space", "layout", "operation"]:
     """Types keep their order among themselves (`.f32.f16`), state spaces too (copies: to, from).
 
-    So do the layouts of two matrices, and what happens to their bits (`.xor.popc`).
+    So do the layouts of two matrices, and what happens to their bits (`.xor.popc`). `.b1024` is
+    no operand's type but the size of a tensor-map.
     """
-    if word in TYPES or word in _FORMATS:
+    if (word in TYPES and word != ".b1024") or word in _FORMATS:
         return "type"
     if word in (".row", ".col"):
         return "layout"
@@ -242,14 +243,13 @@ def _repeats(words: tuple[str, ...], number: int, form: Form, pinned: int) -> bo
 _ONCE: Final = frozenset((
     ".rn", ".rz", ".rm", ".rp", ".ftz", ".oob", ".xorsign", ".abs", ".weak", ".volatile", ".nc",
     ".rna", ".rs", ".mmio", ".sys", ".global", ".proxy::readonly", ".aligned", ".alias",
-    ".noComplete",
-    ".trans", ".ashift", ".block_scale", ".sp", ".warpx4", ".down", ".b8x16", ".relaxed",
-    ".release", ".acquire", ".cta", ".cluster", ".gpu", ".bulk_group", ".L1", ".L2", ".ca",
-    ".cg", ".noinc", ".row", ".col", ".popc", ".read", ".tile", ".ignore_oob", ".cp_mask", ".tensormap",
-    ".valid_addr", ".noftz", ".add", ".exch", ".cas", ".v2", ".v4",
-    ".force_unnormalized_coords", ".is_canceled", ".get_first_ctaid",
-    ".async", ".mbarrier_init", ".any", ".ballot",
-    ".all",
+    ".noComplete", ".trans", ".ashift", ".block_scale", ".sp", ".warpx4", ".down", ".b8x16",
+    ".relaxed", ".release", ".acquire", ".cta", ".cluster", ".gpu", ".bulk_group", ".L1", ".L2",
+    ".ca", ".cg", ".noinc", ".row", ".col", ".popc", ".read", ".tile", ".ignore_oob", ".cp_mask",
+    ".tensormap", ".valid_addr", ".noftz", ".add", ".exch", ".cas", ".v2", ".v4",
+    ".force_unnormalized_coords", ".is_canceled", ".get_first_ctaid", ".async", ".mbarrier_init",
+    ".any", ".ballot", ".all", ".po", ".elemtype", ".global_address", ".global_stride", ".rank",
+    ".swizzle_mode", ".swizzle_atomicity", ".interleave_layout", ".fill_mode",
 ))
 
 

@@ -1,12 +1,10 @@
-"""Asynchronous copies of boxes of a tensor (PTX ISA, "Tensor copy"), and tensormap.replace.
+"""Asynchronous copies of boxes of a tensor (PTX ISA, "Tensor copy").
 
 The tensor is described by an opaque object, the tensor-map. The `.override` modifiers replace what
 it says of the tensor's address, or of its address, sizes and strides.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from ptx_lsp.isa.bulk_copy import (
     CTA_MASK,
@@ -18,7 +16,7 @@ from ptx_lsp.isa.bulk_copy import (
     VALIDITY,
 )
 from ptx_lsp.isa.entry import Since, Unless, instruction
-from ptx_lsp.isa.operand import Given, address, immediate, reads
+from ptx_lsp.isa.operand import Given, address, reads
 
 
 def _with_overrides(form: str) -> str:
@@ -81,7 +79,6 @@ _FAMILIES = ("8.6", "sm_100a sm_110a", "8.8", "sm_100f sm_110f")
 _OVERRIDES: Since = (".override::global_address", "9.4", "sm_107f")
 
 _LOAD = "cp.async.bulk.tensorDIM.dst.src{.load_mode}.completion_mechanism{.report}"
-_STORE = "tensorDIM.dst.src"
 
 instruction(
     "cp.async.bulk.tensor",
@@ -192,39 +189,4 @@ instruction(
         _OVERRIDES,
     ],
     example="cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%u64_1, {%s32_1}];",
-)
-
-_FIELDS = ".global_address|.global_stride"
-
-instruction(
-    "tensormap.replace",
-    section="data-movement-and-conversion-instructions-tensormap-replace",
-    summary="Changes one field of the tensor-map in memory; `ord` says of which dimension.",
-    syntax="""
-        tensormap.replace.mode.field1{.ss}.b1024.type [addr], new_val;
-        tensormap.replace.mode.field2{.ss}.b1024.type [addr], ord, new_val;
-        tensormap.replace.mode.field3{.ss}.b1024.type [addr], constant;
-        .mode = { .tile };
-        .field1 = { .global_address, .rank };
-        .field2 = { .box_dim, .global_dim, .global_stride, .element_stride };
-        .field3 = { .elemtype, .interleave_layout, .swizzle_mode, .swizzle_atomicity,
-                    .fill_mode };
-        .ss = { .global, .shared::cta };
-        .type = { .b32, .b64 };
-    """,
-    operands={
-        "addr": address({".global": ".global", ".shared::cta": ".shared", "": ""}, access="both"),
-        "new_val": reads(),
-        "ord": immediate(),
-        "constant": immediate(),
-    },
-    unless=[
-        (f"{_FIELDS} .b32", "this field has 64 bits: .b64"),
-        (f"!{_FIELDS} .b64", "this field has 32 bits: .b32"),
-    ],
-    since=[
-        ("", "8.3", "sm_90a sm_100a sm_110a sm_120a", "8.8", "sm_90a sm_100f sm_110f sm_120f"),
-        (".swizzle_atomicity", "8.6", "sm_100a sm_110a sm_120a", "8.8", "sm_100f sm_110f sm_120f"),
-    ],
-    example="tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%u64_1], %u64_2;",
 )

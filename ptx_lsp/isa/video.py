@@ -110,6 +110,7 @@ instruction(
     example="vset.u32.u32.ne %r1, %r2, %r3.h1;",
 )
 
+_PACKED = {name: reads(".u32", immediate=False) for name in "abc"} | {"d": writes(".u32")}
 _PAIRS = """
     .mask = { .h0, .h1, .h10 };
     .asel = .bsel = { .h[0-3][0-3] };
@@ -143,7 +144,7 @@ for _count, _parts, _selectors in (("2", "two half-words", _PAIRS), ("4", "four 
                 {_name}{_count}.dtype.atype.btype.add     d{{.mask}}, a{{.asel}}, b{{.bsel}}, c;
                 {_TYPES} {_selectors}
             """,
-            operands=_WORDS,
+            operands=_PACKED,
             since=[("", "3.0", 30)],
             notes=[_CHOOSE],
             example=f"{_name}{_count}.s32.s32.u32.sat %r1, %r2, %r3, %r1;",
@@ -159,7 +160,7 @@ for _count, _parts, _selectors in (("2", "two half-words", _PAIRS), ("4", "four 
             .atype = .btype = {{ .u32, .s32 }};
             {_COMPARISONS} {_selectors}
         """,
-        operands=_WORDS,
+        operands=_PACKED,
         since=[("", "3.0", 30)],
         notes=[_CHOOSE],
         example=f"vset{_count}.u32.u32.ne.add %r1, %r2, %r3, %r4;",

@@ -57,7 +57,7 @@ instruction(
     operands={"r": writes(_FACTOR, count=_A_COUNT), "p": _MEMORY, "stride": _STRIDE},
     since=[*_SINCE, _INTEGER, _BFLOAT, _CTA],
     until=_ALIGNED,
-    example="wmma.load.a.sync.aligned.row.m16n16k16.global.s8 {%r1, %r2}, [%rd1], 32;",
+    example="wmma.load.a.sync.aligned.row.m8n8k32.s4 {%r1}, [%rd1], 64;",
 )
 
 instruction(
@@ -69,7 +69,7 @@ instruction(
     operands={"r": writes(_FACTOR, count=_B_COUNT), "p": _MEMORY, "stride": _STRIDE},
     since=[*_SINCE, _INTEGER, _BFLOAT, _CTA],
     until=_ALIGNED,
-    example="wmma.load.b.sync.aligned.col.m16n16k16.global.s8 {%r1, %r2}, [%rd1], 32;",
+    example="wmma.load.b.sync.aligned.col.m8n8k32.s4 {%r1}, [%rd1], 64;",
 )
 
 _SUM_SYNTAX = """
@@ -95,7 +95,7 @@ instruction(
     operands={"r": writes(_SUM, count=_SUM_COUNT), "p": _MEMORY, "stride": _STRIDE},
     since=[*_SINCE, (".s32", "6.3", 72), _CTA],
     until=_ALIGNED,
-    example="wmma.load.c.sync.aligned.row.m8n8k32.global.s32 {%r1, %r2}, [%rd1];",
+    example="wmma.load.c.sync.aligned.row.m8n8k32.s32 {%r1, %r2}, [%rd1];",
 )
 
 instruction(
@@ -110,7 +110,7 @@ instruction(
     },
     since=[*_SINCE, (".s32", "6.3", 72), _CTA],
     until=_ALIGNED,
-    example="wmma.store.d.sync.aligned.row.m8n8k32.global.s32 [%rd1], {%r1, %r2};",
+    example="wmma.store.d.sync.aligned.row.m8n8k32.s32 [%rd1], {%r1, %r2};",
 )
 
 # In wmma.mma the types of D and C are spelled apart; without those of A and B both are .f16.

@@ -268,4 +268,4 @@ def names_in(value: nodes.Expression) -> Iterable[nodes.Name]:
 def _with_next(
     statements: tuple[nodes.Statement, ...],
 ) -> Iterable[tuple[nodes.Statement, nodes.Statement | None]]:
-    return zip(statements, (*statements[1:], None), strict=True)
+    return zip(statements, (*statements[1:], None), strict=False)  # nothing follows the last

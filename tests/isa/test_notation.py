@@ -38,6 +38,11 @@ def test_tails_spread_and_substitute() -> None:
     assert _slots(text)[1][1] == (".buffer::a::use", ".buffer::b::use")
 
 
+def test_digits_count() -> None:
+    (place,) = read("x d{.sel}; .sel = { .b[0-1][6-7], .h0 };")[0].places
+    assert place.suffixes == (".b06", ".b07", ".b16", ".b17", ".h0")
+
+
 def test_one_definition_for_two_slots_and_blocks_of_their_own() -> None:
     first, second = read(
         """

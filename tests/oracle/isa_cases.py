@@ -168,19 +168,22 @@ def _unique(rows: Iterable[Row]) -> list[Row]:
 
 
 def _lines(entry: Entry, form: Form, row: Row) -> Iterator[tuple[str, tuple[Argument, ...]]]:
+    chance = random.Random("".join((form.text, *row)))
     for places in arrangements(form.places):
         plain = _arguments(entry, form, row, places)
         yield form.opcode + "".join(row), plain
         for at, place in enumerate(places):
-            for other in _dressed(place, plain[at], _candidate(entry, form, row)):
+            for other in _dressed(place, plain[at], _candidate(entry, form, row), chance):
                 yield form.opcode + "".join(row), (*plain[:at], other, *plain[at + 1 :])
 
 
-def _dressed(place: Place, plain: Argument, candidate: Candidate) -> Iterator[Argument]:
-    """The operand with what its place allows: a sign, a suffix, a second destination."""
+def _dressed(
+    place: Place, plain: Argument, candidate: Candidate, chance: random.Random
+) -> Iterator[Argument]:
+    """The operand with what its place allows: a sign, one of its suffixes, a second destination."""
     if place.negatable and plain.kind == "register":
         yield plain._replace(negated=True)
-    for suffix in place.suffixes:
+    for suffix in chance.sample(place.suffixes, min(1, len(place.suffixes))):
         yield plain._replace(suffix=suffix)
     if place.paired == "{":
         yield plain._replace(pair=_plain(candidate.operand(Place(place.pair))))
@@ -475,6 +478,8 @@ def _wrong_operands(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument,
     )
     for at in range(len(arguments)):
         for other in (*(Argument("register", type) for type in _REGISTERS), *others):
+            if arguments[at].kind == "label" and other.kind == "variable":
+                continue  # a table of functions is one, too: what it holds decides
             if arguments[at].kind != "address" or other.kind != "register":
                 yield (*arguments[:at], other, *arguments[at + 1 :])
             else:

@@ -107,7 +107,11 @@ def _run(tool: str, lines: Sequence[str], point: Point) -> _Run:
     first = head.count("\n") + 1
     found: dict[int, str] = {}
     fatal: int | None = None
+    broken = False
     for line in result.stderr.splitlines():
+        if line.startswith("ptxas <builtin>"):  # its own expansion of a line failed: which one?
+            broken = True
+            continue
         match = _MESSAGE.match(line)
         if match is None:
             if "aborted due to errors" not in line:
@@ -121,7 +125,7 @@ def _run(tool: str, lines: Sequence[str], point: Point) -> _Run:
         if match[2] == "fatal":
             fatal = number
     finished = result.returncode == (255 if found else 0)
-    return _Run(found, fatal, not finished)
+    return _Run(found, fatal, broken or not finished)
 
 
 def _architecture(target: Target) -> str:
@@ -150,7 +154,7 @@ def prelude(version: Version, target: Target) -> str:
         lines.append(".global .texref tex0; .global .surfref surf0;")
     else:
         lines.append(".tex .u32 tex0;")
-    lines.append(".global .align 16 .u32 global0[16]; .const .align 16 .b32 const0[16];")
+    lines.append(".global .align 16 .b32 global0[16]; .const .align 16 .b32 const0[16];")
     lines.append(".shared .align 16 .b32 shared0[16];")
     space = ".param" if version >= (2, 0) and target.number >= 20 else ".reg"
     lines.append(".func f0() { ret; }")
