@@ -96,6 +96,7 @@ class _Run(NamedTuple):
     crashed: bool
 
 
+_BROKEN = ("ptxas <builtin>", "ptxas fatal   : Error reading obfuscated PTX file")
 _MESSAGE = re.compile(r"ptxas [^,]*, line (\d+); (error|warning|info|fatal)\s*: (.*)")
 
 
@@ -109,7 +110,7 @@ def _run(tool: str, lines: Sequence[str], point: Point) -> _Run:
     fatal: int | None = None
     broken = False
     for line in result.stderr.splitlines():
-        if line.startswith("ptxas <builtin>"):  # its own expansion of a line failed: which one?
+        if line.startswith(_BROKEN):  # it does not say in which line
             broken = True
             continue
         match = _MESSAGE.match(line)
