@@ -14,30 +14,24 @@ _PAGE = "parallel-synchronization-and-communication-instructions-"
 _RESTRICTED = ".sync_restrict::shared::cta|.sync_restrict::shared::cluster"
 _TOGETHER = "All threads of the CTA must execute the same bar, as with barrier.sync.aligned."
 _ONE_BY_ONE = "Without .aligned, the threads of a warp may come one by one, from sm_70 on."
-_BARRIER = {
-    "d": writes(".u32"),
-    "p": predicate("write"),
-    "a": replace(reads(".u32"), low=0, high=15),
-    "b": replace(reads(".u32"), multiple=32),
-    "c": predicate(),
-}
-
+_NUMBER = replace(reads(".u32"), low=0, high=15)
+_THREADS = replace(reads(".u32"), multiple=32)
 _WAITS = "until all threads of the CTA, or b threads, have come"
 
 # `bar` is `barrier.aligned` of old; `.cta` changes nothing.
-for _name, _aligned, _since, _note in (
-    ("bar", "", [("", "1.0", 10), (".arrive|.red", "2.0", 20)], _TOGETHER),
-    ("bar.cta", "", [("", "7.8", 20)], _TOGETHER),
-    ("barrier", "{.aligned}", [("", "6.0", 30)], _ONE_BY_ONE),
-    ("barrier.cta", "{.aligned}", [("", "7.8", 30)], _ONE_BY_ONE),
+for _name, _aligned, _least, _others, _note in (
+    ("bar", "", ("", "1.0", 10), ("", "2.0", 20), _TOGETHER),
+    ("bar.cta", "", ("", "7.8", 20), ("", "7.8", 20), _TOGETHER),
+    ("barrier", "{.aligned}", ("", "6.0", 30), ("", "6.0", 30), _ONE_BY_ONE),
+    ("barrier.cta", "{.aligned}", ("", "7.8", 30), ("", "7.8", 30), _ONE_BY_ONE),
 ):
     instruction(
         f"{_name}.sync",
         section=_PAGE + "bar",
         summary=f"Waits at one of the 16 barriers of the CTA {_WAITS}.",
         syntax=f"{_name}.sync{_aligned} a{{, b}};",
-        operands=_BARRIER,
-        since=_since,
+        operands={"a": _NUMBER, "b": _THREADS},
+        since=[_least],
         pinned=-1,  # ptxas takes .sync anywhere, .arrive and .red belong to the name
         notes=[_note],
         example=f"{_name}.sync 0; {_name}.sync 1, 64;",
@@ -47,8 +41,8 @@ for _name, _aligned, _since, _note in (
         section=_PAGE + "bar",
         summary="Counts the thread at one of the 16 barriers of the CTA, without waiting there.",
         syntax=f"{_name}.arrive{_aligned} a, b;",
-        operands=_BARRIER,
-        since=_since,
+        operands={"a": _NUMBER, "b": _THREADS},
+        since=[_others],
         notes=[_note],
         example=f"{_name}.arrive 1, 64;",
     )
@@ -62,8 +56,14 @@ for _name, _aligned, _since, _note in (
             {_name}.red.op{_aligned}.pred  p, a{{, b}}, {{!}}c;
             .op = {{ .and, .or }};
         """,
-        operands=_BARRIER,
-        since=_since,
+        operands={
+            "d": writes(".u32"),
+            "p": predicate("write"),
+            "a": _NUMBER,
+            "b": _THREADS,
+            "c": predicate(),
+        },
+        since=[_others],
         notes=[_note],
         example=f"{_name}.red.or.pred %p1, 0, %p2;",
     )

@@ -15,7 +15,7 @@ instruction(
     operands={"target": name("label", what="a label")},
     since=[("", "1.0", 10)],
     notes=[_UNIFORM_NOTE],
-    example="bra.uni done; done:",
+    example="bra.uni L1;",
 )
 
 instruction(
@@ -30,7 +30,7 @@ instruction(
     },
     since=[("", "6.0", 30)],
     notes=[_UNIFORM_NOTE],
-    example="first: list: .branchtargets first, second; brx.idx %r1, list; second:",
+    example="brx.idx %r1, L2;",
 )
 
 instruction(
@@ -61,7 +61,7 @@ instruction(
     },
     since=[("", "1.0", 10), ("+pointer", "2.1", 20)],
     notes=[_UNIFORM_NOTE],
-    example="prototype: .callprototype _ (); call %rd1, prototype;",
+    example="call (%r1), f3, (%r2);",
 )
 
 instruction(

@@ -115,18 +115,18 @@ instruction(
     "cvt",
     section=_SECTION,
     summary="Converts a float to a larger format, which holds its value exactly.",
-    syntax=f"""
-        cvt{{.ftz}}{{.sat}}.type.atype d, a;
-        .type  = {{ .f32 }};
-        .atype = {{ .f16 }};
+    syntax="""
+        cvt{.ftz}{.sat}.type.atype d, a;
+        .type  = { .f32 };
+        .atype = { .f16 };
         -----
-        cvt{{.ftz}}{{.sat}}.type.atype d, a;
-        .type  = {{ .f64 }};
-        .atype = {{ .f32 }};
+        cvt{.ftz}{.sat}.type.atype d, a;
+        .type  = { .f64 };
+        .atype = { .f32 };
         -----
-        cvt{{.sat}}.type.atype d, a;
-        .type  = {{ .f64 }};
-        .atype = {{ .f16 }};
+        cvt{.sat}.type.atype d, a;
+        .type  = { .f64 };
+        .atype = { .f16 };
     """,
     operands=_OPERANDS,
     since=[("", "1.0", 10), *_FLUSH],
@@ -167,7 +167,9 @@ instruction(
     summary="Converts .f32 to .f16." + _RELU,
     syntax="""
         cvt.frnd2{.relu}{.satfinite}{.pzo}.f16.f32 d, a;
+        cvt.frnd.pzo.f16.f32 d, a;
         .frnd2 = { .rn, .rz };
+        .frnd  = { .rn, .rz, .rm, .rp };
     """,
     operands={"d": writes(".f16", wider=True), "a": reads(".f32", wider=True)},
     since=[
@@ -176,7 +178,10 @@ instruction(
         (".satfinite", "8.1", 70),
         (".pzo", "9.4", "sm_107f"),
     ],
-    notes=["The manual asks for sm_80 with .satfinite; ptxas takes sm_70."],
+    notes=[
+        "The manual asks for sm_80 with .satfinite; ptxas takes sm_70.",
+        "ptxas takes .rm and .rp with .pzo, which the manual does not have.",
+    ],
     example="cvt.rn.relu.f16.f32 %rs1, %f1;",
 )
 
@@ -228,7 +233,7 @@ instruction(
     section=_SECTION,
     summary="Converts .f32 to .bf16." + _RELU,
     syntax=f"""
-        cvt.frnd{{.ftz}}.bf16.f32 d, a;
+        cvt.frnd{{.ftz}}{{.pzo}}.bf16.f32 d, a;
         cvt.frnd2{{.relu}}{{.satfinite}}{{.pzo}}.bf16.f32 d, a;
         {_FLOAT_ROUNDING}
         .frnd2 = {{ .rn, .rz }};
@@ -259,7 +264,7 @@ instruction(
     example="cvt.rna.tf32.f32 %r1, %f1;",
 )
 
-instruction(
+@instruction(
     "cvt.pack",
     section="data-movement-and-conversion-instructions-cvt-pack",
     summary="Limits two integers to a smaller type and puts them side by side, b lowest;"
@@ -280,3 +285,15 @@ instruction(
     since=[("", "6.5", 72), (".u2|.s2|.u4|.s4", "6.5", 75)],
     example="cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3, %r4;",
 )
+def convert_pack(op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None) -> Lanes:
+    type = op.slot("ctype")
+    width = int(type[2:])
+    low = -(1 << (width - 1)) if type.startswith(".s") else 0
+    mask = (1 << width) - 1
+    packed = (_limited(op, a, low, low + mask) & mask) << width
+    packed = packed | (_limited(op, b, low, low + mask) & mask)
+    return packed if c is None else packed | (c << (2 * width))
+
+
+def _limited(op: Operation, value: Lanes, low: int, high: int) -> Lanes:
+    return op.select(value < low, low, op.select(value <= high, value, high))

@@ -15,12 +15,9 @@ _COUNT = reads(".u32")
 _LOCAL = ".space = { .shared{::cta} };"
 _ANYWHERE = ".space = { .shared{::cta, ::cluster} };"
 _SCOPED = ".scope = { .cta, .cluster };"
-_PLACES = (
-    (".shared::cta", "7.8", 80),
-    (".shared::cluster", "8.0", 90),
-    (".cta", "8.0", 80),
-    (".cluster", "8.0", 90),
-)
+_CTA = (".shared::cta", "7.8", 80)
+_SCOPES = [(".cta", "8.0", 80), (".cluster", "8.0", 90)]
+_RELAXED = (".relaxed", "8.6", 90)
 _MULTICAST = (".multicast::cluster::32b", "9.4", "sm_107f")
 
 instruction(
@@ -72,8 +69,6 @@ _ARRIVAL = {
     "state": writes(".u64", sink=True),
     "none": only("sink", access="none", what="_"),
     "addr": address(".shared", access="both"),
-    "count": _COUNT,
-    "bytes": _COUNT,
     "mask": _COUNT,
 }
 
@@ -95,11 +90,13 @@ for _name, _does in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_ARRIVAL,
+        operands=_ARRIVAL | {"count": _COUNT},
         since=[
             ("", "7.0", 80),
-            *_PLACES,
-            (".relaxed", "8.6", 90),
+            _CTA,
+            (".shared::cluster", "8.0", 90),
+            *_SCOPES,
+            _RELAXED,
             ("+count !.noComplete", "7.8", 90),
             ("+state:sink", "7.1", 80),
             _MULTICAST,
@@ -120,8 +117,8 @@ for _name, _does in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_ARRIVAL,
-        since=[("", "8.0", 90), (".relaxed", "8.6", 90), _MULTICAST],
+        operands=_ARRIVAL | {"bytes": _COUNT},
+        since=[("", "8.0", 90), _RELAXED, _MULTICAST],
         example=f"mbarrier.{_name}.expect_tx.shared::cta.b64 %rd1, [%r1], 512;",
     )
 
@@ -130,22 +127,19 @@ _WAIT = {
     "failed": predicate("write"),
     "report": writes(".b8"),
     "addr": address(".space"),
-    "state": reads(".u64"),
-    "odd": reads(".u32"),
-    "nanoseconds": reads(".u32"),
 }
-_PHASES = (".phase_type::primary|.phase_type::conditional", "9.3", 90)
 _REPORT = (
     "With .phase_type::primary, `failed` and `report` tell what went wrong with asynchronous"
     " operations of the phase."
 )
 
-for _name, _does, _hint, _since in (
-    ("test_wait", "Tests if a phase of an mbarrier is complete", "", ("", "7.0", 80)),
+for _name, _does, _hint, _more, _since in (
+    ("test_wait", "Tests if a phase of an mbarrier is complete", "", {}, ("", "7.0", 80)),
     (
         "try_wait",
         "Waits, for a limited time, until a phase of an mbarrier is complete",
         "{, nanoseconds}",
+        {"nanoseconds": _COUNT},
         ("", "7.8", 90),
     ),
 ):
@@ -162,8 +156,8 @@ for _name, _does, _hint, _since in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_WAIT,
-        since=[_since, *_PLACES, (".relaxed", "8.6", 90), _PHASES],
+        operands=_WAIT | _more | {"state": reads(".u64")},
+        since=[_since, _CTA, *_SCOPES, _RELAXED, (".phase_type::primary", "9.3", 90)],
         notes=[_REPORT],
         example=f"mbarrier.{_name}.shared::cta.b64 %p1, [%r1], %rd1;",
     )
@@ -181,8 +175,15 @@ for _name, _does, _hint, _since in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_WAIT,
-        since=[_since, ("", "7.1", 80), *_PLACES, (".relaxed", "8.6", 90), _PHASES],
+        operands=_WAIT | _more | {"odd": _COUNT},
+        since=[
+            _since,
+            ("", "7.1", 80),
+            _CTA,
+            *_SCOPES,
+            _RELAXED,
+            (".phase_type::primary|.phase_type::conditional", "9.3", 90),
+        ],
         notes=[_REPORT],
         example=f"mbarrier.{_name}.parity.shared::cta.b64 %p1, [%r1], 0;",
     )

@@ -121,14 +121,17 @@ def _chosen(*values: int) -> Operand:
     return replace(reads(".b16"), values=values)
 
 
-_SCALE = reads(".b32|.pred", count=(0, 1, 2, 4), immediate=False, also=("single",))
+# ptxas does not look at what stands for these 32 bits, beyond its size; integers it refuses.
+UNCHECKED_WORD: Final = reads(
+    ".b32|.pred", count=(0, 1, 2, 4), immediate=False, also=("single",)
+)
 SCALES: Final = {
-    "scale-a": _SCALE,
+    "scale-a": UNCHECKED_WORD,
     "byte-a": _chosen(0, 1, 2, 3),
     "pair-a": _chosen(0, 2),
     "four-a": _chosen(0),
     "lane-a": _chosen(0, 1),
-    "scale-b": _SCALE,
+    "scale-b": UNCHECKED_WORD,
     "byte-b": _chosen(0, 1, 2, 3),
     "pair-b": _chosen(0, 2),
     "four-b": _chosen(0),

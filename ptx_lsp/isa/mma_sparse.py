@@ -21,14 +21,19 @@ _COUNT = {
 }
 _D_TYPE: Follows = {"dtype=.f16": ".b32", ".s32": ".s32", "": ".f32"}
 _C_TYPE: Follows = {"ctype=.f16": ".b32", ".s32": ".s32", "": ".f32"}
+# The selector says which of four neighbouring lanes hold the metadata: one, a pair, or all.
 _OPERANDS = {
     "d": writes(_D_TYPE, count={"dtype=.f16": 2, "": 4}),
     "a": reads(".b32", count=_COUNT),
     "b": reads(".b32", count=_COUNT),
     "c": reads(_C_TYPE, count={"ctype=.f16": 2, "": 4}),
-    "metadata": reads(".b32"),
-    "selector": immediate(0, 3),
+    "metadata": reads(".b32", immediate=False, also=("single",)),
+    "lane": immediate(0, 3),
+    "pair": immediate(0, 1),
+    "all": immediate(0, 0),
 }
+_DIFFERENT = "D and C must have the same type"
+_ANY_10_OR_12 = "sm_100f sm_110f sm_120f"
 
 instruction(
     "mma.sp",
@@ -36,54 +41,62 @@ instruction(
     summary="Multiplies a sparse matrix, half of whose elements are zero, by a dense one and adds a"
     " third: D = A*B + C.",
     syntax="""
-        mma.sparse.sync.aligned.shape.row.col.dtype.f16.f16.ctype  d, a, b, c, metadata, selector;
-        mma.sparse.sync.aligned.shape.row.col.f32.bf16.bf16.f32    d, a, b, c, metadata, selector;
+        mma.sparse.sync.aligned.shape.row.col.dtype.f16.f16.ctype    d, a, b, c, metadata, lane;
+        mma.sparse.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32   d, a, b, c, metadata, lane;
+        mma.sparse.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32   d, a, b, c, metadata, pair;
+        mma.sparse.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32    d, a, b, c, metadata, lane;
+        mma.sparse.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32   d, a, b, c, metadata, pair;
         .sparse = { .sp, .sp::ordered_metadata };
-        .shape = { .m16n8k16, .m16n8k32 };
-        .dtype = .ctype = { .f16, .f32 };
+        .shape  = { .m16n8k16, .m16n8k32 };
+        .dtype  = .ctype = { .f16, .f32 };
         -----
-        mma.sparse.sync.aligned.shape.row.col.f32.tf32.tf32.f32    d, a, b, c, metadata, selector;
-        .shape = { .m16n8k8, .m16n8k16 };
-        -----
-        mma.sparse.sync.aligned.shape.row.col.dtype.atype.btype.ctype
-                                                                   d, a, b, c, metadata, selector;
-        .shape = { .m16n8k32, .m16n8k64 };
+        mma.sparse.sync.aligned.m16n8k64.row.col.f32.atype.btype.f32 d, a, b, c, metadata, all;
+        mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.dtype.atype.btype.ctype
+                                                                     d, a, b, c, metadata, all;
         .atype = .btype = { .e4m3, .e5m2 };
+        .dtype = .ctype = { .f16 };
         -----
-        mma.sparse.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.atype.btype.ctype
-                                                                   d, a, b, c, metadata, selector;
+        mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.atype.btype.ctype
+                                                                     d, a, b, c, metadata, all;
         .atype = .btype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 };
         -----
-        mma.sparse.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32
-                                                                   d, a, b, c, metadata, selector;
-        .shape = { .m16n8k32, .m16n8k64 };
+        mma.sparse.sync.aligned.m16n8k32.row.col{.satfinite}.s32.atype.btype.s32
+                                                                     d, a, b, c, metadata, pair;
+        mma.sparse.sync.aligned.m16n8k64.row.col{.satfinite}.s32.atype.btype.s32
+                                                                     d, a, b, c, metadata, all;
         .atype = .btype = { .u8, .s8 };
         -----
-        mma.sparse.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32
-                                                                   d, a, b, c, metadata, selector;
-        .shape = { .m16n8k64, .m16n8k128 };
+        mma.sparse.sync.aligned.m16n8k64.row.col{.satfinite}.s32.atype.btype.s32
+                                                                     d, a, b, c, metadata, pair;
+        mma.sparse.sync.aligned.m16n8k128.row.col{.satfinite}.s32.atype.btype.s32
+                                                                     d, a, b, c, metadata, all;
         .atype = .btype = { .u4, .s4 };
     """,
     operands=_OPERANDS,
-    unless=[
-        ("dtype=.f16 ctype=.f32", "D and C must have the same type"),
-        ("dtype=.f32 ctype=.f16", "D and C must have the same type"),
-    ],
+    unless=[("dtype=.f16 ctype=.f32", _DIFFERENT), ("dtype=.f32 ctype=.f16", _DIFFERENT)],
     since=[
         ("", "7.1", 80),
         (".sp::ordered_metadata", "8.5", 80),
         (".e4m3|.e5m2", "8.4", 89),
-        (".e4m3|.e5m2 .m16n8k32", "8.7", 120),
-        (".e4m3|.e5m2 dtype=.f16", "8.7", 120),
-        (".kind::f8f6f4", "8.7", "sm_120f"),
+        (".e4m3|.e5m2 dtype=.f16", "8.7", "sm_120f"),
+        (".kind::f8f6f4", "8.6", _ANY_10_OR_12),
+        (".e3m2|.e2m3|.e2m1", "8.7", "sm_120f"),
     ],
+    notes=[
+        "The manual has .m16n8k32 for .e4m3 and .e5m2 as well; ptxas takes .m16n8k64 alone.",
+        "ptxas takes .kind::f8f6f4 with .e4m3 and .e5m2 from PTX ISA 8.6 on for sm_100f and"
+        " sm_110f; the manual has sm_120f alone.",
+        "ptxas takes a selector of 0 to 3 for .m16n8k32 with .f16; the manual has 0 and 1.",
+        "ptxas advises ::ordered_metadata: without it, mma.sp is slow on later targets.",
+    ],
+    pinned=-1,  # .sp is an ordinary modifier, that may stand anywhere
     example="mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4},"
     " {%r1, %r2}, {%r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 0x1;",
 )
 
 _FOUR = "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col"
 _EIGHT = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col"
-_SUM = "d, a, b, c, metadata, selector"
+_SUM = "d, a, b, c, metadata, all"
 _SINGLE = f"{_SUM}, scale-a, {{byte-a, lane-a}}, scale-b, {{byte-b, lane-b}}"
 _DOUBLE = f"{_SUM}, scale-a, {{pair-a, lane-a}}, scale-b, {{pair-b, lane-b}}"
 _FOURFOLD = f"{_SUM}, scale-a, {{four-a, lane-a}}, scale-b, {{four-b, lane-b}}"
@@ -108,6 +121,7 @@ instruction(
         (".scale_vec::4X .ue8m0", "9.1", "sm_120f"),
     ],
     notes=["ptxas also takes a predicate or a vector for the scales."],
+    pinned=-1,
     example="mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale"
     ".f32.e2m1.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4},"
     " {%f1, %f2, %f3, %f4}, %r5, 0, %r7, {0, 1}, %r8, {2, 1};",

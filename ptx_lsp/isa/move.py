@@ -158,7 +158,7 @@ instruction(
     example="shfl.up.b32 %r1|%p1, %r2, 1, 0;",
 )
 
-instruction(
+@instruction(
     "prmt",
     section=f"{_SECTION}-prmt",
     summary="Picks four of the eight bytes of b (high) and a (low), as the selectors in c say.",
@@ -169,6 +169,35 @@ instruction(
     since=[("", "2.0", 20)],
     example="prmt.b32 %r1, %r2, %r3, 0x5410;",
 )
+def prmt(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    both = (b << 32) | (a & 0xFFFFFFFF)
+    result = a & 0
+    for at in range(4):
+        selector = _selected(op, c, at)
+        byte = (both >> ((selector & 7) << 3)) & 0xFF
+        result = result | (op.select(selector & 8, (byte >> 7) * 0xFF, byte) << (8 * at))
+    return result
+
+
+def _selected(op: Operation, c: Lanes, at: int) -> Lanes:
+    """Which byte goes to position `at`; with bit 3, copies of its sign instead."""
+    control = c & 3
+    match op.slot("mode"):
+        case "":
+            return (c >> (4 * at)) & 15
+        case ".f4e":
+            return control + at
+        case ".b4e":
+            return (control - at) & 7
+        case ".rc8":
+            return control
+        case ".ecl":
+            return op.select(control < at, at, control)
+        case ".ecr":
+            return op.select(control < at, control, at)
+        case _:
+            return ((control & 1) << 1) + (at & 1)
+
 
 _ANY_SPACE = ".space = { .const, .global, .local, .shared{::cta, ::cluster}, .param{::entry} };"
 _CTA_NOTE = "The manual asks for sm_30 with ::cta; ptxas does not."

@@ -242,14 +242,14 @@ def _repeats(words: tuple[str, ...], number: int, form: Form, pinned: int) -> bo
 
 _ONCE: Final = frozenset((
     ".rn", ".rz", ".rm", ".rp", ".ftz", ".oob", ".xorsign", ".abs", ".weak", ".volatile", ".nc",
-    ".rna", ".rs", ".mmio", ".sys", ".global", ".proxy::readonly", ".aligned", ".alias",
+    ".rna", ".rs", ".pzo", ".mmio", ".sys", ".global", ".proxy::readonly", ".aligned", ".alias",
     ".noComplete", ".trans", ".ashift", ".block_scale", ".sp", ".warpx4", ".down", ".b8x16",
     ".relaxed", ".release", ".acquire", ".cta", ".cluster", ".gpu", ".bulk_group", ".L1", ".L2",
-    ".ca", ".cg", ".noinc", ".row", ".col", ".popc", ".read", ".tile", ".ignore_oob", ".cp_mask",
+    ".ca", ".cg", ".noinc", ".row", ".col", ".popc", ".and", ".read", ".tile", ".ignore_oob", ".cp_mask",
     ".tensormap", ".valid_addr", ".noftz", ".add", ".exch", ".cas", ".v2", ".v4",
     ".force_unnormalized_coords", ".is_canceled", ".get_first_ctaid", ".async", ".mbarrier_init",
     ".any", ".ballot", ".all", ".po", ".elemtype", ".global_address", ".global_stride", ".rank",
-    ".swizzle_mode", ".swizzle_atomicity", ".interleave_layout", ".fill_mode",
+    ".swizzle_mode", ".swizzle_atomicity", ".interleave_layout", ".fill_mode", ".multimem",
 ))
 
 

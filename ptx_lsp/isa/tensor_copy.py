@@ -46,14 +46,14 @@ _DIMENSIONS = """
         .level::cache_hint = { .L2::cache_hint };
 """
 _RANK = {".1d": 1, ".2d": 2, ".3d": 3, ".4d": 4, ".5d": 5}
-# ptxas looks at no register that holds the tensor-map's address, and takes shared addresses
-# in registers without brackets. Where the sm_120 family goes another way, it takes no small register.
+# ptxas takes these without brackets for an address in shared memory.
 _BARE: tuple[Given, ...] = ("register", "float", "single")
-_SIZED = {
-    "dst=.shared::cluster !.tile::gather4|.im2col::w|.im2col::w::128|.cta_group::1|.cta_group::2"
-    f"|.override::global_address|.multicast::cluster::32b|.mbarrier::report::disabled|{VALIDITY}": ".u64|.u32",
-    "": ".b64|.b32",
-}
+# Where the sm_120 family goes another way, it takes no 8- or 16-bit register for an address.
+_NOT_SM_120 = (
+    ".tile::gather4|.im2col::w|.im2col::w::128|.cta_group::1|.cta_group::2"
+    f"|.override::global_address|.multicast::cluster::32b|.mbarrier::report::disabled|{VALIDITY}"
+)
+_SIZED = {f"dst=.shared::cluster !{_NOT_SM_120}": ".u64|.u32", "": ".b64|.b32"}
 _MAP = {
     "tensorMap": address(".global", type=""),
     "tensorCoords": reads(".s32", count={".tile::gather4|.tile::scatter4": 5, **_RANK}),
@@ -134,6 +134,10 @@ instruction(
         _OVERRIDES,
         *SINCE_MBARRIER,
     ],
+    notes=[
+        "ptxas does not look at the type of the register that holds the tensor-map's address.",
+        "ptxas takes a register without brackets for an address in shared memory.",
+    ],
     example="cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
     " [%u64_1], [%u64_2, {%s32_1, %s32_2}], [%u64_3];",
 )
@@ -151,13 +155,19 @@ instruction(
         .dst = {{ .global }};
         .src = {{ .shared::cta }};
         .redOp = {{ .add, .min, .max, .inc, .dec, .and, .or, .xor }};
-        .load_mode = {{ .tile, .im2col_no_offs, .im2col_no_offs::w }};
+        .load_mode = {{ .tile, .tile::scatter4, .im2col_no_offs, .im2col_no_offs::w }};
         .completion_mechanism = {{ .bulk_group }};
         {_DIMENSIONS}
     """,
     operands={**_MAP, "srcMem": _SOURCE, "cache-policy": POLICY},
-    unless=[*POLICY_RULES, _STORE_RULES[1]],
-    since=[("", "8.0", 90), (".im2col_no_offs::w", "9.4", "sm_107f"), _OVERRIDES],
+    unless=[*POLICY_RULES, *_STORE_RULES],
+    since=[
+        ("", "8.0", 90),
+        (".tile::scatter4", *_FAMILIES),
+        (".im2col_no_offs::w", "9.4", "sm_107f"),
+        _OVERRIDES,
+    ],
+    notes=["ptxas takes .tile::scatter4 too, which the manual does not have."],
     example="cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group"
     " [%u64_1, {%s32_1}], [%u64_2];",
 )

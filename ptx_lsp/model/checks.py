@@ -34,13 +34,13 @@ def checks(function: Function) -> tuple[Check, ...]:
             verdict = verdicts[shape]
         except KeyError:
             verdict = verdicts[shape] = judge(*shape, version, target)
-        if verdict is not None and not _is_broken(instruction):
+        if verdict is not None and not _is_broken(function, instruction):
             found.append(Check(instruction, verdict))
     return tuple(found)
 
 
-def _is_broken(instruction: nodes.Instruction) -> bool:
+def _is_broken(function: Function, instruction: nodes.Instruction) -> bool:
     """A syntax error tells of it already."""
     return not instruction.opcode.text or any(
-        isinstance(operand, nodes.Missing) for operand in instruction.operands
+        instruction.start <= problem.start <= instruction.end for problem in function.item.problems
     )

@@ -85,11 +85,24 @@ static bool starts_operand(int32_t c) {
          c == '-' || c == '~';
 }
 
+/* Whether a `{` that was read begins a block, and no vector. */
+static bool starts_block(TSLexer *lexer) {
+  pass_gap(lexer);
+  int32_t c = lexer->lookahead;
+  if (c == '.' || c == '@' || c == '/') return true;
+  if (!is_letter(c) && c != '_' && c != '$') return false;
+  while (is_word(lexer->lookahead) || lexer->lookahead == '.' || lexer->lookahead == ':') next(lexer);
+  pass_gap(lexer);
+  c = lexer->lookahead;
+  return c == ';' || starts_operand(c);
+}
+
 /* Whether the text at the start of a line can only begin a statement. Its first character, `c`, has
  * been read; reads on. */
 static bool starts_statement(TSLexer *lexer, int32_t c, const bool *valid) {
   char word[16];
   if (c == '@') return true;
+  if (c == '{') return valid[IDENTIFIER] && starts_block(lexer); /* where a vector may stand */
   if (c == '.') {
     read_word(lexer, word, sizeof word);
     if (valid[PARAM] && valid[ENTRY]) return false; /* `.visible`, and what it applies to */
@@ -193,9 +206,8 @@ static bool emit(TSLexer *lexer, enum Token token) {
 }
 
 /* Reads up to the end of the broken statement: a `;`, a `}` that the junk did not open, or a line
- * that may begin another statement. */
-static bool read_junk(TSLexer *lexer) {
-  unsigned depth = 0;
+ * that may begin another statement. `depth` counts the `{` that were read already. */
+static bool read_junk(TSLexer *lexer, unsigned depth) {
   for (;;) {
     int32_t c = lexer->lookahead;
     lexer->mark_end(lexer);
@@ -267,7 +279,7 @@ bool tree_sitter_ptx_external_scanner_scan(void *payload, TSLexer *lexer, const 
     if (valid[LINE_END]) return emit(lexer, LINE_END);
     if (valid[MISSING]) return emit(lexer, MISSING);
   }
-  return valid[JUNK] && read_junk(lexer);
+  return valid[JUNK] && read_junk(lexer, token == LEFT_BRACE);
 }
 
 void *tree_sitter_ptx_external_scanner_create(void) { return 0; }
