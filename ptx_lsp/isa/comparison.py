@@ -20,14 +20,14 @@ _ALL = "{ .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }"
 ORDER_RULES = [
     (
         ".lo|.ls|.hi|.hs type=.s16|.s32|.s64",
-        ".lo .ls .hi .hs compare unsigned integers: signed ones take .lt .le .gt .ge",
+        "`.lo` to `.hs` compare unsigned integers: signed ones take `.lt` `.le` `.gt` `.ge`",
     ),
     (
         ".lt|.le|.gt|.ge|.lo|.ls|.hi|.hs type=.b16|.b32|.b64",
-        "untyped bits have no order: only .eq and .ne compare them",
+        "untyped bits have no order: only `.eq` and `.ne` compare them",
     ),
 ]
-_NO_FLUSH = (".ftz type=.f64", ".ftz is for .f32 comparisons alone")
+_NO_FLUSH = (".ftz type=.f64", "`.ftz` is for `.f32` comparisons alone")
 _FLUSH = (".ftz", "1.4", 10)
 
 _PREDICATES = {

@@ -21,7 +21,7 @@ _OPERANDS = {
 _INTEGER_SOURCE = {"a": reads(".atype", wider=True, also=("special",))}
 
 _FLUSH = [(".ftz", "1.4", 10), (".ftz type=.u64|.s64|.f64", "1.5", 10)]
-_NO_FLUSH = (".ftz !.f32", ".ftz is for conversions from or to .f32")
+_NO_FLUSH = (".ftz !.f32", "`.ftz` is for conversions from or to `.f32`")
 
 # The source types whose every value the destination holds: .sat is refused there.
 _HELD = {
@@ -47,7 +47,7 @@ _HELD = {
     """,
     operands=_OPERANDS | _INTEGER_SOURCE,
     unless=[
-        (f".sat type={wide} atype={held}", f".sat has no use here: {wide} holds every such value")
+        (f".sat type={wide} atype={held}", f"`.sat` has no use here: `{wide}` holds every such value")
         for wide, held in _HELD.items()
     ],
     since=[("", "1.0", 10)],

@@ -16,7 +16,8 @@ _EIGHT = ".e4m3x2, .e5m2x2"
 _SMALL = ".e2m3x2, .e3m2x2, .e2m1x2"
 _SIX_AND_FOUR = ".e2m3x2|.e3m2x2|.e2m1x2"
 _FAMILIES = "sm_100f sm_110f sm_120f"
-_OPERANDS = {"d": writes(".type"), "a": reads(".atype"), "b": reads(".atype")}
+_PACKED = {"d": writes(".type"), "a": reads(".atype")}
+_OPERANDS = _PACKED | {"b": reads(".atype")}
 # Where ptxas does not ask that a register with two .bf16 be untyped.
 _LOOSE = reads(
     {
@@ -28,7 +29,7 @@ _LOOSE = reads(
 _ONE_SCALE = {"scale": only("register", type=".ue8m0")}
 _TWO_SCALES = {"scale": only("register", type=".ue8m0x2")}
 # Like a packed format, random bits must be in a register without a type.
-_RANDOM = {"rbits": only("register", type=".ue8m0x4", what="a .b32 register")}
+_RANDOM = {"rbits": only("register", type=".ue8m0x4", what="a `.b32` register")}
 _PZO_NOTE = "The manual has .pzo with .rs; ptxas 13.5 refuses it."
 
 _EIGHT_SINCE = (".e4m3x2|.e5m2x2", "7.8", 90, "8.1", 89)
@@ -108,7 +109,7 @@ instruction(
         .type  = {{ {_EIGHT}, {_SMALL} }};
         .atype = {{ .f16x2, .bf16x2 }};
     """,
-    operands=_OPERANDS | _ONE_SCALE | {"a": _LOOSE},
+    operands=_PACKED | _ONE_SCALE | {"a": _LOOSE},
     since=[
         ("", "7.8", 89),
         _EIGHT_SINCE,
@@ -133,7 +134,7 @@ instruction(
         cvt.rn{{.relu}}{{.satfinite}}.scaled::n2::ue8m0.type.atype  d, a, scale;
         .type  = {{ .bf16x2 }};
     """,
-    operands=_OPERANDS | _TWO_SCALES,
+    operands=_PACKED | _TWO_SCALES,
     since=[("", "7.8", 89), _EIGHT_SINCE, _SMALL_SINCE, (".bf16x2", "9.2", _FAMILIES)],
     example="cvt.rn.f16x2.e4m3x2 %r1, %rs1;",
 )
@@ -240,7 +241,7 @@ instruction(
         cvt.rn{.satfinite}.scaled::n2::ue8m0.type.atype    d, a, scale;
         .type  = { .bf16x2 };
     """,
-    operands=_OPERANDS | _TWO_SCALES,
+    operands=_PACKED | _TWO_SCALES,
     since=[("", "9.4", "sm_107f")],
     example="cvt.rn.f16x2.ue5m3x2 %r1, %rs1;",
 )

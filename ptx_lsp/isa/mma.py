@@ -37,13 +37,6 @@ _SQUARE = {".m8n8k4 .f64": 2, ".m8n8k4": 8, ".m8n8k16|.m8n8k32|.m8n8k128": 2}
 _D_COUNT = {".m8n8k4 dtype=.f16": 4, "dtype=.f16": 2, **_SQUARE, "": 4}
 _C_COUNT = {".m8n8k4 ctype=.f16": 4, "ctype=.f16": 2, **_SQUARE, "": 4}
 
-_OPERANDS = {
-    "d": writes(_D_TYPE, count=_D_COUNT),
-    "a": reads(_FACTOR, count=_A_COUNT),
-    "b": reads(_FACTOR, count=_B_COUNT),
-    "c": reads(_C_TYPE, count=_C_COUNT),
-}
-
 instruction(
     "mma",
     section="warp-level-matrix-instructions-mma",
@@ -83,7 +76,12 @@ instruction(
         .shape = { .m8n8k128, .m16n8k128, .m16n8k256 };
         .op    = { .xor, .and };
     """,
-    operands=_OPERANDS,
+    operands={
+        "d": writes(_D_TYPE, count=_D_COUNT),
+        "a": reads(_FACTOR, count=_A_COUNT),
+        "b": reads(_FACTOR, count=_B_COUNT),
+        "c": reads(_C_TYPE, count=_C_COUNT),
+    },
     unless=[
         (".m8n8k4 dtype=.f16 ctype=.f32", "when C is .f32, D must be .f32, too"),
         ("!.m8n8k4 dtype=.f16 ctype=.f32", "D and C must have the same type"),
@@ -154,7 +152,13 @@ instruction(
         .stype = {{ .ue8m0, .ue4m3 }};
         .atype = .btype = {{ .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }};
     """,
-    operands={**_OPERANDS, **SCALES},
+    operands={
+        "d": writes(".f32", count=4),
+        "a": reads(".b32", count=4),
+        "b": reads(".b32", count=2),
+        "c": reads(".f32", count=4),
+        **SCALES,
+    },
     since=[("", "8.7", "sm_120f"), (".scale_vec::4X .ue8m0", "9.1", "sm_120f")],
     notes=["ptxas also takes a predicate or a vector for the scales."],
     example="mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"

@@ -21,17 +21,11 @@ _COUNT = {
 }
 _D_TYPE: Follows = {"dtype=.f16": ".b32", ".s32": ".s32", "": ".f32"}
 _C_TYPE: Follows = {"ctype=.f16": ".b32", ".s32": ".s32", "": ".f32"}
-# The selector says which of four neighbouring lanes hold the metadata: one, a pair, or all.
-_OPERANDS = {
-    "d": writes(_D_TYPE, count={"dtype=.f16": 2, "": 4}),
-    "a": reads(".b32", count=_COUNT),
-    "b": reads(".b32", count=_COUNT),
-    "c": reads(_C_TYPE, count={"ctype=.f16": 2, "": 4}),
-    "metadata": reads(".b32", immediate=False, also=("single",)),
-    "lane": immediate(0, 3),
-    "pair": immediate(0, 1),
-    "all": immediate(0, 0),
-}
+# ptxas takes no integer for the metadata. The selector says which of four neighbouring lanes hold
+# them: one, a pair, or all.
+_METADATA = reads(".b32", immediate=False, also=("single",))
+_ALL = immediate(0, 0)
+
 _DIFFERENT = "D and C must have the same type"
 _ANY_10_OR_12 = "sm_100f sm_110f sm_120f"
 
@@ -72,7 +66,16 @@ instruction(
                                                                      d, a, b, c, metadata, all;
         .atype = .btype = { .u4, .s4 };
     """,
-    operands=_OPERANDS,
+    operands={
+        "d": writes(_D_TYPE, count={"dtype=.f16": 2, "": 4}),
+        "a": reads(".b32", count=_COUNT),
+        "b": reads(".b32", count=_COUNT),
+        "c": reads(_C_TYPE, count={"ctype=.f16": 2, "": 4}),
+        "metadata": _METADATA,
+        "lane": immediate(0, 3),
+        "pair": immediate(0, 1),
+        "all": _ALL,
+    },
     unless=[("dtype=.f16 ctype=.f32", _DIFFERENT), ("dtype=.f32 ctype=.f16", _DIFFERENT)],
     since=[
         ("", "7.1", 80),
@@ -114,7 +117,15 @@ instruction(
         .stype = {{ .ue8m0, .ue4m3 }};
         .atype = .btype = {{ .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }};
     """,
-    operands={**_OPERANDS, **SCALES},
+    operands={
+        "d": writes(".f32", count=4),
+        "a": reads(".b32", count=4),
+        "b": reads(".b32", count=4),
+        "c": reads(".f32", count=4),
+        "metadata": _METADATA,
+        "all": _ALL,
+        **SCALES,
+    },
     since=[
         ("", "8.7", "sm_120f"),
         (".kind::mxf4|.kind::mxf4nvf4", "8.7", "sm_120a sm_121a"),

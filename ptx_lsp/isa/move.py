@@ -19,7 +19,7 @@ _SPECIAL = {
     "": "",
 }
 _SPECIAL_NOTE = "ptxas reads %tid, %ntid, %ctaid, %nctaid and %gridid in less than their size, too."
-_FUNCTION = ("+name:function", "2.1", 20)
+_FUNCTION = ("+name:function", "2.1", 10)
 
 
 @instruction(
@@ -118,7 +118,7 @@ instruction(
         "name": only("function", what="a function"),
     },
     unless=[
-        (".v4 .b64|.u64|.s64|.f64", "a vector has at most 128 bits: .v4 takes 16 and 32-bit types")
+        (".v4 .b64|.u64|.s64|.f64", "a vector has at most 128 bits: `.v4` takes 16 and 32-bit types")
     ],
     since=[("", "1.0", 10), _FUNCTION],
     notes=["The manual does not have vectors for mov; ptxas takes them.", _SPECIAL_NOTE],
@@ -152,8 +152,8 @@ instruction(
     operands={name: what for name, what in _SHUFFLE.items() if name != "membermask"},
     since=[("", "3.0", 30)],
     until=[
-        ("", "6.4", 70, "shfl without .sync is gone: use shfl.sync with a membermask"),
-        ("", "6.0", 10, "shfl without .sync is deprecated: use shfl.sync", "deprecated"),
+        ("", "6.4", 70, "`shfl` without `.sync` is gone: use `shfl.sync` with a membermask"),
+        ("", "6.0", 10, "`shfl` without `.sync` is deprecated: use `shfl.sync`", "deprecated"),
     ],
     example="shfl.up.b32 %r1|%p1, %r2, 1, 0;",
 )
@@ -260,7 +260,7 @@ instruction(
         .type  = { .u32, .u64, .s32, .s64 };
     """,
     operands={
-        "variable": only("variable", space=".shared", what="a variable in .shared"),
+        "variable": only("variable", space=".shared", what="a variable in `.shared`"),
         "b": reads(".u32"),
     },
     since=[("", "7.8", 90)],
@@ -280,7 +280,7 @@ instruction(
     """,
     operands={
         "d": writes(".u32"),
-        "variable": only("variable", space=".shared", what="a variable in .shared"),
+        "variable": only("variable", space=".shared", what="a variable in `.shared`"),
     },
     since=[("", "7.8", 90)],
     notes=[_SIGNED_NOTE],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.isa.bulk_copy import BYTE_MASK, BYTE_MASK_RULES, REDUCTION_RULES, SIZE
-from ptx_lsp.isa.entry import Unless, instruction
+from ptx_lsp.isa.entry import Since, Unless, instruction
 from ptx_lsp.isa.operand import address, reads, writes
 
 _SECTION = "data-movement-and-conversion-instructions-multimem-ld-reduce-multimem-st-multimem-red"
@@ -15,14 +15,19 @@ _SIZED = ".u64|.u32"  # ptxas refuses 8- and 16-bit registers in the asynchronou
 _FLOATS = ".f16, .f16x2, .bf16, .bf16x2, .f32, .f64"
 _BYTES = ".e5m2, .e5m2x2, .e5m2x4, .e4m3, .e4m3x2, .e4m3x4"
 _FP8 = ".e5m2|.e5m2x2|.e5m2x4|.e4m3|.e4m3x2|.e4m3x4"
-_FP8_TARGETS = (_FP8, "8.6", "sm_100a sm_110a sm_120a sm_121a", "8.8", "sm_100f sm_110f sm_120a sm_121a")
+_FP8_TARGETS: Since = (
+    _FP8, "8.6", "sm_100a sm_110a sm_120a sm_121a", "8.8", "sm_100f sm_110f sm_120a sm_121a",
+)
 _INTEGER_RULES: tuple[Unless, ...] = (
     (".and|.or|.xor !.b32|.b64", ".and, .or and .xor take .b32 and .b64"),
     (".add|.min|.max .b32|.b64", ".add, .min and .max need a number's type, not .b32 or .b64"),
     (".add .s64", ".add takes .u64, which is the same as .s64"),
 )
 _VECTOR_RULES: tuple[Unless, ...] = (
-    ("!.v2|.v4|.v8 .f16|.bf16|.e5m2|.e4m3|.e5m2x2|.e4m3x2", "this type needs a vector of 32 bits or more"),
+    (
+        "!.v2|.v4|.v8 .f16|.bf16|.e5m2|.e4m3|.e5m2x2|.e4m3x2",
+        "this type needs a vector of 32 bits or more",
+    ),
     (".v2 .e5m2|.e4m3", "a vector of this type has 4 or 8 elements"),
     (".v8 .f16x2|.bf16x2|.f32|.e5m2x4|.e4m3x4", "a vector holds at most 128 bits here"),
     (".v2|.v4|.v8 .f64", ".f64 cannot be a vector here"),

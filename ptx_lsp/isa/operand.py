@@ -248,7 +248,7 @@ def mismatch(wanted: Operand, given: Argument) -> str:
         return _vector(wanted, given, count)
     scalar = given.kind in ("register", "integer", "float", "single", "variable")
     if count > 0 and scalar and 0 not in wanted.lengths:
-        return f"a vector of {count} elements is expected here, such as {{a, b}}"
+        return f"a vector of {count} elements is expected here, such as `{{a, b}}`"
     if given.kind not in wanted.kinds:
         return f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
     types = _types(wanted)
@@ -291,7 +291,7 @@ def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
     names = " or ".join(dict.fromkeys(type.name for type in types))
     holder = f"{names} (held in .b{types[0].width})" if _is_format(types[0]) else names
     expected = wanted.what or holder
-    return f"a register of type {register.name} cannot stand here: {expected} is expected"
+    return f"a register of type `{register.name}` cannot stand here: {expected} is expected"
 
 
 def _is_format(type: Type) -> bool:
@@ -300,7 +300,7 @@ def _is_format(type: Type) -> bool:
 
 def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
     if types and all(type.kind in (Kind.FLOAT, Kind.ALTERNATE) for type in types):
-        return f"an integer cannot stand here: {wanted.type} takes {_constants(types[0])}"
+        return f"an integer cannot stand here: `{wanted.type}` takes {_constants(types[0])}"
     if given.value is None:
         return ""
     if wanted.values and given.value not in wanted.values:
@@ -337,12 +337,12 @@ def _address(wanted: Operand, given: Argument) -> str:
     if base.kind == "register" and base.type in TYPES:
         type = TYPES[base.type]
         if wanted.type and not (type.is_integer or type.kind is Kind.BITS):
-            return f"a register of type {base.type} cannot hold an address"
+            return f"a register of type `{base.type}` cannot hold an address"
         if wanted.type not in ("", _ANY_ADDRESS) and not any(
             type.width == one.width and one.kind in (Kind.UNSIGNED, type.kind)
             for one in _types(wanted)
         ):
-            return f"a register of type {base.type} cannot hold this address: {wanted.type} does"
+            return f"a register of type `{base.type}` cannot hold this address: `{wanted.type}` does"
     return _space(wanted, base) if base.kind == "variable" else ""
 
 
@@ -351,7 +351,7 @@ def _space(wanted: Operand, variable: Argument) -> str:
     if isinstance(wanted.space, str) and wanted.space and variable.space:
         spaces = ["." + one.lstrip(".").partition("::")[0] for one in wanted.space.split("|")]
         if set(spaces) <= set(SPACES) and variable.space not in spaces:
-            return f"this address is in {variable.space}; {' or '.join(spaces)} is expected"
+            return f"this address is in `{variable.space}`; {' or '.join(f'`{s}`' for s in spaces)} is expected"
     return ""
 
 
@@ -374,4 +374,4 @@ def _expected(wanted: Operand) -> str:
     if "integer" in wanted.kinds:
         kinds.append("constant")
     text = " or ".join(kinds) or " or ".join(sorted(wanted.kinds))
-    return f"a {wanted.type} {text}" if wanted.type and "register" in wanted.kinds else f"a {text}"
+    return f"a `{wanted.type}` {text}" if wanted.type and "register" in wanted.kinds else f"a {text}"

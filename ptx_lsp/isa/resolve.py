@@ -134,7 +134,7 @@ def resolve(spelling: str) -> Resolution:
     entries = table.entries(opcode)
     if not entries:
         near = _near(opcode, table.opcodes())
-        message = f"'{opcode}' is not an instruction of PTX"
+        message = f"`{opcode}` is not an instruction of PTX"
         return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, near),))
     fitting = [_fit(entry, form, words) for entry in entries for form in entry.forms]
     exact = [fit for fit in fitting if not fit.faults]
@@ -281,11 +281,11 @@ def _parts(candidate: Candidate) -> tuple[Entry, Form, Choices, tuple[Problem, .
 
 
 def _repeated(number: int, word: str) -> Problem:
-    return Problem("repeated-modifier", number + 1, f"{word} stands twice", (), style=True)
+    return Problem("repeated-modifier", number + 1, f"`{word}` stands twice", (), style=True)
 
 
 def _disordered(number: int, word: str, form: Form) -> Problem:
-    message = f"{word} usually stands earlier: {form.text.split(' ')[0]}"
+    message = f"`{word}` usually stands earlier: `{form.text.split(' ')[0]}`"
     return Problem("modifier-order", number + 1, message, (), style=True)
 
 
@@ -297,23 +297,26 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
     for number in best.extra:
         word = words[number]
         if word in words[:number]:
-            message = f"{word} stands twice"
+            message = f"`{word}` stands twice"
             problems.append(Problem("repeated-modifier", number + 1, message))
         elif word in known:
-            message = f"{word} does not go with the other modifiers of this '{name}'"
+            message = f"`{word}` does not go with the other modifiers of this `{name}`"
             problems.append(Problem("modifier-not-allowed", number + 1, message, _instead(best)))
         else:
             near = _instead(best) or _near(word, sorted(known))
-            message = f"'{name}' has no modifier {word}"
+            message = f"`{name}` has no modifier `{word}`"
             problems.append(Problem("unknown-modifier", number + 1, message, near))
     for number in best.misplaced:
-        message = f"{words[number]} must stand earlier: {form.text.split(' ')[0]}"
+        message = f"`{words[number]}` must stand earlier: `{form.text.split(' ')[0]}`"
         problems.append(Problem("modifier-not-allowed", number + 1, message))
     if not best.extra:
         for slot in best.missing:
-            message = f"'{name}' needs {' or '.join(slot.choices)}"
+            message = f"`{name}` needs {_listed(slot.choices)}"
             problems.append(Problem("missing-modifier", 0, message, slot.choices))
     return tuple(problems)
+
+
+_SHOWN = 6
 
 
 def _near(word: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -366,8 +369,7 @@ def _judge(
     wanted = tuple((place, candidate.operand(place)) for place in places)
     problems: list[Problem] = []
     if len(places) != len(arguments):
-        expected = ", ".join(place.name for place in places) or "none"
-        message = f"{len(places)} operands are expected ({expected}), not {len(arguments)}"
+        message = f"{_counted(places)}, not {len(arguments)}"
         problems.append(Problem("operand-count", min(len(places), len(arguments)), message))
     given: set[str] = set()
     for number, ((place, operand), argument) in enumerate(zip(wanted, arguments, strict=False)):
@@ -386,6 +388,23 @@ def _judge(
     needs = tuple(need for need in entry.needs if need.because.matches(choices, given))
     ends = tuple(end for end in entry.ends if end.when.matches(choices, given))
     return Match(candidate, wanted, tuple(problems), needs, ends)
+
+
+def _counted(places: tuple[Place, ...]) -> str:
+    names = ", ".join(place.name for place in places)
+    match len(places):
+        case 0:
+            return "no operand is expected"
+        case 1:
+            return f"one operand is expected (`{names}`)"
+        case count:
+            return f"{count} operands are expected (`{names}`)"
+
+
+def _listed(choices: Sequence[str]) -> str:
+    """Choices for people: all of a few, else the first ones."""
+    shown = [f"`{choice}`" for choice in choices[:_SHOWN]]
+    return " or ".join(shown) if len(choices) <= _SHOWN else f"{', '.join(shown)} or another of its kind"
 
 
 def _facts(place: Place, argument: Argument) -> Iterator[str]:
@@ -411,11 +430,15 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
     if given.negated and not place.negatable and wanted.type != ".pred":
         return "this operand cannot be negated"
     if given.suffix and given.suffix not in place.suffixes:
-        return f"{given.suffix} cannot follow this operand"
+        return f"`{given.suffix}` cannot follow this operand"
     if given.pair is not None and not place.paired:
         return "a second destination cannot stand here"
     if given.pair is None and place.paired == "|":
-        return f"a second destination is expected here: {place.name}|{place.pair}"
+        return f"a second destination is expected here: `{place.name}|{place.pair}`"
+    if given.pair is not None:
+        why = mismatch(candidate.operand(Place(place.pair)), given.pair)
+        if why:
+            return f"the second destination: {why}"
     if place.shape == "plain" or given.kind == "unknown":
         return mismatch(wanted, given)
     if place.shape == "vector":
@@ -430,7 +453,7 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
 def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> str:
     """Checks what stands inside braces or brackets (an address's own base is checked before)."""
     if given.kind != shape:
-        return f"{{{', '.join(part.name for part in place.parts)}}} is expected here"
+        return f"`{{{', '.join(part.name for part in place.parts)}}}` is expected here"
     for parts in arrangements(place.parts):
         if len(parts) == len(given.parts):
             skip = 1 if shape == "address" else 0

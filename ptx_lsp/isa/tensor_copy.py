@@ -28,7 +28,9 @@ def _with_overrides(form: str) -> str:
         .replace("{, im2colInfo}", "")
         .replace("{.multicast}", "{.multicast::cluster::32b}")
     )
-    line = whole.replace("DIM", ".1d").replace("MAP", "[tensorMap, newAddress, newSizes, tensorCoords]")
+    line = whole.replace("DIM", ".1d").replace(
+        "MAP", "[tensorMap, newAddress, newSizes, tensorCoords]"
+    )
     more = whole.replace("DIM", ".dims").replace(
         "MAP", "[tensorMap, newAddress, newSizes, newLowerStrides, newUpperStrides, tensorCoords]"
     )

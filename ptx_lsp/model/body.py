@@ -212,13 +212,15 @@ class Body:
             self._pending.append(Free(name, scope))
 
     def _resolve_pending(self) -> None:
-        """Names that nothing before them declares: of a label further on, or of the module."""
+        """Names that nothing before them declares: of a label further on, or of the module. The labels of
+        lists of targets and call prototypes are known from there on only, as registers are.
+        """
         for pending in self._pending:
             name, scope = pending
             symbol = scope.find(name.text)
             if symbol is None:
                 self.free.setdefault(name.text, []).append(pending)
-            elif isinstance(symbol, Label | Prototype | TargetTable):
+            elif isinstance(symbol, Label):
                 self.symbols[name.start] = symbol
             else:
                 self.early_uses.append(EarlyUse(name, symbol))

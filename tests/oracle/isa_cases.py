@@ -274,7 +274,8 @@ def what_type(wanted: Operand) -> str:
 
 def _space(wanted: Operand) -> str:
     """The state space where a variable must be: `.shared` for `.shared::cluster`."""
-    return wanted.space.partition("::")[0] if isinstance(wanted.space, str) else ""
+    space = wanted.space.partition("|")[0] if isinstance(wanted.space, str) else ""
+    return space.partition("::")[0]
 
 
 def _register_type(wanted: Operand) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.body import Free
+from ptx_lsp.model.body import EarlyUse, Free
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.symbols import Declared, Label
+from ptx_lsp.model.symbols import Declared, Label, Prototype, TargetTable
 
 
 @module_rule("undeclared-name", code="E101")
@@ -67,11 +67,7 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
 
 def _in_function(function: Function) -> Iterator[Finding]:
     for early in function.body.early_uses:
-        yield Finding(
-            function.place(early.name),
-            f"`{early.name.text}` is used before its declaration; only labels may be",
-            ((early.declared.place, f"`{early.name.text}` is declared here"),),
-        )
+        yield _early(function, early)
     for use, later in function.undeclared_late:
         if not (isinstance(later, Label) and function.item.is_unclosed):
             yield _finding(function.place(use.name), use.name.text, later, [])
@@ -81,6 +77,17 @@ def _in_function(function: Function) -> Iterator[Finding]:
             yield _unknown(function, use)
         elif not function.item.is_unclosed:  # else the blocks are not those that were meant
             yield _out_of_block(function.place(use.name), use.name.text, hidden)
+
+
+def _early(function: Function, early: EarlyUse) -> Finding:
+    name, declared = early.name.text, early.declared
+    if isinstance(declared, Prototype | TargetTable):
+        message = f"`{name}` is used before its declaration; only labels of statements may be"
+    else:
+        message = f"`{name}` is used before its declaration; only labels may be"
+    return Finding(
+        function.place(early.name), message, ((declared.place, f"`{name}` is declared here"),)
+    )
 
 
 def _finding(place: Place, name: str, later: Declared | None, near: list[str]) -> Finding:

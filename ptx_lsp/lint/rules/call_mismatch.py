@@ -1,0 +1,242 @@
+"""The rule `call-mismatch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.line import Related, operand_or_line
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.calls import Call, Callee, Formal, calls
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.passing import Disagreement, disagreement
+from ptx_lsp.model.place import Located
+from ptx_lsp.model.symbols import (
+    AggregateName,
+    AliasName,
+    FunctionName,
+    Predefined,
+    Prototype,
+    Register,
+    Symbol,
+    TargetTable,
+    Variable,
+)
+from ptx_lsp.syntax import nodes
+
+_TABLE = "the label of a `.callprototype` or `.calltargets`"
+
+
+@function_rule("call-mismatch", code="E115")
+def call_mismatch(function: Function) -> Iterator[Finding]:
+    """A call that does not fit what it calls.
+
+    ## What it does
+    Compares each `call` with the declaration of the function, with the `.callprototype`, or with every
+    function of the `.calltargets` list: how many arguments and results there are, and the type, size,
+    alignment and state space of each. Also reports a call of something that is no function, and a call
+    through an address without a prototype.
+
+    ## Why it matters
+    ptxas rejects such a call, and shows neither the argument nor the declaration.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .extern .func (.param .b32 result) twice(.param .b32 value);
+    .entry kernel()
+    {
+        .param .b32 result;
+        .param .b64 value;
+        call.uni (result), twice, (value);
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .extern .func (.param .b32 result) twice(.param .b32 value);
+    .entry kernel()
+    {
+        .param .b32 result;
+        .param .b32 value;
+        call.uni (result), twice, (value);
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    Arguments that lack their parentheses get them; nothing else can be meant by them.
+    """
+    for call in calls(function):
+        wrong = _about_target(function, call) or _about_count(function, call)
+        if wrong is not None:
+            yield wrong
+        else:
+            yield from _about_values(function, call)
+
+
+# -- what is called -----------------------------------------------------------------------------------
+
+
+def _about_target(function: Function, call: Call) -> Finding | None:
+    symbol = function.resolve(call.target)
+    if symbol is None or isinstance(symbol, AliasName | AggregateName):
+        return None
+    if call.table is None:
+        return _about_direct(function, call, symbol)
+    table = function.resolve(call.table)
+    if table is None:
+        return None
+    if isinstance(symbol, FunctionName):
+        return _about_direct(function, call, symbol) or _about_extra(function, call, table)
+    name = call.target.text
+    if not isinstance(symbol, Register):
+        message = f"`{name}` is a {symbol.kind}; {_TABLE} goes with a register that holds an address"
+        return _at(function, call, call.target, message)
+    if _is_table(table):
+        return None
+    message = f"`{call.table.text}` is a {table.kind}; {_TABLE} is expected here"
+    return _at(function, call, call.table, message, _declared(table))
+
+
+def _about_direct(function: Function, call: Call, symbol: Symbol) -> Finding | None:
+    name = call.target.text
+    if isinstance(symbol, FunctionName):
+        if not symbol.is_kernel:
+            return None
+        message = f"`{name}` is a kernel; only a function (`.func`) can be called"
+        return _at(function, call, call.target, message, _declared(symbol))
+    if isinstance(symbol, Register):
+        message = f"a call through the address in `{name}` needs {_TABLE} as its last operand"
+        return _at(function, call, call.target, message)
+    message = f"`{name}` is a {symbol.kind}; only functions can be called"
+    return _at(function, call, call.target, message, _declared(symbol))
+
+
+def _about_extra(function: Function, call: Call, table: Symbol) -> Finding | None:
+    """A function's name with one operand too many."""
+    extra = call.table
+    if extra is None:
+        return None
+    name = call.target.text
+    if call.argument_list is None and isinstance(table, Register | Variable):
+        text = f"({extra.text})"
+        message = f"the arguments of a call stand in parentheses: `{text}`"
+        remedy = Remedy(f"Write `{text}`", (Replacement(function.place(extra), text),))
+        return _at(function, call, extra, message)._replace(remedy=remedy)
+    message = f"`{name}` is a function; only a call through a register has `{extra.text}` behind it"
+    return _at(function, call, extra, message)
+
+
+def _is_table(symbol: Symbol) -> bool:
+    """Whether a call can find there what it may call."""
+    match symbol:
+        case Prototype():
+            return True
+        case TargetTable():
+            return symbol.node.kind.text == ".calltargets"
+        case Variable():  # an array with the addresses of functions
+            return bool(symbol.declarator.dimensions)
+        case _:
+            return False
+
+
+# -- what is passed -----------------------------------------------------------------------------------
+
+
+def _about_count(function: Function, call: Call) -> Finding | None:
+    for callee in call.callees:
+        sides = (
+            (call.return_list, call.returns, callee.returns, "result"),
+            (call.argument_list, call.arguments, callee.parameters, "argument"),
+        )
+        for group, given, wanted, what in sides:
+            if len(given) != len(wanted) and _is_sound(function, callee):
+                message = (
+                    f"`{callee.name}` has {_count(len(wanted), what)}, but the call has {len(given)}"
+                )
+                related = ((callee.place, "it is declared here"),)
+                return _at(function, call, group or call.target, message, related)
+    return None
+
+
+def _about_values(function: Function, call: Call) -> Iterator[Finding]:
+    for is_return in (True, False):
+        for index, actual in enumerate(call.returns if is_return else call.arguments):
+            for callee in call.callees:
+                formal = (callee.returns if is_return else callee.parameters)[index]
+                wrong = disagreement(function, actual, formal, is_return=is_return)
+                if wrong is not None and _is_sound(function, callee):
+                    message = _message(function, wrong, actual, formal)
+                    related = ((formal.place, f"the {'result' if is_return else 'parameter'} is declared here"),)
+                    yield _at(function, call, actual, message, related)
+                    break
+
+
+def _message(
+    function: Function, wrong: Disagreement, actual: nodes.Operand, formal: Formal
+) -> str:
+    text = f"`{_text(function, actual)}`"
+    name = "the parameter" if formal.name == "_" else f"`{formal.name}`"
+    given, wanted = wrong.given, wrong.wanted
+    if wrong.reason == "no value":
+        return f"`_` passes nothing; {name} needs a value"
+    if wrong.reason == "own parameter":
+        return f"{text} is a parameter of `{function.name}`; pass a copy in a `.param` variable"
+    if wrong.reason == "space" or wanted is None:
+        return f"{text} cannot be passed; a register, a `.param` variable or a constant can"
+    if wrong.reason == "type" or given is None:
+        type = f", {given}," if given else ""
+        return f"{text}{type} does not fit {name}, which is {wanted}"
+    return (
+        f"{text} is aligned to {given.alignment} bytes, and {name} to {wanted.alignment};"
+        " both must be the same"
+    )
+
+
+# -- words and places ---------------------------------------------------------------------------------
+
+
+def _count(count: int, what: str) -> str:
+    if count == 0:
+        return f"no {what}s"
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _text(function: Function, part: Located) -> str:
+    base = function.item.start
+    data = function.module.document.source.data[base + part.start : base + part.end]
+    return data.decode(errors="replace")
+
+
+def _at(
+    function: Function, call: Call, part: Located, message: str, related: Related = ()
+) -> Finding:
+    place, exact = operand_or_line(function, call.node, part)
+    return Finding(place, message, exact + related)
+
+
+def _declared(symbol: Symbol) -> Related:
+    if isinstance(symbol, Predefined):
+        return ()
+    return ((symbol.place, f"`{symbol.name}` is declared here"),)
+
+
+def _is_sound(function: Function, callee: Callee) -> bool:
+    """Whether the list of parameters was read without a syntax error."""
+    symbol = callee.symbol
+    if isinstance(symbol, Prototype):
+        item, start, end = function.item, symbol.place.start, symbol.node.end
+    else:
+        other = next((f for f in function.module.functions if f.symbol is symbol), None)
+        if other is None:
+            return False
+        body = symbol.node.body
+        item, start, end = other.item, 0, body.start if body else symbol.node.end
+    return not any(start <= problem.start <= end for problem in item.problems)

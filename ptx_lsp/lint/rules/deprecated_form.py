@@ -1,0 +1,60 @@
+"""The rule `deprecated-form`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import opcode_part
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.checks import checks
+from ptx_lsp.model.function import Function
+
+
+@function_rule("deprecated-form", code="W269")
+def deprecated_form(function: Function) -> Iterator[Finding]:
+    """A form that is on its way out.
+
+    ## What it does
+    Finds forms that this `.version` still takes and the manual tells not to use any more.
+
+    ## Why it matters
+    ptxas warns of them, and a later version or target refuses them.
+
+    ## Example
+    ```ptx
+    .version 6.3
+    .target sm_60
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        shfl.idx.b32 %r1, %r2, 0, 31;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 6.3
+    .target sm_60
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: what was meant cannot be told.
+    """
+    for instruction, verdict in checks(function):
+        for end in verdict.ended:
+            if end.deprecated:
+                yield Finding(opcode_part(function, instruction, 0), end.sentence)

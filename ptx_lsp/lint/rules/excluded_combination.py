@@ -1,0 +1,62 @@
+"""The rule `excluded-combination`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import problem_place
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.checks import checks
+from ptx_lsp.model.function import Function
+
+
+@function_rule("excluded-combination", code="E164")
+def excluded_combination(function: Function) -> Iterator[Finding]:
+    """Modifiers or operands that exclude each other.
+
+    ## What it does
+    Finds combinations that an exception of the manual, or of ptxas, forbids, though each part is
+    allowed by itself.
+
+    ## Why it matters
+    ptxas rejects them.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        mul.wide.u64 %rd1, %rd2, %rd3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        mul.lo.u64 %rd1, %rd2, %rd3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: what was meant cannot be told.
+    """
+    for instruction, verdict in checks(function):
+        for problem in verdict.problems:
+            if problem.kind == "excluded" and not problem.style:
+                place = problem_place(function, instruction, problem)
+                yield Finding(place, problem.message)

@@ -1,0 +1,62 @@
+"""The rule `missing-modifier`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import problem_place
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.checks import checks
+from ptx_lsp.model.function import Function
+
+
+@function_rule("missing-modifier", code="E162")
+def missing_modifier(function: Function) -> Iterator[Finding]:
+    """An instruction without a modifier that it must have.
+
+    ## What it does
+    Finds instructions that lack a type, a rounding, a mode or another modifier that their form
+    demands.
+
+    ## Why it matters
+    ptxas rejects them.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        mul.s32 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        mul.lo.s32 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is a fix only where one modifier alone can be meant.
+    """
+    for instruction, verdict in checks(function):
+        for problem in verdict.problems:
+            if problem.kind == "missing-modifier" and not problem.style:
+                place = problem_place(function, instruction, problem)
+                yield Finding(place, problem.message)

@@ -1,0 +1,61 @@
+"""The rule `modifier-order`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import problem_place
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.checks import checks
+from ptx_lsp.model.function import Function
+
+
+@function_rule("modifier-order", code="S460")
+def modifier_order(function: Function) -> Iterator[Finding]:
+    """Modifiers in an order, or a number, that the manual does not have.
+
+    ## What it does
+    Finds modifiers that ptxas takes where they stand, though the manual has them elsewhere, and
+    flags given twice.
+
+    ## Why it matters
+    Other readers of PTX, and people, expect the order of the manual.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        mul.f32.rn %f1, %f2, %f3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        mul.rn.f32 %f1, %f2, %f3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix yet.
+    """
+    for instruction, verdict in checks(function):
+        for problem in verdict.problems:
+            if problem.style:
+                yield Finding(problem_place(function, instruction, problem), problem.message)

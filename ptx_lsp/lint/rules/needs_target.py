@@ -1,0 +1,63 @@
+"""The rule `needs-target`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.needs import unmet
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+
+@function_rule("needs-target", code="E168")
+def needs_target(function: Function) -> Iterator[Finding]:
+    """An instruction that the target does not have.
+
+    ## What it does
+    Finds instructions, and modifiers and types of theirs, that the file's `.target` lacks at every
+    version, and says which targets have them.
+
+    ## Why it matters
+    ptxas rejects them.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.u16x2 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.u16x2 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: another target is another machine.
+    """
+    for need in unmet(function):
+        if need.version is None:
+            ways = ", or ".join(dict.fromkeys(str(way) for way in need.ways))
+            yield Finding(
+                need.place,
+                f"`{need.what}` is not there on `{function.module.target}`; it needs {ways}",
+            )

@@ -1,0 +1,60 @@
+"""The rule `needs-version`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.needs import raise_version, unmet
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+
+@function_rule("needs-version", code="E167")
+def needs_version(function: Function) -> Iterator[Finding]:
+    """An instruction that needs a newer `.version`.
+
+    ## What it does
+    Finds instructions, and modifiers and types of theirs, that this file's target has but its
+    `.version` does not know yet.
+
+    ## Why it matters
+    ptxas rejects them.
+
+    ## Example
+    ```ptx
+    .version 7.8
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.u16x2 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.u16x2 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix raises `.version` to the least that serves; what the file means stays the same.
+    """
+    for need in unmet(function):
+        if need.version is not None:
+            message = f"`{need.what}` needs PTX ISA {need.version}, and this file says {function.module.version}"
+            yield Finding(need.place, message, remedy=raise_version(function.module, need.version))

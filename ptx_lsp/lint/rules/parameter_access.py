@@ -1,0 +1,139 @@
+"""The rule `parameter-access`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.line import operand_or_line
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Variable
+from ptx_lsp.syntax import nodes
+
+_SPACES = frozenset({"param", "param::func", "param::entry"})
+
+
+@function_rule("parameter-access", code="E118")
+def parameter_access(function: Function) -> Iterator[Finding]:
+    """A parameter used against its direction, or as another kind of parameter than it is.
+
+    ## What it does
+    Finds a `st.param` to a parameter that the function receives, a `ld.param` of its own return
+    parameter, `.param::entry` or `.param::func` for a parameter of the other kind, and a `mov` of the
+    address of a `.param` variable that the body declares.
+
+    ## Why it matters
+    Received parameters can only be read and return parameters only be written; the variables for the
+    arguments of a call have no address. ptxas rejects the rest.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .func (.param .b32 result) twice(.param .b32 value)
+    {
+        .reg .b32 %r<2>;
+        ld.param.b32 %r0, [value];
+        add.s32 %r1, %r0, %r0;
+        st.param.b32 [value], %r1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .func (.param .b32 result) twice(.param .b32 value)
+    {
+        .reg .b32 %r<2>;
+        ld.param.b32 %r0, [value];
+        add.s32 %r1, %r0, %r0;
+        st.param.b32 [result], %r1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which parameter was meant is not known.
+    """
+    received = {symbol.name: symbol for symbol in function.body.parameters}
+    returned = {symbol.name: symbol for symbol in function.body.returns}
+    for instruction, _ in function.body.instructions:
+        opcode = instruction.opcode.text
+        if opcode.startswith("ld."):
+            found = _accessed(function, instruction, 1)
+            message = found and _about_load(function, opcode, found[1], found[1].name in returned)
+        elif opcode.startswith("st."):
+            found = _accessed(function, instruction, 0)
+            message = found and _about_store(opcode, found[1], found[1].name in received)
+        elif opcode.startswith(("mov.", "cvta.")) and not opcode.startswith("cvta.to"):
+            found = _moved(function, instruction)
+            known = found is not None and (found[1].name in received or found[1].name in returned)
+            message = None if known else found and _about_address(found[1])
+        else:
+            continue
+        if found and message:
+            place, related = operand_or_line(function, instruction, found[0])
+            yield Finding(place, message, (*related, (found[1].place, "it is declared here")))
+
+
+def _accessed(
+    function: Function, instruction: nodes.Instruction, index: int
+) -> tuple[nodes.Name, Variable] | None:
+    """The `.param` variable in the address that is operand number `index` of a `ld.param` or `st.param`."""
+    parts = instruction.opcode.text.split(".")
+    if _SPACES.isdisjoint(parts) or len(instruction.operands) <= index:
+        return None
+    address = instruction.operands[index]
+    if not isinstance(address, nodes.Address) or not address.items:
+        return None
+    first = address.items[0]
+    return _parameter(function, first.left if isinstance(first, nodes.Binary) else first)
+
+
+def _moved(
+    function: Function, instruction: nodes.Instruction
+) -> tuple[nodes.Name, Variable] | None:
+    """The `.param` variable whose address a `mov` takes."""
+    return _parameter(function, instruction.operands[1]) if len(instruction.operands) == 2 else None
+
+
+def _parameter(
+    function: Function, value: nodes.Expression
+) -> tuple[nodes.Name, Variable] | None:
+    symbol = function.resolve(value) if isinstance(value, nodes.Name) else None
+    if isinstance(value, nodes.Name) and isinstance(symbol, Variable) and symbol.space == ".param":
+        return value, symbol
+    return None
+
+
+def _about_load(function: Function, opcode: str, symbol: Variable, is_returned: bool) -> str | None:
+    if is_returned:  # ptxas goes by the name, even where the body has a variable of the same name
+        return f"`{symbol.name}` is a return parameter; it can be written, not read"
+    is_kernels = symbol.is_parameter and function.is_kernel
+    if "::func" in opcode and is_kernels:
+        return f"`{symbol.name}` is a parameter of a kernel: `.param` or `.param::entry` reads it"
+    if "::entry" in opcode and not symbol.is_parameter:
+        return f"`{symbol.name}` is for a call: `.param` or `.param::func` reads it"
+    return None
+
+
+def _about_store(opcode: str, symbol: Variable, is_received: bool) -> str | None:
+    if "::entry" in opcode or not is_received:  # `st` has no `.param::entry`
+        return None
+    return f"`{symbol.name}` is a parameter that `{_owner(symbol)}` receives; it cannot be written"
+
+
+def _about_address(symbol: Variable) -> str | None:
+    if symbol.is_parameter:
+        return None
+    return f"`{symbol.name}` has no address: it is there to pass arguments; load from it"
+
+
+def _owner(symbol: Variable) -> str:
+    node = symbol.place.owner
+    return node.name.text if isinstance(node, nodes.Function) and node.name else "the function"

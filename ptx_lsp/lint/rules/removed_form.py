@@ -1,0 +1,60 @@
+"""The rule `removed-form`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import opcode_part
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.checks import checks
+from ptx_lsp.model.function import Function
+
+
+@function_rule("removed-form", code="E169")
+def removed_form(function: Function) -> Iterator[Finding]:
+    """A form that newer versions or targets have taken away.
+
+    ## What it does
+    Finds forms that PTX had once and that this `.version` and `.target` refuse.
+
+    ## Why it matters
+    ptxas rejects them.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        shfl.idx.b32 %r1, %r2, 0, 31;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: what was meant cannot be told.
+    """
+    for instruction, verdict in checks(function):
+        for end in verdict.ended:
+            if not end.deprecated:
+                yield Finding(opcode_part(function, instruction, 0), end.sentence)

@@ -1,0 +1,67 @@
+"""The rule `unknown-opcode`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.opcode import problem_place
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.checks import checks
+from ptx_lsp.model.function import Function
+
+
+@function_rule("unknown-opcode", code="E160")
+def unknown_opcode(function: Function) -> Iterator[Finding]:
+    """An instruction that PTX does not have.
+
+    ## What it does
+    Finds opcodes that the instruction table does not know, and names the nearest that it does.
+
+    ## Why it matters
+    ptxas rejects them: `Not a name of any known instruction`.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        ad.s32 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.s32 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix takes the nearest opcode; it is a guess, so it is not applied unasked.
+    """
+    for instruction, verdict in checks(function):
+        for problem in verdict.problems:
+            if problem.kind == "unknown-opcode":
+                place = problem_place(function, instruction, problem)
+                message, remedy = problem.message, None
+                if problem.choices:
+                    nearest = problem.choices[0]
+                    message += f"; did you mean `{nearest}`?"
+                    replacement = Replacement(place, nearest)
+                    remedy = Remedy(f"Replace by `{nearest}`", (replacement,), safe=False)
+                yield Finding(place, message, remedy=remedy)

@@ -1,0 +1,64 @@
+"""The rule `wrong-guard`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.arguments import argument
+from ptx_lsp.model.function import Function
+
+
+@function_rule("wrong-guard", code="E170")
+def wrong_guard(function: Function) -> Iterator[Finding]:
+    """A guard `@p` whose name is no predicate.
+
+    ## What it does
+    Reports guards that name a register of another type than `.pred`, or something that is no register.
+
+    ## Why it matters
+    ptxas rejects it.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<2>;
+        mov.b32 %r0, 1;
+        @%r0 mov.b32 %r1, 2;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<2>;
+        .reg .pred %p;
+        mov.b32 %r0, 1;
+        setp.ne.s32 %p, %r0, 0;
+        @%p mov.b32 %r1, 2;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which predicate was meant is not known.
+    """
+    for instruction, _ in function.body.instructions:
+        if instruction.guard is None:
+            continue
+        predicate = instruction.guard.predicate
+        given = argument(function, predicate)
+        if given.kind == "unknown" or given.type == ".pred":
+            continue
+        what = f"a register of type `{given.type}`" if given.kind == "register" else f"a {given.kind}"
+        yield Finding(function.place(predicate), f"a guard must be a predicate, not {what}")

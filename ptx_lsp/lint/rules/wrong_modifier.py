@@ -1,0 +1,71 @@
+"""The rule `wrong-modifier`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.opcode import problem_place
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.checks import checks
+from ptx_lsp.model.function import Function
+
+
+@function_rule("wrong-modifier", code="E161")
+def wrong_modifier(function: Function) -> Iterator[Finding]:
+    """A modifier that this instruction does not have, or not with its other modifiers.
+
+    ## What it does
+    Finds modifiers that no form of the opcode has, that belong to another of its forms, or that
+    stand where they cannot.
+
+    ## Why it matters
+    ptxas rejects them, and does not say what would be right.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.wide.s32 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.s32 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix, where there is one, takes the nearest modifier; it is a guess, so it is not applied
+    unasked.
+    """
+    for instruction, verdict in checks(function):
+        for problem in verdict.problems:
+            if problem.kind in ("unknown-modifier", "modifier-not-allowed"):
+                place = problem_place(function, instruction, problem)
+                message, remedy = problem.message, None
+                if len(problem.choices) == 1:
+                    nearest = problem.choices[0]
+                    message += f"; did you mean `{nearest}`?"
+                    replacement = Replacement(place, nearest)
+                    remedy = Remedy(f"Replace by `{nearest}`", (replacement,), safe=False)
+                elif problem.choices:
+                    message += f"; here it takes {', '.join(f'`{c}`' for c in problem.choices)}"
+                yield Finding(place, message, remedy=remedy)

@@ -1,0 +1,64 @@
+"""The rule `wrong-operand`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import problem_place
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.checks import checks
+from ptx_lsp.model.function import Function
+
+
+@function_rule("wrong-operand", code="E166")
+def wrong_operand(function: Function) -> Iterator[Finding]:
+    """An operand of the wrong kind, type or size, or a constant out of range.
+
+    ## What it does
+    Compares each operand with what the instruction takes there: a register, a constant, an address,
+    a vector, a label; the register's declared type with the type of the instruction (`.bN` fits
+    everything of its size, integers fit integers); the state space of an address; the range of a
+    constant.
+
+    ## Why it matters
+    ptxas rejects it with `Arguments mismatch`, and does not say which operand it means.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.s32 %r1, %rd1, %r3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        .reg .f32 %f<4>;
+        .reg .b64 %rd<4>;
+        add.s32 %r1, %r2, %r3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: what was meant cannot be told.
+    """
+    for instruction, verdict in checks(function):
+        for problem in verdict.problems:
+            if problem.kind == "operand" and not problem.style:
+                place = problem_place(function, instruction, problem)
+                yield Finding(place, problem.message)

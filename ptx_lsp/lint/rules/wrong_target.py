@@ -1,0 +1,141 @@
+"""The rule `wrong-target`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.line import Related, operand_or_line, part_or_line
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import FunctionName, Label, Predefined, Symbol, TargetTable
+from ptx_lsp.syntax import nodes
+
+_BRANCHES = frozenset({"bra", "bra.uni"})
+_INDEXED = frozenset({"brx.idx", "brx.idx.uni"})
+
+
+@function_rule("wrong-target", code="E116")
+def wrong_target(function: Function) -> Iterator[Finding]:
+    """A branch to what is no label, or a list of targets with something else in it.
+
+    ## What it does
+    Finds a `bra` whose operand names a register, variable, function or list, or a label and an offset; a
+    `brx.idx` whose last operand is not the label of a `.branchtargets`; names in a `.branchtargets` that
+    are no labels, and in a `.calltargets` that are no functions.
+
+    ## Why it matters
+    ptxas rejects it: `Label expected`, or `Illegal branch target`.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %index;
+        mov.u32 %index, 0;
+        brx.idx %index, first;
+    first:
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %index;
+        mov.u32 %index, 0;
+    targets: .branchtargets first;
+        brx.idx %index, targets;
+    first:
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: where the branch was meant to go is not known.
+    """
+    for instruction, _ in function.body.instructions:
+        opcode = instruction.opcode.text
+        if opcode in _BRANCHES:
+            yield from _of_branch(function, instruction)
+        elif opcode in _INDEXED:
+            yield from _of_indexed(function, instruction)
+    for table in function.body.statements:
+        if isinstance(table, nodes.TargetList):
+            yield from _of_table(function, table)
+
+
+def _of_branch(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    match instruction.operands:
+        case (nodes.Name() as name,):
+            symbol = function.resolve(name)
+            if symbol is None or isinstance(symbol, Label):
+                return
+            message = f"`{name.text}` is a {symbol.kind}; a label is expected"
+        case (nodes.Binary(left=nodes.Name() as name) as whole,):
+            symbol = function.resolve(name)
+            if not isinstance(symbol, Label):
+                return
+            place, related = operand_or_line(function, instruction, whole)
+            yield Finding(place, f"a branch goes to a label itself, not to `{name.text}` and an offset",
+                          related)
+            return
+        case _:
+            return
+    place, related = operand_or_line(function, instruction, name)
+    yield Finding(place, message, related + _declared(symbol))
+
+
+def _of_indexed(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    match instruction.operands:
+        case (_, nodes.Name() as name):
+            symbol = function.resolve(name)
+        case _:
+            return
+    if symbol is None or _is_branch_table(symbol):
+        return
+    message = f"`{name.text}` is a {symbol.kind}; the label of a `.branchtargets` is expected"
+    if isinstance(symbol, TargetTable):
+        message = f"`{name.text}` is a `{symbol.node.kind.text}`; a `.branchtargets` is expected"
+    place, related = operand_or_line(function, instruction, name)
+    yield Finding(place, message, related + _declared(symbol))
+
+
+def _of_table(function: Function, table: nodes.TargetList) -> Iterator[Finding]:
+    is_of_calls = table.kind.text == ".calltargets"
+    for name in table.names:
+        symbol = function.resolve(name)
+        if symbol is None:
+            continue
+        if is_of_calls:
+            if not isinstance(symbol, FunctionName):
+                message = f"`{name.text}` is a {symbol.kind}; a `.calltargets` lists functions"
+                yield Finding(function.place(name), message, _declared(symbol))
+        elif not isinstance(symbol, Label) and not _is_of(symbol, table):
+            message = f"`{name.text}` is a {symbol.kind}; a `.branchtargets` lists labels"
+            place, related = part_or_line(function, table.kind, name)
+            yield Finding(place, message, related + _declared(symbol))
+
+
+def _is_branch_table(symbol: Symbol) -> bool:
+    return isinstance(symbol, TargetTable) and symbol.node.kind.text == ".branchtargets"
+
+
+def _is_of(symbol: Symbol, table: nodes.TargetList) -> bool:
+    """Whether `symbol` is the label of `table`, which a table may list."""
+    return isinstance(symbol, TargetTable) and symbol.node is table
+
+
+def _declared(symbol: Symbol) -> Related:
+    if isinstance(symbol, Predefined):
+        return ()
+    place: Place = symbol.place
+    return ((place, f"`{symbol.name}` is declared here"),)

@@ -1,0 +1,142 @@
+"""What each `call` instruction calls, and what it passes for which parameter.
+
+As ptxas has it (docs/ptxas.md, part 3): a function by its name, or through an address in a register
+together with a `.callprototype`, a `.calltargets` list, or an array of functions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import FunctionName, Prototype, TargetTable
+from ptx_lsp.syntax import nodes
+
+
+class Formal(NamedTuple):
+    """A parameter, or return parameter, of what is called."""
+
+    declaration: nodes.Declaration
+    declarator: nodes.Declarator
+    place: Place
+
+    @property
+    def name(self) -> str:
+        return self.declarator.name.text
+
+
+class Callee(NamedTuple):
+    """What may be called: a function, or whatever a call prototype describes; `place` is its name."""
+
+    symbol: FunctionName | Prototype
+    place: Place
+    returns: tuple[Formal, ...]
+    parameters: tuple[Formal, ...]
+
+    @property
+    def name(self) -> str:
+        return self.symbol.name
+
+
+class Call(NamedTuple):
+    """A `call`. `target` is the function's name, or the register with its address, and `table` then what
+    stands last; `callees` is empty where they are not known.
+    """
+
+    node: nodes.Instruction
+    target: nodes.Name
+    table: nodes.Name | None
+    return_list: nodes.Group | None
+    argument_list: nodes.Group | None
+    callees: tuple[Callee, ...]
+
+    @property
+    def returns(self) -> tuple[nodes.Operand, ...]:
+        """What takes the results."""
+        return self.return_list.items if self.return_list else ()
+
+    @property
+    def arguments(self) -> tuple[nodes.Operand, ...]:
+        return self.argument_list.items if self.argument_list else ()
+
+
+@fact
+def calls(function: Function) -> tuple[Call, ...]:
+    """The calls of `function` in order, without those with a syntax error or with other operands."""
+    found = (
+        _call(function, node)
+        for node, _ in function.body.instructions
+        if node.opcode.text in ("call", "call.uni") and not _is_broken(function, node)
+    )
+    return tuple(call for call in found if call is not None)
+
+
+def _is_broken(function: Function, node: nodes.Instruction) -> bool:
+    return any(node.start <= problem.start <= node.end for problem in function.item.problems)
+
+
+def _call(function: Function, node: nodes.Instruction) -> Call | None:
+    match node.operands:
+        case (nodes.Group() as returns, nodes.Name() as target, *rest):
+            return_list = returns
+        case (nodes.Name() as target, *rest):
+            return_list = None
+        case _:
+            return None
+    argument_list = table = None
+    match rest:
+        case [nodes.Group() as argument_list]:
+            pass
+        case [nodes.Group() as argument_list, nodes.Name() as table]:
+            pass
+        case [nodes.Name() as table]:
+            pass
+        case []:
+            pass
+        case _:
+            return None
+    callees = _callees(function, target, table)
+    return Call(node, target, table, return_list, argument_list, callees)
+
+
+def _callees(
+    function: Function, target: nodes.Name, table: nodes.Name | None
+) -> tuple[Callee, ...]:
+    symbol = function.resolve(table or target)
+    match symbol:
+        case FunctionName() if table is None and not symbol.is_kernel:
+            return (_of_function(symbol),)
+        case Prototype() if table is not None:
+            return (_of_prototype(symbol),)
+        case TargetTable() if table is not None and symbol.node.kind.text == ".calltargets":
+            listed = [function.resolve(name) for name in symbol.node.names]
+            functions = [found for found in listed if isinstance(found, FunctionName)]
+            if len(functions) < len(listed):
+                return ()
+            return tuple(_of_function(found) for found in functions)
+        case _:
+            return ()
+
+
+def _of_function(symbol: FunctionName) -> Callee:
+    node = symbol.node
+    returns = _formals(symbol.place, node.returns)
+    return Callee(symbol, symbol.place, returns, _formals(symbol.place, node.parameters))
+
+
+def _of_prototype(symbol: Prototype) -> Callee:
+    node = symbol.node
+    returns = _formals(symbol.place, node.returns)
+    return Callee(symbol, symbol.place, returns, _formals(symbol.place, node.parameters))
+
+
+def _formals(
+    place: Place, declarations: tuple[nodes.Declaration, ...] | None
+) -> tuple[Formal, ...]:
+    return tuple(
+        Formal(declaration, declarator, Place.of(place.owner, declarator.name))
+        for declaration in declarations or ()
+        for declarator in declaration.declarators
+    )

@@ -1,0 +1,195 @@
+"""Whether what a call passes agrees with the parameter that it is passed for.
+
+ptxas compares sizes, kinds of type and alignments (docs/ptxas.md, section 3.1). Parameters in `.reg` and
+in `.param` take the same: registers, `.param` variables of the caller's body, and constants.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp.isa.types import TYPES, Kind, Type, fits
+from ptx_lsp.model.arguments import argument
+from ptx_lsp.model.calls import Formal
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.scope import integer
+from ptx_lsp.model.symbols import Predefined, Register, Variable, element_type, vector_length
+from ptx_lsp.syntax import nodes
+
+Reason: TypeAlias = Literal["no value", "own parameter", "space", "type", "alignment"]
+"""What is wrong with an argument: it is `_`, a `.param` parameter of the calling function, no register,
+`.param` variable or constant at all, or its type or alignment is not the parameter's.
+"""
+
+_CONSTANTS = ("integer", "float", "single")
+_UNKNOWN = -1
+
+
+class Shape(NamedTuple):
+    """What must agree: `length` counts the elements of an array (None: no array, 0: unsized), and
+    `alignment` is in bytes.
+    """
+
+    type: Type
+    vector: int
+    length: int | None
+    alignment: int
+
+    @property
+    def bytes(self) -> int:
+        """Of one element."""
+        return _size(self.type) * self.vector
+
+    def __str__(self) -> str:
+        vector = f".v{self.vector} " if self.vector > 1 else ""
+        if self.length is None:
+            return f"`{vector}{self.type.name}`"
+        return f"`{vector}{self.type.name}[{self.length or ''}]`"
+
+
+class Disagreement(NamedTuple):
+    """What is passed, as far as it has a shape, and what had to be."""
+
+    reason: Reason
+    given: Shape | None
+    wanted: Shape | None
+
+
+def disagreement(
+    function: Function, actual: nodes.Operand, formal: Formal, *, is_return: bool
+) -> Disagreement | None:
+    """What is wrong with `actual`, which a call in `function` passes for `formal`; None where nothing is,
+    or where that cannot be told.
+    """
+    wanted = shape(formal.declaration, formal.declarator)
+    given: Shape | None = None
+    reason: Reason | None = None
+    if not isinstance(actual, nodes.Name):
+        reason = _of_constant(argument(function, actual).kind, wanted)
+    elif actual.text == "_":
+        reason = None if is_return else "no value"
+    else:
+        match function.resolve(actual):
+            case None:
+                pass
+            case Predefined(name="WARP_SZ"):
+                reason = _of_constant("integer", wanted)
+            case Variable(space=".param", is_parameter=True):
+                reason = "own parameter"
+            case Register() | Variable(space=".param") as symbol:
+                given = shape_of(function, symbol)
+                reason = _of_shapes(given, wanted)
+            case _:
+                reason = "space"
+    return Disagreement(reason, given, wanted) if reason else None
+
+
+def shape_of(function: Function, symbol: Register | Variable) -> Shape | None:
+    """What a name of `function` passes; None where its declaration is not understood."""
+    if isinstance(symbol, Variable):
+        return shape(symbol.declaration, symbol.declarator)
+    type = TYPES.get(symbol.type)
+    if type is None:
+        return None
+    natural = _size(type) * symbol.vector
+    return Shape(type, symbol.vector, None, _stated_alignment(function, symbol) or natural)
+
+
+def shape(declaration: nodes.Declaration, declarator: nodes.Declarator) -> Shape | None:
+    """That of a variable or parameter; None where the declaration is not understood."""
+    type = TYPES.get(element_type(declaration))
+    if type is None or type.kind is Kind.HANDLE:
+        return None
+    vector = vector_length(declaration)
+    length = _length(declarator.dimensions)
+    alignment = _alignment(declaration, _size(type) * vector)
+    if alignment is None or length == _UNKNOWN:
+        return None
+    return Shape(type, vector, length, alignment)
+
+
+def _size(type: Type) -> int:
+    """In bytes, which is also its natural alignment; ptxas gives a predicate 4."""
+    return type.bytes or 4
+
+
+def _stated_alignment(function: Function, register: Register) -> int | None:
+    """The `.align` of a register in bytes, hardly ever written."""
+    for statement in function.body.statements:
+        if isinstance(statement, nodes.Declaration) and statement.alignment is not None:
+            if any(found is register.declarator for found in statement.declarators):
+                return _alignment(statement, _size(TYPES[register.type]) * register.vector)
+    return None
+
+
+def _alignment(declaration: nodes.Declaration, natural: int) -> int | None:
+    """In bytes: `.align` can only raise it; None where that is no number."""
+    if declaration.alignment is None:
+        return natural
+    stated = integer(declaration.alignment.text) if isinstance(declaration.alignment, nodes.Number) else 0
+    return max(stated, natural) if stated else None
+
+
+def _length(dimensions: tuple[nodes.Expression | None, ...]) -> int | None:
+    """None: no array; 0: unsized; `_UNKNOWN`: no plain number, or more than one."""
+    if not dimensions:
+        return None
+    size = dimensions[0]
+    if size is None and len(dimensions) == 1:
+        return 0
+    found = integer(size.text) if isinstance(size, nodes.Number) and len(dimensions) == 1 else None
+    return _UNKNOWN if found is None else found
+
+
+def _of_constant(kind: str, wanted: Shape | None) -> Reason | None:
+    if kind not in _CONSTANTS or wanted is None or wanted.vector > 1:
+        return None
+    if wanted.length is not None:
+        return "type"
+    type = wanted.type
+    if type.kind is Kind.BITS:
+        return None
+    if type.name == ".f16x2":
+        return None if kind == "single" else "type"
+    if type.is_integer:
+        return None if kind == "integer" else "type"
+    if type.kind is Kind.FLOAT:
+        return "type" if kind == "integer" else None
+    return "type"
+
+
+def _of_shapes(given: Shape | None, wanted: Shape | None) -> Reason | None:
+    if given is None or wanted is None:
+        return None
+    if not _types_agree(given, wanted):
+        return "type"
+    return None if given.alignment == wanted.alignment else "alignment"
+
+
+def _types_agree(given: Shape, wanted: Shape) -> bool:
+    """In doubt yes."""
+    if (given.length is None) != (wanted.length is None):
+        return False
+    if given.length is None:
+        if given.bytes != wanted.bytes:
+            return False
+        if given.vector > 1 or wanted.vector > 1:
+            return True
+        return _scalars_agree(given.type, wanted.type)
+    if wanted.length and given.length * given.bytes != wanted.length * wanted.bytes:
+        return False
+    if Kind.ALTERNATE in (given.type.kind, wanted.type.kind) or given.vector > 1:
+        return True
+    return _elements_agree(given.type, wanted.type)
+
+
+def _scalars_agree(given: Type, wanted: Type) -> bool:
+    """`.f16x2` goes with everything of its size, predicates included."""
+    if ".f16x2" in (given.name, wanted.name):
+        return True
+    return given is wanted or fits(given, wanted)
+
+
+def _elements_agree(given: Type, wanted: Type) -> bool:
+    """Of arrays of one size the elements may differ in size where one is of bits."""
+    return Kind.BITS in (given.kind, wanted.kind) or fits(given, wanted)
