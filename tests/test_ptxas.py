@@ -235,3 +235,9 @@ def test_real_extern_function_and_unknown_architecture() -> None:
     assert judge(calls.encode(), ptxas=real()).accepted
     with pytest.raises(PtxasError, match="sm_9"):
         judge(calls.encode(), ptxas=real(), arch="sm_9")
+
+
+def test_lines_of_texts_inside_ptxas_are_not_the_users() -> None:
+    text = "ptxas <macro util>, line 2; error   : PTX .version 8.5 does not support .target sm_100\n"
+    (message,) = read(text, accepted=False).messages
+    assert message == Message("error", None, "PTX .version 8.5 does not support .target sm_100")

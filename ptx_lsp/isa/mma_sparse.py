@@ -24,7 +24,7 @@ _C_TYPE: Follows = {"ctype=.f16": ".b32", ".s32": ".s32", "": ".f32"}
 # ptxas takes no integer for the metadata. The selector says which of four neighbouring lanes hold
 # them: one, a pair, or all.
 _METADATA = reads(".b32", immediate=False, also=("single",))
-_ALL = immediate(0, 0)
+_ALL = immediate(values=(0,))
 
 _DIFFERENT = "D and C must have the same type"
 _ANY_10_OR_12 = "sm_100f sm_110f sm_120f"

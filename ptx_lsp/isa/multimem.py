@@ -23,14 +23,15 @@ _INTEGER_RULES: tuple[Unless, ...] = (
     (".add|.min|.max .b32|.b64", ".add, .min and .max need a number's type, not .b32 or .b64"),
     (".add .s64", ".add takes .u64, which is the same as .s64"),
 )
-_VECTOR_RULES: tuple[Unless, ...] = (
-    (
-        "!.v2|.v4|.v8 .f16|.bf16|.e5m2|.e4m3|.e5m2x2|.e4m3x2",
-        "this type needs a vector of 32 bits or more",
-    ),
-    (".v2 .e5m2|.e4m3", "a vector of this type has 4 or 8 elements"),
-    (".v8 .f16x2|.bf16x2|.f32|.e5m2x4|.e4m3x4", "a vector holds at most 128 bits here"),
+_FLOAT_RULES: tuple[Unless, ...] = (
+    ("!.v2|.v4|.v8 .f16|.bf16", "this type needs a vector of 32 bits or more"),
+    (".v8 .f16x2|.bf16x2|.f32", "a vector holds at most 128 bits here"),
     (".v2|.v4|.v8 .f64", ".f64 cannot be a vector here"),
+)
+_FP8_RULES: tuple[Unless, ...] = (
+    ("!.v2|.v4|.v8 .e5m2|.e4m3|.e5m2x2|.e4m3x2", "this type needs a vector of 32 bits or more"),
+    (".v2 .e5m2|.e4m3", "a vector of this type has 4 or 8 elements"),
+    (".v8 .e5m2x4|.e4m3x4", "a vector holds at most 128 bits here"),
 )
 
 instruction(
@@ -61,7 +62,8 @@ instruction(
     operands={"d": writes(count=".vec"), "a": _READ},
     unless=[
         *_INTEGER_RULES,
-        *_VECTOR_RULES,
+        *_FLOAT_RULES,
+        *_FP8_RULES,
         (".min|.max .f32|.f64", ".min and .max take integers and small floats"),
         (f".acc::f32 {_FP8}", "this type adds up in .f16: .acc::f16"),
         (f".acc::f16 !{_FP8}", "this type adds up in .f32: .acc::f32"),
@@ -85,7 +87,8 @@ instruction(
     """,
     operands={"a": _WRITTEN, "b": reads(count=".vec")},
     unless=[
-        *_VECTOR_RULES,
+        *_FLOAT_RULES,
+        *_FP8_RULES,
         (".v2|.v4|.v8 .b32|.b64|.u32|.u64|.s32|.s64", "a vector holds floats here"),
     ],
     since=[("", "8.1", 90), _FP8_TARGETS],
@@ -117,7 +120,7 @@ instruction(
         "a": address(_SPACE, access="both", type=".u64"),
         "b": reads(count=".vec"),
     },
-    unless=[*_INTEGER_RULES, *_VECTOR_RULES],
+    unless=[*_INTEGER_RULES, *_FLOAT_RULES],
     since=[("", "8.1", 90)],
     notes=["ptxas takes .min and .max of vectors of .f16, .f16x2, .bf16 and .bf16x2 too."],
     example="multimem.red.relaxed.sys.global.add.u32 [%u64_1], %u32_1;",

@@ -306,7 +306,7 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
             near = _instead(best) or _near(word, sorted(known))
             message = f"`{name}` has no modifier `{word}`"
             problems.append(Problem("unknown-modifier", number + 1, message, near))
-    for number in best.misplaced:
+    for number in best.misplaced if best.extra or not best.missing else ():
         message = f"`{words[number]}` must stand earlier: `{form.text.split(' ')[0]}`"
         problems.append(Problem("modifier-not-allowed", number + 1, message))
     if not best.extra:

@@ -126,7 +126,7 @@ _SPARSE_OPERANDS: Final = {
     **_OPERANDS,
     "metadata": UNCHECKED_WORD,
     "pair": immediate(0, 1),
-    "all": immediate(0, 0),
+    "all": immediate(values=(0,)),
 }
 _SPARSE_SHARED_A = f"d, a-desc, b-desc, metadata, pair, {_SIGNS}"
 _SPARSE_OWN_A = f"d, a, b-desc, metadata, pair, {_SIGNS}"

@@ -11,6 +11,7 @@ from ptx_lsp.facts import fact
 from ptx_lsp.isa.verdict import Verdict, judge
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
 
@@ -40,7 +41,13 @@ def checks(function: Function) -> tuple[Check, ...]:
 
 
 def _is_broken(function: Function, instruction: nodes.Instruction) -> bool:
-    """A syntax error tells of it already."""
-    return not instruction.opcode.text or any(
-        instruction.start <= problem.start <= instruction.end for problem in function.item.problems
+    """A syntax error, or an index behind a register, tells of it already."""
+    if not instruction.opcode.text:
+        return True
+    if any(instruction.start <= p.start <= instruction.end for p in function.item.problems):
+        return True
+    return any(
+        isinstance(operand, nodes.Element)
+        and isinstance(function.resolve(operand.array), Register)
+        for operand in instruction.operands
     )

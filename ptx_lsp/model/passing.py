@@ -77,22 +77,23 @@ def disagreement(
             case Variable(space=".param", is_parameter=True):
                 reason = "own parameter"
             case Register() | Variable(space=".param") as symbol:
-                given = shape_of(function, symbol)
+                given = shape_of(symbol)
                 reason = _of_shapes(given, wanted)
+                if reason == "alignment" and _is_aligned(function, symbol):
+                    reason = None
             case _:
                 reason = "space"
     return Disagreement(reason, given, wanted) if reason else None
 
 
-def shape_of(function: Function, symbol: Register | Variable) -> Shape | None:
-    """What a name of `function` passes; None where its declaration is not understood."""
+def shape_of(symbol: Register | Variable) -> Shape | None:
+    """What a name passes; None where its declaration is not understood. A register's `.align` is left
+    out, as it is hardly ever written.
+    """
     if isinstance(symbol, Variable):
         return shape(symbol.declaration, symbol.declarator)
     type = TYPES.get(symbol.type)
-    if type is None:
-        return None
-    natural = _size(type) * symbol.vector
-    return Shape(type, symbol.vector, None, _stated_alignment(function, symbol) or natural)
+    return type and Shape(type, symbol.vector, None, _size(type) * symbol.vector)
 
 
 def shape(declaration: nodes.Declaration, declarator: nodes.Declarator) -> Shape | None:
@@ -113,20 +114,12 @@ def _size(type: Type) -> int:
     return type.bytes or 4
 
 
-def _stated_alignment(function: Function, register: Register) -> int | None:
-    """The `.align` of a register in bytes, hardly ever written."""
-    for statement in function.body.statements:
-        if isinstance(statement, nodes.Declaration) and statement.alignment is not None:
-            if any(found is register.declarator for found in statement.declarators):
-                return _alignment(statement, _size(TYPES[register.type]) * register.vector)
-    return None
-
-
 def _alignment(declaration: nodes.Declaration, natural: int) -> int | None:
     """In bytes: `.align` can only raise it; None where that is no number."""
     if declaration.alignment is None:
         return natural
-    stated = integer(declaration.alignment.text) if isinstance(declaration.alignment, nodes.Number) else 0
+    number = declaration.alignment
+    stated = integer(number.text) if isinstance(number, nodes.Number) else None
     return max(stated, natural) if stated else None
 
 
@@ -164,6 +157,16 @@ def _of_shapes(given: Shape | None, wanted: Shape | None) -> Reason | None:
     if not _types_agree(given, wanted):
         return "type"
     return None if given.alignment == wanted.alignment else "alignment"
+
+
+def _is_aligned(function: Function, symbol: Register | Variable) -> bool:
+    """Whether this is a register whose declaration has an `.align`."""
+    return isinstance(symbol, Register) and any(
+        isinstance(statement, nodes.Declaration)
+        and statement.alignment is not None
+        and any(found is symbol.declarator for found in statement.declarators)
+        for statement in function.body.statements
+    )
 
 
 def _types_agree(given: Shape, wanted: Shape) -> bool:

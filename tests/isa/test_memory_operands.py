@@ -27,8 +27,8 @@ def texel(coordinates: Argument) -> tuple[Argument, ...]:
     ("spelling", "arguments", "message"),
     [
         ("ld.b32", (WORD, SHARED), ""),
-        ("ld.b32", (WORD, KERNEL_PARAMETER), ".global or .shared or .local is expected"),
-        ("ld.global.b32", (WORD, SHARED), "this address is in .shared; .global is expected"),
+        ("ld.b32", (WORD, KERNEL_PARAMETER), "`.global` or `.shared` or `.local` is expected"),
+        ("ld.global.b32", (WORD, SHARED), "this address is in `.shared`; `.global` is expected"),
         ("ld.b32", (vector(WORD, 1), POINTER), ""),
         ("ld.b32", (vector(WORD, 2), POINTER), "a vector of"),
         ("st.v2.b32", (POINTER, vector(Argument("sink"), 2)), "_ may stand in a vector of 256"),

@@ -31,7 +31,7 @@ def unknown_opcode(function: Function) -> Iterator[Finding]:
         .reg .b32 %r<4>;
         .reg .f32 %f<4>;
         .reg .b64 %rd<4>;
-        ad.s32 %r1, %r2, %r3;
+        addd.s32 %r1, %r2, %r3;
         ret;
     }
     ```

@@ -9,6 +9,7 @@ from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.targets import names_target
 
 
 @function_rule("wrong-operand", code="E166")
@@ -60,5 +61,7 @@ def wrong_operand(function: Function) -> Iterator[Finding]:
     for instruction, verdict in checks(function):
         for problem in verdict.problems:
             if problem.kind == "operand" and not problem.style:
+                if names_target(function, instruction, problem.index):
+                    continue  # the rules `wrong-target` and `call-mismatch`
                 place = problem_place(function, instruction, problem)
                 yield Finding(place, problem.message)

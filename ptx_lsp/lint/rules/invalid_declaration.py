@@ -1,0 +1,296 @@
+"""The rule `invalid-declaration`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.declarations import Declared, declarations
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.scope import integer
+from ptx_lsp.model.symbols import VECTOR_LENGTHS, element_type, vector_length
+from ptx_lsp.syntax import nodes
+
+_MOST_BITS = 128
+_LARGEST_ALIGNMENT = 1 << 31
+_UNINITIALIZED = frozenset({".reg", ".shared", ".local", ".param"})
+_SPACES = frozenset({".reg", ".shared", ".local", ".param", ".global", ".const"})
+
+
+@module_rule("invalid-declaration", code="E111")
+def invalid_declaration(module: Module) -> Iterator[Finding]:
+    """A declaration whose parts are right one by one and do not go together.
+
+    ## What it does
+    Reports variables in a state space that their type cannot be in, vectors that are too large, arrays of
+    registers, arrays without a size, alignments that are no power of two, initial values where there can
+    be none, and parameters that a kernel or function cannot have.
+
+    ## Why it matters
+    ptxas rejects it.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .shared .align 4 .b8 buffer[];
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .extern .shared .align 4 .b8 buffer[];
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which of the parts is wrong is not known.
+    """
+    for declared in declarations(module):
+        if declared.where == "module" and declared.space not in (".global", ".const", ".shared"):
+            continue  # the rule `misplaced-directive`
+        yield from _of_type(module, declared)
+        yield from _of_alignment(declared)
+        yield from _of_attributes(declared)
+        for declarator in declared.node.declarators:
+            yield from _of_dimensions(declared, declarator)
+            yield from _of_initializer(declared, declarator)
+    for function in module.functions:
+        yield from _of_head(function)
+        for statement in function.body.statements:
+            if isinstance(statement, nodes.CallPrototype):
+                yield from _of_lists(function, statement.returns or (), statement.parameters)
+
+
+# -- types ----------------------------------------------------------------------------------------
+
+
+def _of_type(module: Module, declared: Declared) -> Iterator[Finding]:
+    node = declared.node
+    type = TYPES.get(element_type(node))
+    if type is None or not type.declarable or not node.declarators:
+        return
+    message = _vector(declared, type) or _space(declared, type)
+    if message is None and type.name == ".samplerref" and not _has_samplers(module):
+        message = "`.samplerref` needs `.target texmode_independent`"
+    if message is not None:
+        word = next(word for word in node.modifiers if word.text == type.name)
+        yield Finding(declared.place(word), message)
+
+
+def _vector(declared: Declared, type: Type) -> str | None:
+    node = declared.node
+    length = vector_length(node)
+    if length == 1:
+        if type.kind is Kind.PREDICATE and any(d.dimensions for d in node.declarators):
+            return "a predicate is a single register: there are no arrays of `.pred`"
+        return None
+    words = next(word.text for word in node.modifiers if word.text in VECTOR_LENGTHS)
+    if words not in (".v2", ".v4"):
+        return None
+    if type.kind is Kind.PREDICATE:
+        return "a predicate is a single register: there are no vectors of `.pred`"
+    if type.kind is Kind.HANDLE:
+        return f"there are no vectors of `{type.name}`"
+    if length * type.width > _MOST_BITS:
+        bits = length * type.width
+        return f"a vector has at most {_MOST_BITS} bits; `{words} {type.name}` has {bits}"
+    return None
+
+
+def _space(declared: Declared, type: Type) -> str | None:
+    """What is wrong with the state space for a type."""
+    node, space = declared.node, declared.space
+    if type.kind is Kind.PREDICATE:
+        if space in _SPACES - {".reg"}:
+            return f"`.pred` cannot be in `{space}`; predicates are registers"
+        return None
+    if type.kind is Kind.HANDLE:
+        if declared.where not in ("module", "kernel parameter"):
+            return f"`{type.name}` can only be declared outside functions, or be a kernel's parameter"
+        if declared.where == "module" and space != ".global":
+            return f"`{type.name}` cannot be in `{space}`; write `.global {type.name}`"
+        if any(word.text == ".common" for word in node.linkage):
+            return f"`{type.name}` cannot be `.common`"
+        return None
+    if space == ".param" and any(not d.dimensions for d in node.declarators):
+        if vector_length(node) > 1:
+            return "a vector cannot be in `.param`; declare an aligned array of `.b8`"
+        if type.name == ".f16x2":
+            return "`.f16x2` cannot be in `.param`; declare `.b32`"
+    return None
+
+
+def _has_samplers(module: Module) -> bool:
+    return any(
+        name.text == "texmode_independent"
+        for item in module.document.items
+        if isinstance(item.node, nodes.Target)
+        for name in item.node.names
+    )
+
+
+# -- alignment and attributes ---------------------------------------------------------------------
+
+
+def _of_alignment(declared: Declared) -> Iterator[Finding]:
+    number = declared.node.alignment
+    if not isinstance(number, nodes.Number):
+        return
+    value = integer(number.text)
+    if value is None or (value.bit_count() == 1 and value <= _LARGEST_ALIGNMENT):
+        return
+    message = f"an alignment is a power of two up to 2147483648; {number.text} is not"
+    yield Finding(declared.place(number), message)
+
+
+def _of_attributes(declared: Declared) -> Iterator[Finding]:
+    node = declared.node
+    if not node.declarators or not node.attributes or declared.space == ".global":
+        return
+    name = node.attributes[0].name
+    if name.text in (".managed", ".unified") and declared.space in _SPACES:
+        message = f"`{name.text}` is for variables in `.global`; this one is in `{declared.space}`"
+        yield Finding(declared.place(name), message)
+
+
+# -- arrays and initial values --------------------------------------------------------------------
+
+
+def _of_dimensions(declared: Declared, declarator: nodes.Declarator) -> Iterator[Finding]:
+    dimensions, name = declarator.dimensions, declarator.name
+    if not dimensions:
+        return
+    if declared.is_parameter and len(dimensions) > 1:
+        message = f"the parameter `{name.text}` has {len(dimensions)} dimensions; one is possible"
+        yield Finding(declared.place(name), message)
+        return
+    if declared.space == ".reg":
+        if element_type(declared.node) != ".pred":  # told already
+            yield Finding(declared.place(name), _register_array(declared, declarator))
+        return
+    for size in dimensions[1:]:
+        if _is_open(size):
+            message = f"only the first dimension of `{name.text}` can be without a size"
+            yield Finding(declared.place(size or name), message)
+            return
+    linkage = [word.text for word in declared.node.linkage]
+    if (
+        not declared.is_parameter  # `_of_lists` looks at those
+        and _is_open(dimensions[0])
+        and declarator.initializer is None
+        and ".extern" not in linkage
+    ):
+        message = f"the array `{name.text}` needs a size; only `.extern` or an initial value does without"
+        yield Finding(declared.place(name), message)
+
+
+def _register_array(declared: Declared, declarator: nodes.Declarator) -> str:
+    name = declarator.name.text
+    message = f"`{name}` cannot be an array, it is in `.reg`"
+    size = declarator.dimensions[0]
+    if declared.is_parameter or not isinstance(size, nodes.Number):
+        return message
+    return f"{message}; `{name}<{size.text}>` declares {size.text} registers"
+
+
+def _is_open(size: nodes.Expression | None) -> bool:
+    """`[]`, or `[0]`, which is the same to ptxas."""
+    return size is None or (isinstance(size, nodes.Number) and integer(size.text) == 0)
+
+
+def _of_initializer(declared: Declared, declarator: nodes.Declarator) -> Iterator[Finding]:
+    if declarator.initializer is None:
+        return
+    name = declarator.name
+    place = declared.place(name)
+    if declared.is_parameter:
+        yield Finding(place, f"the parameter `{name.text}` cannot have an initial value")
+    elif declared.space in _UNINITIALIZED:
+        message = f"`{name.text}` cannot have an initial value, it is in `{declared.space}`"
+        yield Finding(place, f"{message}; only `.global` and `.const` have them")
+    elif any(word.text == ".extern" for word in declared.node.linkage):
+        message = f"`{name.text}` cannot have an initial value, it is `.extern`"
+        yield Finding(place, f"{message}: the file that defines it gives it one")
+    elif any(word.text == ".common" for word in declared.node.linkage):
+        return
+
+
+# -- heads of kernels and functions ---------------------------------------------------------------
+
+
+def _of_head(function: Function) -> Iterator[Finding]:
+    node = function.node
+    for attribute in node.attributes:
+        if attribute.name.text == ".managed":
+            message = f"`.managed` is for variables; `{node.kind.text}` cannot have it"
+            yield Finding(function.place(attribute.name), message)
+    parameters = node.parameters or ()
+    if function.is_kernel:
+        for declaration in parameters:
+            yield from _of_kernel_parameter(function, declaration)
+        return
+    returns = node.returns or ()
+    for declaration in (*returns, *parameters):
+        for word in declaration.modifiers:
+            if word.text == ".ptr":
+                yield Finding(function.place(word), "`.ptr` is for the parameters of kernels")
+        for declarator in declaration.declarators:
+            if declarator.name.text == "_":
+                message = "a parameter of a function needs a name; `_` is none"
+                yield Finding(function.place(declarator.name), message)
+    yield from _of_lists(function, returns, parameters)
+
+
+def _of_kernel_parameter(
+    function: Function, declaration: nodes.Declaration
+) -> Iterator[Finding]:
+    space = declaration.space
+    for declarator in declaration.declarators:
+        name = declarator.name
+        if space is None or space.text != ".param":
+            message = f"the parameter `{name.text}` of a kernel must be in `.param`"
+            yield Finding(function.place(space or name), message)
+        elif declarator.dimensions and _is_open(declarator.dimensions[0]):
+            message = f"the array `{name.text}` needs a size: it is a kernel's parameter"
+            yield Finding(function.place(name), message)
+
+
+def _of_lists(
+    function: Function,
+    returns: tuple[nodes.Declaration, ...],
+    parameters: tuple[nodes.Declaration, ...],
+) -> Iterator[Finding]:
+    """The return parameters and parameters of a function or call prototype."""
+    for declaration in (*returns, *parameters):
+        space = declaration.space
+        for declarator in declaration.declarators:
+            if space is None or space.text not in (".param", ".reg"):
+                message = f"the parameter `{declarator.name.text}` must be in `.param` or `.reg`"
+                yield Finding(function.place(space or declarator.name), message)
+    if len(returns) > 1:
+        for declaration in returns:
+            if declaration.space is not None and declaration.space.text == ".param":
+                message = "of several return parameters none can be in `.param`; only `.reg` can be"
+                yield Finding(function.place(declaration.space), message)
+                break
+    for declaration in (*returns, *parameters[:-1]):
+        for declarator in declaration.declarators:
+            in_param = declaration.space is not None and declaration.space.text == ".param"
+            if in_param and len(declarator.dimensions) == 1 and _is_open(declarator.dimensions[0]):
+                name = declarator.name
+                message = f"the array `{name.text}` needs a size; only the last parameter does without"
+                yield Finding(function.place(name), message)

@@ -1,0 +1,30 @@
+"""Operands that name where control goes, which the kinds of the instruction table say too little about."""
+
+from __future__ import annotations
+
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register
+from ptx_lsp.syntax import nodes
+
+
+def names_target(function: Function, instruction: nodes.Instruction, index: int) -> bool:
+    """Whether operand number `index` is a declared name in the place of a label, of a list of targets or
+    of what is called. The rules `wrong-target` and `call-mismatch` judge it, whatever it names.
+    """
+    operands = instruction.operands
+    operand = operands[index] if index < len(operands) else None
+    if not isinstance(operand, nodes.Name):
+        return False
+    symbol = function.resolve(operand)
+    if symbol is None:
+        return False
+    match instruction.opcode.text.removesuffix(".uni"):
+        case "bra":
+            return True
+        case "brx.idx":
+            return index == 1
+        case "call":  # a register before a list or prototype holds an address, which has a type
+            is_address = index + 1 < len(operands) and isinstance(operands[-1], nodes.Name)
+            return not (is_address and isinstance(symbol, Register))
+        case _:
+            return False
