@@ -132,7 +132,7 @@ module.exports = grammar({
 
     _operand: $ => choice($._expression, $.address, $.vector, $.pair),
     pair: $ => prec(PRECEDENCE.pair, seq(
-      field('left', $.identifier), '|', field('right', wanted($, $.identifier)),
+      field('left', choice($.identifier, $.vector)), '|', field('right', wanted($, $.identifier)),
     )),
     address: $ => prec.right(seq(
       '[', listOf(wanted($, $._operand)), wanted($, ']'), optional($.modifier),

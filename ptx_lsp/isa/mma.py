@@ -12,8 +12,8 @@ from typing import Final
 from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.operand import Follows, Operand, reads, writes
 
-# How many registers of a lane hold A. B has half as many rows, so half as many registers, except
-# in the square shapes m8n8.
+# How many registers of a lane hold A. B, with 8 columns to the 16 rows of A, takes half as many,
+# except in the square shapes m8n8.
 _A_COUNT: Final = {
     ".m8n8k4 .f16": 2,
     ".m8n8k4|.m8n8k16|.m8n8k32|.m8n8k128": 1,

@@ -8,7 +8,7 @@ Half of the elements of A are zero and left out; the metadata says where the oth
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
-from ptx_lsp.isa.mma import SCALES
+from ptx_lsp.isa.mma import SCALES, UNCHECKED_WORD
 from ptx_lsp.isa.operand import Follows, immediate, reads, writes
 
 # How many registers of a lane hold A, or B: half of A is left out, so both take the same.
@@ -21,9 +21,15 @@ _COUNT = {
 }
 _D_TYPE: Follows = {"dtype=.f16": ".b32", ".s32": ".s32", "": ".f32"}
 _C_TYPE: Follows = {"ctype=.f16": ".b32", ".s32": ".s32", "": ".f32"}
-# ptxas takes no integer for the metadata. The selector says which of four neighbouring lanes hold
-# them: one, a pair, or all.
-_METADATA = reads(".b32", immediate=False, also=("single",))
+# What ptxas looks at beyond the size of the metadata; it takes no integer for them anywhere.
+_CHECKED = (".s4|.u4", ".sp .s8|.u8|.f16")
+_METADATA = reads(
+    {**dict.fromkeys(_CHECKED, ".b32"), "": ".b32|.pred"},
+    count={**dict.fromkeys(_CHECKED, 0), "": (0, 1, 2, 4)},
+    immediate=False,
+    also=("single",),
+)
+# The selector says which of four neighbouring lanes hold the metadata: one, a pair, or all.
 _ALL = immediate(values=(0,))
 
 _DIFFERENT = "D and C must have the same type"
@@ -90,6 +96,7 @@ instruction(
         "ptxas takes .kind::f8f6f4 with .e4m3 and .e5m2 from PTX ISA 8.6 on for sm_100f and"
         " sm_110f; the manual has sm_120f alone.",
         "ptxas takes a selector of 0 to 3 for .m16n8k32 with .f16; the manual has 0 and 1.",
+        "ptxas takes a predicate or a vector for the metadata, except in the oldest spellings.",
         "ptxas advises ::ordered_metadata: without it, mma.sp is slow on later targets.",
     ],
     pinned=-1,  # .sp is an ordinary modifier, that may stand anywhere
@@ -122,7 +129,7 @@ instruction(
         "a": reads(".b32", count=4),
         "b": reads(".b32", count=4),
         "c": reads(".f32", count=4),
-        "metadata": _METADATA,
+        "metadata": UNCHECKED_WORD,
         "all": _ALL,
         **SCALES,
     },
@@ -131,7 +138,7 @@ instruction(
         (".kind::mxf4|.kind::mxf4nvf4", "8.7", "sm_120a sm_121a"),
         (".scale_vec::4X .ue8m0", "9.1", "sm_120f"),
     ],
-    notes=["ptxas also takes a predicate or a vector for the scales."],
+    notes=["ptxas also takes a predicate or a vector for the metadata and the scales."],
     pinned=-1,
     example="mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale"
     ".f32.e2m1.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4},"

@@ -80,7 +80,9 @@ class Body:
         self.free: dict[str, list[Free]] = {}
         self._pending: list[Free] = []
         self._declare_parameters()
-        if node.body is not None:
+        if node.body is None:
+            self.duplicates.clear()  # parameters of a prototype may share a name
+        else:
             self._walk(node.body)
         self._resolve_pending()
 
@@ -248,7 +250,7 @@ def names_in(value: nodes.Expression) -> Iterable[nodes.Name]:
         case nodes.Member():
             yield from names_in(value.object)
         case nodes.Pair():
-            yield value.left
+            yield from names_in(value.left)
             if isinstance(value.right, nodes.Name):
                 yield value.right
         case nodes.Unary() | nodes.Cast():

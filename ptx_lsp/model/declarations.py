@@ -21,6 +21,10 @@ class Declared(NamedTuple):
     owner: nodes.Statement
     node: nodes.Declaration
     where: Where
+    of_prototype: bool = False
+    """Whether it is a parameter of a function without a body, or of a call prototype: no variable is made
+    for it, and ptxas does not ask whether there could be one.
+    """
 
     @property
     def space(self) -> str:
@@ -57,11 +61,12 @@ def declarations_of(function: Function) -> tuple[Declared, ...]:
 def _of(function: Function) -> Iterator[Declared]:
     node = function.node
     where: Where = "kernel parameter" if function.is_kernel else "parameter"
-    yield from (Declared(node, found, "return") for found in node.returns or ())
-    yield from (Declared(node, found, where) for found in node.parameters or ())
+    bare = node.body is None
+    yield from (Declared(node, found, "return", bare) for found in node.returns or ())
+    yield from (Declared(node, found, where, bare) for found in node.parameters or ())
     for statement in function.body.statements:
         if isinstance(statement, nodes.Declaration):
             yield Declared(node, statement, "body")
         elif isinstance(statement, nodes.CallPrototype):
-            yield from (Declared(node, found, "return") for found in statement.returns or ())
-            yield from (Declared(node, found, "parameter") for found in statement.parameters)
+            yield from (Declared(node, found, "return", True) for found in statement.returns or ())
+            yield from (Declared(node, found, "parameter", True) for found in statement.parameters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import Register
+from ptx_lsp.model.symbols import Prototype, Register, TargetTable, Variable
 from ptx_lsp.syntax import nodes
 
 
@@ -24,7 +24,14 @@ def names_target(function: Function, instruction: nodes.Instruction, index: int)
         case "brx.idx":
             return index == 1
         case "call":  # a register before a list or prototype holds an address, which has a type
-            is_address = index + 1 < len(operands) and isinstance(operands[-1], nodes.Name)
-            return not (is_address and isinstance(symbol, Register))
+            return not (isinstance(symbol, Register) and _is_table(function, operands[index + 1 :]))
         case _:
             return False
+
+
+def _is_table(function: Function, rest: tuple[nodes.Operand, ...]) -> bool:
+    """Whether the last of these operands tells what a call through an address can call."""
+    last = rest[-1] if rest else None
+    return isinstance(last, nodes.Name) and isinstance(
+        function.resolve(last), Prototype | TargetTable | Variable
+    )

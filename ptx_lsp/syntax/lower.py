@@ -666,7 +666,9 @@ class _Lowering:
                     if right.type == "missing"
                     else self.name(right)
                 )
-                return nodes.Pair(start, end, self.name(parts[0]), second)
+                first = self.operand(parts[0])
+                assert isinstance(first, nodes.Name | nodes.Vector)
+                return nodes.Pair(start, end, first, second)
             case "unary_expression":
                 return nodes.Unary(start, end, self._text(parts[0]), self.operand(parts[1]))
             case "binary_expression":

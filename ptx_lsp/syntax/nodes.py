@@ -116,11 +116,11 @@ class Group(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """`p|q`: two destinations."""
+    """`p|q`, `{a, b}|p`: two destinations."""
 
     start: int
     end: int
-    left: Name
+    left: Name | Vector
     right: Name | Missing
 
 

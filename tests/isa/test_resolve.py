@@ -25,6 +25,9 @@ def _register(type: str) -> Argument:
         ("add.s32.s32", "repeated-modifier", 2, None),
         ("add.ftz.ftz.f32", "repeated-modifier", 2, None),
         ("add.f16.f32", "modifier-not-allowed", 2, None),
+        ("mma.sync.aligned.m8n8k16.col.row.s32.u8.u8.s32", "modifier-not-allowed", 5, None),
+        ("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.popc.xor", "modifier-not-allowed", 11, None),
+        ("ldmatrix.sync.aligned.m8n8.m8n8.x1.b16", "repeated-modifier", 4, None),
     ],
 )
 def test_problems(spelling: str, kind: str, index: int, choice: str | None) -> None:
@@ -75,3 +78,8 @@ def test_possible_next_walks_the_forms() -> None:
     assert possible_next("bfind") == (".u32", ".u64", ".s32", ".s64", ".shiftamt")
     assert possible_next("min.relu") == (".s16x2", ".s32", ".s8x4")
     assert possible_next("nothing") == ()
+
+
+def test_equal_modifiers_fill_their_slots_in_order_wherever_they_stand() -> None:
+    (candidate,) = resolve("mma.f16.f16.f16.f16.row.col.m8n8k4.aligned.sync").candidates
+    assert (candidate.choices["alayout"], candidate.choices["blayout"]) == (".row", ".col")

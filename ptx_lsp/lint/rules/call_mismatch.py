@@ -74,11 +74,14 @@ def call_mismatch(function: Function) -> Iterator[Finding]:
     Arguments that lack their parentheses get them; nothing else can be meant by them.
     """
     for call in calls(function):
-        wrong = _about_target(function, call) or _about_count(function, call)
+        wrong = _about_target(function, call)
+        miscounted = next((c for c in call.callees if not _has_counts_of(c, call)), None)
         if wrong is not None:
             yield wrong
-        else:
+        elif miscounted is None:
             yield from _about_values(function, call)
+        elif _is_sound(function, miscounted):
+            yield _about_count(function, call, miscounted)
 
 
 # -- what is called -----------------------------------------------------------------------------------
@@ -150,33 +153,47 @@ def _is_table(symbol: Symbol) -> bool:
 # -- what is passed -----------------------------------------------------------------------------------
 
 
-def _about_count(function: Function, call: Call) -> Finding | None:
-    for callee in call.callees:
-        sides = (
-            (call.return_list, call.returns, callee.returns, "result"),
-            (call.argument_list, call.arguments, callee.parameters, "argument"),
+def _has_counts_of(callee: Callee, call: Call) -> bool:
+    return len(call.returns) == len(callee.returns) and len(call.arguments) == len(callee.parameters)
+
+
+def _about_count(function: Function, call: Call, callee: Callee) -> Finding:
+    group, given, wanted, what = call.return_list, call.returns, callee.returns, "result"
+    if len(given) == len(wanted):
+        group, given, wanted, what = (
+            call.argument_list, call.arguments, callee.parameters, "argument"
         )
-        for group, given, wanted, what in sides:
-            if len(given) != len(wanted) and _is_sound(function, callee):
-                message = (
-                    f"`{callee.name}` has {_count(len(wanted), what)}, but the call has {len(given)}"
-                )
-                related = ((callee.place, "it is declared here"),)
-                return _at(function, call, group or call.target, message, related)
-    return None
+    message = f"`{callee.name}` has {_count(len(wanted), what)}, but the call has {len(given)}"
+    related = ((callee.place, "it is declared here"),)
+    return _at(function, call, group or call.target, message, related)
 
 
 def _about_values(function: Function, call: Call) -> Iterator[Finding]:
-    for is_return in (True, False):
-        for index, actual in enumerate(call.returns if is_return else call.arguments):
-            for callee in call.callees:
-                formal = (callee.returns if is_return else callee.parameters)[index]
-                wrong = disagreement(function, actual, formal, is_return=is_return)
-                if wrong is not None and _is_sound(function, callee):
-                    message = _message(function, wrong, actual, formal)
-                    related = ((formal.place, f"the {'result' if is_return else 'parameter'} is declared here"),)
-                    yield _at(function, call, actual, message, related)
-                    break
+    for index, actual in enumerate(call.returns):
+        formals = [callee.returns[index] for callee in call.callees]
+        yield from _about_value(function, call, actual, formals, is_return=True)
+    for index, actual in enumerate(call.arguments):
+        formals = [callee.parameters[index] for callee in call.callees]
+        yield from _about_value(function, call, actual, formals, is_return=False)
+
+
+def _about_value(
+    function: Function,
+    call: Call,
+    actual: nodes.Operand,
+    formals: list[Formal],
+    *,
+    is_return: bool,
+) -> Iterator[Finding]:
+    """What is wrong with `actual` for the first of `formals` that it does not fit."""
+    for callee, formal in zip(call.callees, formals, strict=True):
+        wrong = disagreement(function, actual, formal, is_return=is_return)
+        if wrong is not None and _is_sound(function, callee):
+            message = _message(function, wrong, actual, formal)
+            what = "result" if is_return else "parameter"
+            related = ((formal.place, f"the {what} is declared here"),)
+            yield _at(function, call, actual, message, related)
+            return
 
 
 def _message(
@@ -188,7 +205,7 @@ def _message(
     if wrong.reason == "no value":
         return f"`_` passes nothing; {name} needs a value"
     if wrong.reason == "own parameter":
-        return f"{text} is a parameter of `{function.name}`; pass a copy in a `.param` variable"
+        return f"{text} is a parameter of `{function.name}`; use a `.param` variable of its body"
     if wrong.reason == "space" or wanted is None:
         return f"{text} cannot be passed; a register, a `.param` variable or a constant can"
     if wrong.reason == "type" or given is None:
@@ -229,8 +246,11 @@ def _declared(symbol: Symbol) -> Related:
 
 
 def _is_sound(function: Function, callee: Callee) -> bool:
-    """Whether the list of parameters was read without a syntax error."""
+    """Whether the parameters are written as they must be: without a syntax error, each with one name."""
     symbol = callee.symbol
+    declarations = (*(symbol.node.returns or ()), *(symbol.node.parameters or ()))
+    if any(len(found.declarators) != 1 or found.type_name is not None for found in declarations):
+        return False
     if isinstance(symbol, Prototype):
         item, start, end = function.item, symbol.place.start, symbol.node.end
     else:

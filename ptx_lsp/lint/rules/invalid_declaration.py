@@ -59,12 +59,16 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: which of the parts is wrong is not known.
     """
+    unclosed = {id(f.node) for f in module.functions if f.item.is_unclosed}
     for declared in declarations(module):
+        in_doubt = declared.where == "body" and id(declared.owner) in unclosed
         if declared.where == "module" and declared.space not in (".global", ".const", ".shared"):
             continue  # the rule `misplaced-directive`
-        yield from _of_type(module, declared)
+        if not in_doubt:  # the body may have been meant to end before it
+            yield from _of_type(module, declared)
         yield from _of_alignment(declared)
         yield from _of_attributes(declared)
+        yield from _of_linkage(declared)
         for declarator in declared.node.declarators:
             yield from _of_dimensions(declared, declarator)
             yield from _of_initializer(declared, declarator)
@@ -83,9 +87,11 @@ def _of_type(module: Module, declared: Declared) -> Iterator[Finding]:
     type = TYPES.get(element_type(node))
     if type is None or not type.declarable or not node.declarators:
         return
-    message = _vector(declared, type) or _space(declared, type)
-    if message is None and type.name == ".samplerref" and not _has_samplers(module):
-        message = "`.samplerref` needs `.target texmode_independent`"
+    message = _vector(declared, type)
+    if message is None and not declared.of_prototype:
+        message = _space(declared, type)
+        if message is None and type.name == ".samplerref" and not _has_samplers(module):
+            message = "`.samplerref` needs `.target texmode_independent`"
     if message is not None:
         word = next(word for word in node.modifiers if word.text == type.name)
         yield Finding(declared.place(word), message)
@@ -159,12 +165,21 @@ def _of_alignment(declared: Declared) -> Iterator[Finding]:
 
 def _of_attributes(declared: Declared) -> Iterator[Finding]:
     node = declared.node
-    if not node.declarators or not node.attributes or declared.space == ".global":
+    if not node.declarators or not node.attributes or declared.of_prototype:
         return
     name = node.attributes[0].name
-    if name.text in (".managed", ".unified") and declared.space in _SPACES:
+    if name.text in (".managed", ".unified") and declared.space in _SPACES - {".global"}:
         message = f"`{name.text}` is for variables in `.global`; this one is in `{declared.space}`"
         yield Finding(declared.place(name), message)
+
+
+def _of_linkage(declared: Declared) -> Iterator[Finding]:
+    node = declared.node
+    if declared.where == "module" and declared.space in (".shared", ".const") and node.declarators:
+        for word in node.linkage:
+            if word.text == ".common":
+                message = f"`.common` is for variables in `.global`; this one is in `{declared.space}`"
+                yield Finding(declared.place(word), message)
 
 
 # -- arrays and initial values --------------------------------------------------------------------
@@ -174,12 +189,17 @@ def _of_dimensions(declared: Declared, declarator: nodes.Declarator) -> Iterator
     dimensions, name = declarator.dimensions, declarator.name
     if not dimensions:
         return
+    for size in dimensions:
+        if _is_no_size(size):
+            yield Finding(declared.place(size or name), "a size is a number that is not negative")
+            return
     if declared.is_parameter and len(dimensions) > 1:
         message = f"the parameter `{name.text}` has {len(dimensions)} dimensions; one is possible"
         yield Finding(declared.place(name), message)
         return
     if declared.space == ".reg":
-        if element_type(declared.node) != ".pred":  # told already
+        told = element_type(declared.node) == ".pred"
+        if not told and (_is_open(dimensions[0]) or not declared.of_prototype):
             yield Finding(declared.place(name), _register_array(declared, declarator))
         return
     for size in dimensions[1:]:
@@ -212,6 +232,17 @@ def _is_open(size: nodes.Expression | None) -> bool:
     return size is None or (isinstance(size, nodes.Number) and integer(size.text) == 0)
 
 
+def _is_no_size(size: nodes.Expression | None) -> bool:
+    """Expressions are the rule `syntax-error`."""
+    match size:
+        case nodes.Name(text=text):
+            return text != "WARP_SZ"
+        case nodes.Number(kind=kind):
+            return kind != "integer"
+        case _:
+            return False
+
+
 def _of_initializer(declared: Declared, declarator: nodes.Declarator) -> Iterator[Finding]:
     if declarator.initializer is None:
         return
@@ -225,8 +256,6 @@ def _of_initializer(declared: Declared, declarator: nodes.Declarator) -> Iterato
     elif any(word.text == ".extern" for word in declared.node.linkage):
         message = f"`{name.text}` cannot have an initial value, it is `.extern`"
         yield Finding(place, f"{message}: the file that defines it gives it one")
-    elif any(word.text == ".common" for word in declared.node.linkage):
-        return
 
 
 # -- heads of kernels and functions ---------------------------------------------------------------

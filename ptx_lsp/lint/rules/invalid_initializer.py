@@ -1,0 +1,271 @@
+"""The rule `invalid-initializer`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.body import names_in, predefined
+from ptx_lsp.model.constants import constant_kind
+from ptx_lsp.model.declarations import Declared, declarations
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.scope import integer
+from ptx_lsp.model.symbols import (
+    AliasName,
+    FunctionName,
+    Symbol,
+    Variable,
+    element_type,
+    vector_length,
+)
+from ptx_lsp.syntax import nodes
+
+_ADDRESSES = (".u32", ".u64")
+_BYTES_OF_ADDRESSES = (".u8", ".u32", ".u64")
+_MASKS = frozenset(0xFF << shift for shift in range(0, 64, 8))
+_WARP_SIZE = 32
+
+
+@module_rule("invalid-initializer", code="E112")
+def invalid_initializer(module: Module) -> Iterator[Finding]:
+    """An initial value that does not fit its variable.
+
+    ## What it does
+    Reports integers for floats and the other way round, lists for single values and the other way round,
+    lists that are too long, addresses in types that take none (only `.u32` and `.u64` do), and addresses
+    of what is neither a function nor in `.global` or `.const`.
+
+    ## Why it matters
+    To ptxas it is a fatal error, where it stops.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .global .align 4 .f32 scale = 1;
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .global .align 4 .f32 scale = 1.0;
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: a number may be as wrong as its type.
+    """
+    functions = {id(function.node): function for function in module.functions}
+    for declared in declarations(module):
+        type = TYPES.get(element_type(declared.node))
+        if type is None or not type.declarable or not _can_have_values(declared):
+            continue
+        function = functions.get(id(declared.owner))
+        resolve = _in_module(module, declared) if function is None else function.resolve
+        for declarator in declared.node.declarators:
+            if declarator.initializer is not None:
+                levels = _levels(declarator, vector_length(declared.node))
+                wanted = _Wanted(declarator.name.text, type, levels, resolve)
+                wrong = next(_of_value(declarator.initializer, wanted), None)  # ptxas stops there
+                if wrong is not None:
+                    related = ((wrong.declared, "it is declared here"),) if wrong.declared else ()
+                    yield Finding(declared.place(wrong.part), wrong.message, related)
+
+
+Resolve: TypeAlias = Callable[[nodes.Name], Symbol | None]
+
+
+class _Level(NamedTuple):
+    """One dimension, or the elements of a vector, which must all be given; size None: any."""
+
+    size: int | None
+    is_vector: bool = False
+
+
+class _Wanted(NamedTuple):
+    """What the value of a variable has to be; `levels` are those that are left."""
+
+    name: str
+    type: Type
+    levels: tuple[_Level, ...]
+    resolve: Resolve
+
+
+class _Wrong(NamedTuple):
+    part: nodes.Expression
+    message: str
+    declared: Place | None = None
+
+
+def _can_have_values(declared: Declared) -> bool:
+    """Otherwise it is the rule `invalid-declaration` that tells."""
+    return (
+        declared.space in (".global", ".const")
+        and not declared.is_parameter
+        and element_type(declared.node) != ".pred"
+        and all(word.text != ".extern" for word in declared.node.linkage)
+    )
+
+
+def _in_module(module: Module, declared: Declared) -> Resolve:
+    end = module.span(Place.of(declared.owner, declared.owner)).end  # a variable may name itself
+
+    def resolve(name: nodes.Name) -> Symbol | None:
+        return module.find(name.text, end) or predefined(name.text)
+
+    return resolve
+
+
+def _levels(declarator: nodes.Declarator, vector: int) -> tuple[_Level, ...]:
+    sizes: list[_Level] = []
+    for dimension in declarator.dimensions:
+        match dimension:
+            case nodes.Number(text=text):
+                sizes.append(_Level(integer(text) or None))
+            case nodes.Name(text="WARP_SZ"):
+                sizes.append(_Level(_WARP_SIZE))
+            case _:
+                sizes.append(_Level(None))
+    if vector > 1:
+        sizes.append(_Level(vector, is_vector=True))
+    return tuple(sizes)
+
+
+def _of_value(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
+    if isinstance(value, nodes.Missing | nodes.Nested) or _is_broken(value):
+        return
+    if wanted.type.kind is Kind.HANDLE:
+        if constant_kind(value) is not None:
+            yield _Wrong(value, f"`{wanted.type.name}` takes fields: `{{ width = 4 }}`")
+        return
+    if not wanted.levels:
+        yield from _of_single(value, wanted)
+        return
+    level = wanted.levels[0]
+    if not isinstance(value, nodes.InitializerList):
+        what = "a vector" if level.is_vector else "an array"
+        yield _Wrong(value, f"`{wanted.name}` needs a list here, `{{...}}`: it is {what}")
+        return
+    items = value.items
+    if level.size is not None and len(items) > level.size:
+        message = f"{len(items)} values for {level.size} elements of `{wanted.name}`"
+        yield _Wrong(items[level.size], message)
+    elif level.is_vector and items and len(items) != level.size:
+        yield _Wrong(value, f"a vector takes all its {level.size} values; {len(items)} are given")
+    inner = wanted._replace(levels=wanted.levels[1:])
+    for item in items:
+        yield from _of_value(item, inner)
+
+
+def _is_broken(value: nodes.Expression) -> bool:
+    return isinstance(value, nodes.InitializerList) and any(
+        isinstance(item, nodes.Missing) for item in value.items
+    )
+
+
+def _of_single(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
+    type = wanted.type
+    if type.name in (".f16", ".f16x2"):
+        yield _Wrong(value, f"`{type.name}` takes no initial value; declare `.b{type.width}` and its bits")
+    elif isinstance(value, nodes.InitializerList):
+        yield _Wrong(value, f"a single value is needed here, not a list: `{wanted.name}` has no more levels")
+    elif isinstance(value, nodes.String):
+        yield _Wrong(value, "a string is no value; list its characters as numbers in an array of `.b8`")
+    else:
+        kind = constant_kind(value)
+        if kind == "integer" and type.kind is Kind.FLOAT:
+            yield _Wrong(value, f"`{type.name}` takes a float, such as `1.0`; this is an integer")
+        elif kind == "float" and type.is_integer:
+            yield _Wrong(value, f"`{type.name}` takes an integer; this is a float")
+        elif kind is None:
+            yield from _of_address(value, wanted)
+
+
+def _of_address(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
+    """A value with a name in it."""
+    if isinstance(value, nodes.Relocation) and isinstance(value.operator, nodes.Number):
+        yield from _of_masked(value, value.operator, wanted)
+        return
+    name, wrong = _addressed(value, wanted.resolve)
+    if wrong is not None:
+        yield wrong
+    elif name is not None and wanted.type.name not in _ADDRESSES:
+        yield _Wrong(value, f"`{wanted.type.name}` takes no address; only `.u32` and `.u64` do")
+
+
+def _of_masked(
+    value: nodes.Relocation, mask: nodes.Number, wanted: _Wanted
+) -> Iterator[_Wrong]:
+    """`0xFF00(name)`: one byte of an address."""
+    number = integer(mask.text)
+    if number is not None and number not in _MASKS:
+        yield _Wrong(mask, f"`{mask.text}` does not mask just one byte, as `0xFF` or `0xFF00` do")
+    elif len(value.values) == 1:
+        name, wrong = _addressed(value.values[0], wanted.resolve)
+        if wrong is not None:
+            yield wrong
+        elif name is not None and wanted.type.name not in _BYTES_OF_ADDRESSES:
+            yield _Wrong(value, f"`{wanted.type.name}` takes no byte of an address; `.u8` does")
+
+
+def _addressed(
+    value: nodes.Expression, resolve: Resolve
+) -> tuple[nodes.Name | None, _Wrong | None]:
+    """The name whose address a value is, and what is wrong with it. Neither: it cannot be told."""
+    base, has_offset = value, False
+    while isinstance(base, nodes.Binary):
+        if base.operator != "+":
+            return None, _misformed(value)
+        if constant_kind(base.right) is None:
+            return None, _misformed(value)
+        base, has_offset = base.left, True
+    is_generic = False
+    match base:
+        case nodes.Relocation(operator=nodes.Name(text="generic"), values=(nodes.Name() as name,)):
+            is_generic = True
+        case nodes.Name() as name:
+            pass
+        case _:
+            return None, _misformed(value)
+    return name, _of_symbol(name, resolve(name), is_generic=is_generic, has_offset=has_offset)
+
+
+def _misformed(value: nodes.Expression) -> _Wrong | None:
+    if all(name.text == "WARP_SZ" for name in names_in(value)):
+        return None
+    return _Wrong(value, "an address is a name or `generic(name)`, and perhaps `+` a number")
+
+
+def _of_symbol(
+    name: nodes.Name, symbol: Symbol | None, *, is_generic: bool, has_offset: bool
+) -> _Wrong | None:
+    match symbol:
+        case None:
+            return None  # the rule `undeclared-name`
+        case Variable(space=space, place=place):
+            if space in (".shared", ".local", ".param"):
+                message = f"`{name.text}` has no address before the kernel runs: it is in `{space}`"
+                return _Wrong(name, message, place)
+            return None
+        case FunctionName(kind=kind) if is_generic:
+            return _Wrong(name, f"`generic(...)` is for variables; `{name.text}` is a {kind}")
+        case FunctionName(kind=kind) if has_offset:
+            return _Wrong(name, f"the address of a {kind} takes no offset")
+        case FunctionName() | AliasName():
+            return None
+        case _:
+            return _Wrong(name, f"`{name.text}` is a {symbol.kind}; it has no address")
