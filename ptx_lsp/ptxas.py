@@ -21,7 +21,8 @@ _PACKAGES = ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu13", "nvidia-cuda-nvcc-cu12
 _ROOTS = ("CUDA_HOME", "CUDA_PATH")
 # `<macro util>, line 2` is a line of a text inside ptxas, not of the user's.
 _MESSAGE = re.compile(
-    r"ptxas (?:<[^>]*>, line \d+; |.*, line (?P<line>\d+); )?(?P<severity>fatal|error|warning|info)\s*: ?(?P<text>.*)"
+    r"ptxas (?:<[^>]*>, line \d+; |.*, line (?P<line>\d+); )?"
+    r"(?P<severity>fatal|error|warning|info)\s*: ?(?P<text>.*)"
 )
 _LINE_IN_TEXT = re.compile(r"Unexpected (?:non-ASCII character|EOF) encountered on line (\d+)")
 _ABORTED = "Ptx assembly aborted due to errors"

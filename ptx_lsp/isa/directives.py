@@ -96,14 +96,15 @@ def _row(
     feature: str = "",
 ) -> Directive:
     """`places` are separated by commas; `module<3.0` ends with that version."""
-    named = dict(place.split("<") if "<" in place else (place, "") for place in places.split(", "))
+    named = {place.partition("<")[0]: place.partition("<")[2] for place in places.split(", ")}
     found: set[Where] = {place for place in _PLACES if place in named}
     assert len(found) == len(named), name
-    ended = tuple((place, parse_version(named[place])) for place in found if named[place])
+    ended: list[tuple[Where, Version]] = []
+    ended.extend((place, parse_version(named[place])) for place in found if named[place])
     return Directive(
         name, kind, summary, syntax, example, frozenset(found), parse_requirement(since, target),
         arguments, parse_version(deprecated) if deprecated else None,
-        parse_version(removed) if removed else None, ended, feature or name,
+        parse_version(removed) if removed else None, tuple(ended), feature or name,
     )
 
 

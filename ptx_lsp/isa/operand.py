@@ -351,7 +351,8 @@ def _space(wanted: Operand, variable: Argument) -> str:
     if isinstance(wanted.space, str) and wanted.space and variable.space:
         spaces = ["." + one.lstrip(".").partition("::")[0] for one in wanted.space.split("|")]
         if set(spaces) <= set(SPACES) and variable.space not in spaces:
-            return f"this address is in `{variable.space}`; {' or '.join(f'`{s}`' for s in spaces)} is expected"
+            listed = " or ".join(f"`{space}`" for space in spaces)
+            return f"this address is in `{variable.space}`; {listed} is expected"
     return ""
 
 

@@ -16,13 +16,15 @@ from tests.oracle import corpus
 
 HEADER = b".version 9.5\n.target sm_90\n.address_size 64\n"
 TOKENS = [
-    b"{", b"}", b"(", b")", b"[", b"]", b";", b",", b":", b"@", b"!", b"=", b"|", b"<", b">", b"+", b"-",
-    b"*", b"/", b"%", b"&", b"^", b"~", b"?", b"\\", b"\n", b" ", b"\0", b"\r", b"\xc3\xa9", b'"', b"/*", b"*/",
-    b"//", b"#x\n", b"@@x", b"0x", b"1.5", b"12ab", b"%r1", b"%r<4>", b"foo", b".u32", b".reg .b32 %x;",
-    b".reg", b".param", b".entry k() {", b".func f();", b"L0: ", b"bra L0;", b"ret;", b"call f;", b".loc 1 1 1",
-    b".version 8.0\n", b".target sm_80\n", b".section .a {", b".struct s {", b".align", b".attribute(",
-    b'.pragma "x";', b".file", b".callprototype _ ();", b".branchtargets", b".alias a, b;", b".b8 1", b"==",
-    b"&&", b"<<", b"mad.lo.s32 %r1, %r1, 2, 3;", b".extern", b".visible .func g() { ret; }",
+    b"{", b"}", b"(", b")", b"[", b"]", b";", b",", b":", b"@", b"!", b"=", b"|", b"<", b">",
+    b"+", b"-", b"*", b"/", b"%", b"&", b"^", b"~", b"?", b"\\", b"\n", b" ", b"\x00", b"\r",
+    b"\xc3\xa9", b'"', b"/*", b"*/", b"//", b"#x\n", b"@@x", b"0x", b"1.5", b"12ab", b"%r1",
+    b"%r<4>", b"foo", b".u32", b".reg .b32 %x;", b".reg", b".param", b".entry k() {",
+    b".func f();", b"L0: ", b"bra L0;", b"ret;", b"call f;", b".loc 1 1 1", b".version 8.0\n",
+    b".target sm_80\n", b".section .a {", b".struct s {", b".align", b".attribute(",
+    b'.pragma "x";', b".file", b".callprototype _ ();", b".branchtargets", b".alias a, b;",
+    b".b8 1", b"==", b"&&", b"<<", b"mad.lo.s32 %r1, %r1, 2, 3;", b".extern",
+    b".visible .func g() { ret; }",
 ]  # fmt: skip
 
 
@@ -65,7 +67,8 @@ def _edit(data: bytes, what: str, at: int, length: int, new: bytes) -> Edit:
     return Edit(at, stop, new)
 
 
-_MANY = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+_MANY = settings(max_examples=250, deadline=None, suppress_health_check=_SLOW)
 
 
 @_MANY

@@ -186,33 +186,33 @@ def _of_linkage(declared: Declared) -> Iterator[Finding]:
 
 
 def _of_dimensions(declared: Declared, declarator: nodes.Declarator) -> Iterator[Finding]:
-    dimensions, name = declarator.dimensions, declarator.name
-    if not dimensions:
+    if not declarator.dimensions:
         return
-    for size in dimensions:
+    name = declarator.name
+    first, *others = declarator.dimensions
+    for size in (first, *others):
         if _is_no_size(size):
             yield Finding(declared.place(size or name), "a size is a number that is not negative")
             return
-    if declared.is_parameter and len(dimensions) > 1:
-        message = f"the parameter `{name.text}` has {len(dimensions)} dimensions; one is possible"
+    if declared.is_parameter and others:
+        message = f"the parameter `{name.text}` has {len(others) + 1} dimensions; one is possible"
         yield Finding(declared.place(name), message)
         return
     if declared.space == ".reg":
         told = element_type(declared.node) == ".pred"
-        if not told and (_is_open(dimensions[0]) or not declared.of_prototype):
+        if not told and (_is_open(first) or not declared.of_prototype):
             yield Finding(declared.place(name), _register_array(declared, declarator))
         return
-    for size in dimensions[1:]:
+    for size in others:
         if _is_open(size):
             message = f"only the first dimension of `{name.text}` can be without a size"
             yield Finding(declared.place(size or name), message)
             return
-    linkage = [word.text for word in declared.node.linkage]
     if (
         not declared.is_parameter  # `_of_lists` looks at those
-        and _is_open(dimensions[0])
+        and _is_open(first)
         and declarator.initializer is None
-        and ".extern" not in linkage
+        and all(word.text != ".extern" for word in declared.node.linkage)
     ):
         message = f"the array `{name.text}` needs a size; only `.extern` or an initial value does without"
         yield Finding(declared.place(name), message)

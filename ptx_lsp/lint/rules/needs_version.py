@@ -56,5 +56,6 @@ def needs_version(function: Function) -> Iterator[Finding]:
     """
     for need in unmet(function):
         if need.version is not None:
-            message = f"`{need.what}` needs PTX ISA {need.version}, and this file says {function.module.version}"
+            has = function.module.version
+            message = f"`{need.what}` needs PTX ISA {need.version}; the file says {has}"
             yield Finding(need.place, message, remedy=raise_version(function.module, need.version))

@@ -13,7 +13,6 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
-
 _HAS_F64 = 13
 _OPTIONS_SINCE = {
     "texmode_unified": Version(1, 5),
