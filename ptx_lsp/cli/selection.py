@@ -12,13 +12,14 @@ from ptx_lsp.lint.rule import Rule
 
 
 def selected(rules: Sequence[Rule], select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
-    """The names of the rules that run: those selected (all if none is), without those ignored.
+    """The names of the rules that run: those selected, or all but those of style (S4xx) where none is,
+    without those ignored.
 
     Raises UsageError for what is no name, no code and no beginning of a code.
     """
     wanted = {name for word in select for name in _matching(rules, word)}
     left_out = {name for word in ignore for name in _matching(rules, word)}
-    everything = {rule.name for rule in rules} | {RULE}
+    everything = {rule.name for rule in rules if rule.severity != "hint"} | {RULE}
     # What ptxas says has been asked for with --ptxas; only --ignore takes it out.
     return frozenset((wanted | {RULE} if select else everything) - left_out)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Prototype, Register, TargetTable, Variable
 from ptx_lsp.syntax import nodes
@@ -24,7 +25,9 @@ def names_target(function: Function, instruction: nodes.Instruction, index: int)
         case "brx.idx":
             return index == 1
         case "call":  # a register before a list or prototype holds an address, which has a type
-            return not (isinstance(symbol, Register) and _is_table(function, operands[index + 1 :]))
+            is_known = any(call.node is instruction for call in calls(function))
+            has_type = isinstance(symbol, Register) and _is_table(function, operands[index + 1 :])
+            return is_known and not has_type
         case _:
             return False
 

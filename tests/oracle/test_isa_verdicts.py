@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-
 import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.target import parse_target, parse_version
-from ptx_lsp.lint.engine import Linting
-from ptx_lsp.model.module import Module
-from tests.oracle.isa_cases import Point
-from tests.oracle.judge import VERDICTS, explained, is_explained, judge, prelude, recorded, sections
+from tests.oracle import coverage
+from tests.oracle.judge import VERDICTS, explained, is_explained, judge, recorded, sections
+from tests.oracle.replay import Replayed, by_point, replay
 
 SECTIONS = sections()
 AGREEMENT = 0.995
@@ -34,19 +30,16 @@ EXAMPLE_POINTS = [
 def test_linter_agrees_with_the_recorded_verdicts(name: str) -> None:
     known = explained(name)
     judged = differ = 0
-    unknown: list[str] = []
+    unknown: list[Replayed] = []
     used: set[str] = set()
-    for point, lines in _by_point(recorded((VERDICTS / f"{name}.txt").read_text())).items():
-        judged += len(lines)
-        errors = _errors(lines, point)
-        for line, accepted in lines.items():
-            if accepted != (line not in errors):
-                differ += 1
-                reasons = [pattern for pattern, _ in known if is_explained(line, [(pattern, "")])]
-                used.update(reasons)
-                if not reasons:
-                    ours = errors.get(line, "accepted")
-                    unknown.append(f"{'.'.join(map(str, point[0]))} {point[1]}: {line} -- {ours}")
+    for one in replay(name):
+        judged += 1
+        if not one.agrees:
+            differ += 1
+            reasons = [pattern for pattern, _ in known if is_explained(one.line, [(pattern, "")])]
+            used.update(reasons)
+            if not reasons:
+                unknown.append(one)
     assert not unknown, f"{len(unknown)} differ: {unknown[:20]}"
     assert differ <= (1 - AGREEMENT) * judged
     assert used == {pattern for pattern, _ in known}, "a row of .explained explains nothing"
@@ -59,7 +52,7 @@ def test_verdicts_are_what_ptxas_says_today(name: str) -> None:
         pytest.skip("no ptxas at hand")
     every = recorded((VERDICTS / f"{name}.txt").read_text())
     sample = dict(list(every.items())[::SAMPLE])
-    for point, lines in _by_point(sample).items():
+    for point, lines in by_point(sample).items():
         for (line, accepted), verdict in zip(lines.items(), judge(list(lines), point), strict=True):
             assert verdict.accepted == accepted, (point, line, verdict.message)
 
@@ -78,22 +71,12 @@ def test_examples_are_accepted_by_ptxas() -> None:
     assert not left
 
 
-def _by_point(verdicts: dict[tuple[str, Point], bool]) -> dict[Point, dict[str, bool]]:
-    found: dict[Point, dict[str, bool]] = defaultdict(dict)
-    for (line, point), accepted in verdicts.items():
-        found[point][line] = accepted
-    return found
-
-
-def _errors(lines: Iterable[str], point: Point) -> dict[str, str]:
-    """What the linter finds in each of these lines, in a function of their own."""
-    text = [*prelude(*point).rstrip("\n").split("\n")]
-    first = len(text)
-    text += lines
-    module = Module.parse("\n".join([*text, "L1:", "ret;", "}", ""]))
-    source = module.document.source
-    return {
-        text[number]: found.message
-        for found in Linting(module).diagnostics
-        if found.severity == "error" and (number := source.line_of(found.span.start)) >= first
-    }
+def test_the_page_of_coverage_is_current() -> None:
+    """It has every instruction, with as many lines as are recorded."""
+    text = coverage.PAGE.read_text()
+    for name, rows in SECTIONS.items():
+        part = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        found = {line.split(" | ")[0].strip("|` "): line for line in part.splitlines() if "`" in line}
+        assert set(found) == {row.name for row in rows}
+        lines = sum(int(line.split(" | ")[3].replace(",", "")) for line in found.values())
+        assert lines == len(recorded((VERDICTS / f"{name}.txt").read_text()))

@@ -267,6 +267,11 @@ def _of_head(function: Function) -> Iterator[Finding]:
         if attribute.name.text == ".managed":
             message = f"`.managed` is for variables; `{node.kind.text}` cannot have it"
             yield Finding(function.place(attribute.name), message)
+    if node.body is not None:
+        for word in node.linkage[:1]:
+            if word.text == ".extern":
+                message = "`.extern` is for what another file defines; here is a body"
+                yield Finding(function.place(word), message)
     parameters = node.parameters or ()
     if function.is_kernel:
         for declaration in parameters:

@@ -1,0 +1,83 @@
+"""Whether two declarations of functions agree, as ptxas compares them (docs/ptxas.md, section 2.4).
+
+The names of parameters do not count. Types must be the same, not only of one size.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.model.layout import declared_alignment, dimensions, has_pointer_alignment
+from ptx_lsp.model.symbols import element_type, vector_length
+from ptx_lsp.syntax import nodes
+
+
+class Difference(NamedTuple):
+    """`message` says what differs; `part` is where it is in the second declaration, None where it is not
+    at one place.
+    """
+
+    message: str
+    part: nodes.Name | None = None
+
+
+class _Parameter(NamedTuple):
+    declaration: nodes.Declaration
+    declarator: nodes.Declarator
+
+
+def difference(first: nodes.Function, second: nodes.Function) -> Difference | None:
+    """The first thing that differs between two functions, or between two kernels; None where nothing
+    does, or where it cannot be told.
+    """
+    for what, former, latter in (
+        ("return parameter", _listed(first.returns), _listed(second.returns)),
+        ("parameter", _listed(first.parameters), _listed(second.parameters)),
+    ):
+        if len(former) != len(latter):
+            return Difference(f"{_counted(len(latter), what)}, not {len(former)}")
+        for one, other in zip(former, latter, strict=True):
+            differing = _differing(one, other)
+            if differing is not None:
+                name = other.declarator.name
+                return Difference(f"the {what} `{name.text}` has another {differing}", name)
+    if is_noreturn(first) != is_noreturn(second):
+        return Difference("only one of the two is `.noreturn`")
+    return None
+
+
+def is_noreturn(function: nodes.Function) -> bool:
+    return any(directive.name.text == ".noreturn" for directive in function.directives)
+
+
+def _listed(declarations: tuple[nodes.Declaration, ...] | None) -> list[_Parameter]:
+    return [_Parameter(d, declarator) for d in declarations or () for declarator in d.declarators]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _differing(one: _Parameter, other: _Parameter) -> str | None:
+    former, latter = one.declaration, other.declaration
+    if former.space is None or latter.space is None:
+        return None
+    if former.space.text != latter.space.text:
+        return f"state space, `{latter.space.text}` and not `{former.space.text}`"
+    types = element_type(former), element_type(latter)
+    if not all(types) or former.type_name or latter.type_name:
+        return None
+    if types[0] != types[1] or vector_length(former) != vector_length(latter):
+        return f"type, `{_type(latter)}` and not `{_type(former)}`"
+    if dimensions(one.declarator) != dimensions(other.declarator):
+        return "size"
+    if has_pointer_alignment(former) or has_pointer_alignment(latter):
+        return None
+    alignments = declared_alignment(former), declared_alignment(latter)
+    if None not in alignments and alignments[0] != alignments[1]:
+        return f"alignment, {alignments[1]} and not {alignments[0]}"
+    return None
+
+
+def _type(declaration: nodes.Declaration) -> str:
+    return " ".join(word.text for word in declaration.modifiers if word.text.startswith("."))

@@ -1,0 +1,55 @@
+"""What the linter says of the instructions whose verdicts are recorded."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.model.module import Module
+from tests.oracle.isa_cases import Point
+from tests.oracle.judge import VERDICTS, prelude, recorded
+
+
+class Replayed(NamedTuple):
+    """A recorded line at its version and target, ptxas's verdict on it, and the linter's first error."""
+
+    line: str
+    point: Point
+    accepted: bool
+    error: str | None
+
+    @property
+    def agrees(self) -> bool:
+        return self.accepted == (self.error is None)
+
+
+def replay(section: str) -> Iterator[Replayed]:
+    """Every recorded line of a section."""
+    for point, lines in by_point(recorded((VERDICTS / f"{section}.txt").read_text())).items():
+        errors = _errors(lines, point)
+        for line, accepted in lines.items():
+            yield Replayed(line, point, accepted, errors.get(line))
+
+
+def by_point(verdicts: dict[tuple[str, Point], bool]) -> dict[Point, dict[str, bool]]:
+    """The same verdicts, by version and target."""
+    found: dict[Point, dict[str, bool]] = defaultdict(dict)
+    for (line, point), accepted in verdicts.items():
+        found[point][line] = accepted
+    return found
+
+
+def _errors(lines: Iterable[str], point: Point) -> dict[str, str]:
+    """What the linter finds in each of these lines, in a function of their own."""
+    text = [*prelude(*point).rstrip("\n").split("\n")]
+    first = len(text)
+    text += lines
+    module = Module.parse("\n".join([*text, "L1:", "ret;", "}", ""]))
+    source = module.document.source
+    return {
+        text[number]: found.message
+        for found in reversed(Linting(module).diagnostics)
+        if found.severity == "error" and (number := source.line_of(found.span.start)) >= first
+    }
