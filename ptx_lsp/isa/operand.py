@@ -288,8 +288,8 @@ def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
     rule = fits_wider if wanted.wider else fits
     if any(rule(register, type) for type in types):
         return ""
-    names = " or ".join(dict.fromkeys(type.name for type in types))
-    holder = f"{names} (held in .b{types[0].width})" if _is_format(types[0]) else names
+    names = " or ".join(dict.fromkeys(f"`{type.name}`" for type in types))
+    holder = f"{names} (held in `.b{types[0].width}`)" if _is_format(types[0]) else names
     expected = wanted.what or holder
     return f"a register of type `{register.name}` cannot stand here: {expected} is expected"
 
@@ -328,7 +328,7 @@ def _literal(given: Argument, types: list[Type]) -> str:
     size = ".b32" if given.kind == "single" else ".b64"
     if not types or any(type.name in (".f32", ".f64", size) for type in types):
         return ""
-    names = " or ".join(type.name for type in types)
+    names = " or ".join(f"`{type.name}`" for type in types)
     return f"a float cannot stand here: {names} is expected"
 
 

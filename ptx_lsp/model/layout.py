@@ -11,10 +11,11 @@ from math import prod
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer, range_count
-from ptx_lsp.model.symbols import Variable, element_type, vector_length
+from ptx_lsp.model.symbols import Symbol, Variable, element_type, vector_length
 from ptx_lsp.syntax import nodes
 
 WARP_SIZE = 32
+_DYNAMIC_ALIGNMENT = 16
 
 
 def size_bytes(variable: Variable) -> int | None:
@@ -41,16 +42,37 @@ def parameter_bytes(function: Function) -> int | None:
 
 
 def shared_bytes(function: Function) -> int | None:
-    """The `.shared` variables that a kernel or function declares, then those of the module that it names;
-    without those that are `.extern`, whose size the launch tells, and without what it calls.
+    """The static `.shared` memory of a kernel or function without what it calls, as `ptxas -v` tells it;
+    None where the size of a variable is not known.
+
+    First come the variables of its body that it uses, then those of the module, then the rest of its own.
+    Memory whose size the launch tells (`.extern`) begins at the next multiple of its alignment or of 16.
     """
-    found = [v for v in function.body.variables if v.space == ".shared"]
-    found += [
+    symbols = function.body.symbols.items()
+    used = {id(symbol) for start, symbol in symbols if not _is_declared_at(symbol, start)}
+    own = [v for v in function.body.variables if v.space == ".shared"]
+    module = function.module
+    named = [
         symbol
         for symbol in function.linked.values()
-        if isinstance(symbol, Variable) and symbol.space == ".shared" and symbol.linkage != ".extern"
+        if isinstance(symbol, Variable) and symbol.space == ".shared"
     ]
-    return _laid_out(found)
+    named.sort(key=lambda variable: module.span(variable.place).start)
+    static = _laid_out([
+        *(v for v in own if id(v) in used),
+        *(v for v in named if v.linkage != ".extern"),
+        *(v for v in own if id(v) not in used),
+    ])
+    if static is None:
+        return None
+    for variable in named:
+        if variable.linkage == ".extern":
+            static = _aligned(static, max(_DYNAMIC_ALIGNMENT, alignment_bytes(variable) or 1))
+    return static
+
+
+def _is_declared_at(symbol: Symbol, start: int) -> bool:
+    return isinstance(symbol, Variable) and symbol.declarator.name.start == start
 
 
 def element_bytes(declaration: nodes.Declaration) -> int | None:
@@ -87,18 +109,25 @@ def dimensions(declarator: nodes.Declarator) -> tuple[int | None, ...]:
     """The lengths of an array, the outermost first; None for one that is not known. The initial value
     gives that of `a[] = {1, 2}`.
     """
-    found: list[int | None] = []
-    for size in declarator.dimensions:
-        match size:
-            case nodes.Number(text=text):
-                found.append(integer(text) or None)
-            case nodes.Name(text="WARP_SZ"):
-                found.append(WARP_SIZE)
-            case _:
-                found.append(None)
+    found = stated_dimensions(declarator)
     if found and found[0] is None and isinstance(declarator.initializer, nodes.InitializerList):
-        found[0] = len(declarator.initializer.items)
-    return tuple(found)
+        return (len(declarator.initializer.items), *found[1:])
+    return found
+
+
+def stated_dimensions(declarator: nodes.Declarator) -> tuple[int | None, ...]:
+    """The lengths as written; None for `[]`, for `[0]`, which is the same, and for what is no number."""
+    return tuple(_length(size) for size in declarator.dimensions)
+
+
+def _length(size: nodes.Expression | None) -> int | None:
+    match size:
+        case nodes.Number(text=text):
+            return integer(text) or None
+        case nodes.Name(text="WARP_SZ"):
+            return WARP_SIZE
+        case _:
+            return None
 
 
 def _laid_out(variables: list[Variable]) -> int | None:
@@ -109,5 +138,9 @@ def _laid_out(variables: list[Variable]) -> int | None:
             return None
         if variable.declarator.range is not None:
             size *= range_count(variable.declarator)
-        end = -(-end // alignment) * alignment + size
+        end = _aligned(end, alignment) + size
     return end
+
+
+def _aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment

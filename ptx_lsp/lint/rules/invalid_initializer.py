@@ -11,6 +11,7 @@ from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.body import names_in, predefined
 from ptx_lsp.model.constants import constant_kind
 from ptx_lsp.model.declarations import Declared, declarations
+from ptx_lsp.model.layout import stated_dimensions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import integer
@@ -27,7 +28,6 @@ from ptx_lsp.syntax import nodes
 _ADDRESSES = (".u32", ".u64")
 _BYTES_OF_ADDRESSES = (".u8", ".u32", ".u64")
 _MASKS = frozenset(0xFF << shift for shift in range(0, 64, 8))
-_WARP_SIZE = 32
 
 
 @module_rule("invalid-initializer", code="E112")
@@ -131,15 +131,7 @@ def _in_module(module: Module, declared: Declared) -> Resolve:
 
 
 def _levels(declarator: nodes.Declarator, vector: int) -> tuple[_Level, ...]:
-    sizes: list[_Level] = []
-    for dimension in declarator.dimensions:
-        match dimension:
-            case nodes.Number(text=text):
-                sizes.append(_Level(integer(text) or None))
-            case nodes.Name(text="WARP_SZ"):
-                sizes.append(_Level(_WARP_SIZE))
-            case _:
-                sizes.append(_Level(None))
+    sizes = [_Level(size) for size in stated_dimensions(declarator)]
     if vector > 1:
         sizes.append(_Level(vector, is_vector=True))
     return tuple(sizes)

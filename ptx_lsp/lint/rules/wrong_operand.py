@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.isa.resolve import Problem
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.model.targets import names_target
+from ptx_lsp.syntax import nodes
 
 
 @function_rule("wrong-operand", code="E166")
@@ -59,9 +64,31 @@ def wrong_operand(function: Function) -> Iterator[Finding]:
     There is no fix: what was meant cannot be told.
     """
     for instruction, verdict in checks(function):
-        for problem in verdict.problems:
-            if problem.kind == "operand" and not problem.style:
-                if names_target(function, instruction, problem.index):
-                    continue  # the rules `wrong-target` and `call-mismatch`
-                place = problem_place(function, instruction, problem)
-                yield Finding(place, problem.message)
+        wrong = [
+            problem
+            for problem in verdict.problems
+            # the rules `wrong-target` and `call-mismatch` judge what names a target
+            if problem.kind == "operand"
+            and not problem.style
+            and not names_target(function, instruction, problem.index)
+        ]
+        if wrong:
+            first, *others = wrong
+            related = [
+                *_declaration(function, instruction, first),
+                *((problem_place(function, instruction, other), other.message) for other in others),
+            ]
+            operand = instruction.operands[first.index]
+            place, exact = operand_or_line(function, instruction, operand)
+            yield Finding(place, first.message, (*exact, *related))
+
+
+def _declaration(
+    function: Function, instruction: nodes.Instruction, problem: Problem
+) -> Iterator[tuple[Place, str]]:
+    """Where the register or variable is declared that does not fit."""
+    operand = instruction.operands[problem.index]
+    if isinstance(operand, nodes.Name):
+        symbol = function.resolve(operand)
+        if isinstance(symbol, Register | Variable):
+            yield symbol.place, f"`{operand.text}` is declared here"
