@@ -218,7 +218,9 @@ module.exports = grammar({
     range: $ => seq('<', field('count', wanted($, $._count)), wanted($, '>')),
     dimension: $ => enclosed($, '[', optional(field('size', $._expression)), ']'),
     _initializer: $ => choice($._expression, $.initializer_list),
-    initializer_list: $ => enclosed($, '{', listOf(wanted($, $._initializer)), '}'),
+    initializer_list: $ => enclosed($, '{', perhapsListOf($, choice($._initializer, $.field_value)), '}'),
+    // what a texture or sampler is like: `{ width = 4, filter_mode = linear }`
+    field_value: $ => seq(field('name', $.identifier), '=', field('value', wanted($, $._initializer))),
 
     // PTX 1.x
     aggregate: $ => prec.right(seq(

@@ -41,6 +41,13 @@ class Function:
             if found is not None:
                 self.linked[name] = found
                 continue
+            inner = module.find(name, item.end)
+            if inner is not None:  # a prototype in this body
+                known_from = module.span(inner.place).start - item.start
+                self.linked[name] = inner
+                early = [use for use in uses if use.name.start < known_from]
+                self.undeclared_late.extend((use, inner) for use in early)
+                continue
             later = module.find(name, len(module.document.source.data))
             if later is None:
                 self.undeclared.extend(uses)

@@ -263,6 +263,7 @@ class _Lowering:
         bank: nodes.Expression | None = None
         type_name: nodes.Name | None = None
         alignment: nodes.Number | nodes.Missing | None = None
+        misplaced = False
         within = "a parameter" if node.type == "parameter" else "a declaration"
         for child in _parts(node):
             match child.type:
@@ -272,6 +273,12 @@ class _Lowering:
                     space = self.name(child.children[0])
                     if child.child_count > 1:
                         bank = self.dimension(child.children[-1])
+                case "modifier" if type_name is not None:
+                    word = self.name(child)
+                    if not misplaced:
+                        wanted = "`,` or `)`" if node.type == "parameter" else "a name"
+                        self.problems.append(SyntaxProblem(word.start, word.end, wanted, within))
+                    misplaced = True
                 case "modifier":
                     modifiers.append(self.name(child))
                 case "dimension":
@@ -285,12 +292,16 @@ class _Lowering:
                 case "declarator":
                     declarators.append(self.declarator(child, leading))
                 case "missing":
-                    self._missing_in_list(child, "a name", within, bool(declarators))
+                    # ptxas takes `.reg .b32;`, which declares nothing
+                    if not (modifiers and self._follows(child, ";")):
+                        self._missing_in_list(child, "a name", within, bool(declarators))
                 case "junk":
                     self.junk(child, "`,` or `;`" if declarators else "a name", within)
                 case _:
                     pass
         start, end = self._span(node)
+        if node.type == "parameter" and not declarators:
+            self.problems.append(SyntaxProblem(end, end, "a name", within))
         return nodes.Declaration(
             start, end, tuple(linkage), space, bank, tuple(modifiers), type_name, alignment,
             tuple(attributes), tuple(declarators),
@@ -344,6 +355,15 @@ class _Lowering:
         start, end = self._span(node)
         items = self._items(node, "a value", "an initialiser")
         return nodes.InitializerList(start, end, self._operands(items))
+
+    def field_value(self, node: Node) -> nodes.FieldValue:
+        start, end = self._span(node)
+        name, _, value = _parts(node)
+        if value.type == "missing":
+            return nodes.FieldValue(
+                start, end, self.name(name), self.missing(value, "a value", "an initialiser")
+            )
+        return nodes.FieldValue(start, end, self.name(name), self.operand(value))
 
     def attribute(self, node: Node) -> Iterator[nodes.Attribute]:
         for child in _parts(node):
@@ -638,6 +658,8 @@ class _Lowering:
             case "group":
                 items = self._items(node, "an operand", "a list in parentheses")
                 return nodes.Group(start, end, self._operands(items))
+            case "field_value":
+                return self.field_value(node)
             case "initializer_list":
                 return self.initializer_list(node)
             case _:
@@ -773,6 +795,11 @@ class _Lowering:
             self.missing(node, "`;`", within, ";")
         else:
             self.missing(node, wanted, within)
+
+    def _follows(self, node: Node, mark: str) -> bool:
+        """Whether `mark` is the next thing in the text at `node`."""
+        blank = _BLANK.match(self.text, node.start_byte)
+        return blank is not None and self.text.startswith(mark, blank.end())
 
     def _span(self, node: Node) -> tuple[int, int]:
         return node.start_byte - self.base, node.end_byte - self.base

@@ -141,6 +141,15 @@ class Vector(NamedTuple):
     items: tuple[Operand, ...]
 
 
+class FieldValue(NamedTuple):
+    """`width = 4`, in the initialiser of a texture or sampler. Names in it are words of PTX."""
+
+    start: int
+    end: int
+    name: Name
+    value: Expression
+
+
 class InitializerList(NamedTuple):
     """`{1, {2, 3}}`"""
 
@@ -158,7 +167,7 @@ class Nested(NamedTuple):
 
 Expression: TypeAlias = (
     Name | Number | String | Missing | Member | Element | Unary | Binary | Conditional | Cast
-    | Relocation | Group | Pair | Address | Vector | InitializerList | Nested
+    | Relocation | Group | Pair | Address | Vector | InitializerList | FieldValue | Nested
 )
 Operand: TypeAlias = Expression
 

@@ -17,12 +17,13 @@ from tests.oracle.replay import replay
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 _HEAD = """# Coverage
 
-`python -m tests.oracle.coverage` writes this page from the recorded verdicts of ptxas 13.5 (tests/oracle/verdicts),
-which the whole linter replays. A *line* is one spelling with operands at one version and target: every form with
-every choice alone and a pairwise cover of them, at the least version and target and one below each, and near
-misses. *Agreement* is the share of lines on which the linter and ptxas agree; what they disagree on is explained at
-the end. `parsed`: the grammar has its shape. `checked`: the table judges it. `described`: it has a summary, its
-syntax, its requirements and an example. `executed`: it has a meaning that can be run.
+`python -m tests.oracle.coverage` writes this page from the recorded verdicts of ptxas 13.5
+(tests/oracle/verdicts), which the whole linter replays. A *line* is one spelling with operands at one
+version and target: every form with every choice alone and a pairwise cover of them, at the least version
+and target and one below each, and near misses. *Agreement* is the share of lines on which the linter and
+ptxas agree; what they disagree on is explained at the end. `parsed`: the grammar has its shape. `checked`:
+the table judges it. `described`: it has a summary, its syntax, its requirements and an example. `executed`:
+it has a meaning that can be run.
 """
 
 

@@ -99,10 +99,20 @@ def _of_function(function: Function, earlier: list[Function]) -> Finding | None:
             return _again(place, message, other.symbol.place)
     found = difference(first.node, function.node)
     if found is not None:
-        at = place if found.part is None else Place.of(function.node, found.part)
+        at = _head(function) if found.part is None else Place.of(function.node, found.part)
         return _again(at, f"`{name}` is declared otherwise before: {found.message}", first.symbol.place)
     message = _linkage(first.symbol, function.symbol)
     return None if message is None else _again(place, message, first.symbol.place)
+
+
+def _head(function: Function) -> Place:
+    """The name; where the head goes over several lines, the `{` behind it, whose line ptxas names."""
+    name, body = function.symbol.place, function.node.body
+    base = function.item.start
+    text = function.module.document.source.text
+    if body is None or "\n" not in text[base + name.end : base + body.start]:
+        return name
+    return Place(function.node, body.start, body.start + 1)
 
 
 def _linkage(first: FunctionName, second: FunctionName) -> str | None:

@@ -1,0 +1,44 @@
+"""What came to PTX later than the directive, declaration or initial value that it is part of.
+
+Sources: PTX ISA, "Directives" and "Release Notes"; probed with ptxas 13.5 (docs/ptxas.md, 4.2).
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+from ptx_lsp.isa.target import Requirement, parse_requirement
+
+Feature: TypeAlias = Literal[
+    "kernel prototype", "kernel parameter", "parameter in memory", "unsized parameter",
+    "address in an initial value", "function in an initial value", "generic()", "mask of an address",
+    "time of a file", "inlined_at",
+]
+
+FEATURES: Final[dict[Feature, Requirement]] = {
+    "kernel prototype": parse_requirement("3.0", 10),
+    "kernel parameter": parse_requirement("1.4", 10),
+    "parameter in memory": parse_requirement("2.0", 20),  # a `.param` of a function
+    "unsized parameter": parse_requirement("6.0", 30),  # `.param .b8 x[]` of a function
+    "address in an initial value": parse_requirement("2.1", 10),
+    "function in an initial value": parse_requirement("2.1", 20),
+    "generic()": parse_requirement("3.1", 10),
+    "mask of an address": parse_requirement("7.1", 10),  # `0xFF(name)`
+    "time of a file": parse_requirement("3.2", 10),  # and its size, in `.file`
+    "inlined_at": parse_requirement("7.0", 10),  # in `.loc`
+}
+
+TYPES: Final[dict[str, Requirement]] = {
+    ".f16x2": parse_requirement("4.2", 53),
+    ".b128": parse_requirement("8.3", 70),
+    ".texref": parse_requirement("1.5", 10),
+    ".samplerref": parse_requirement("1.5", 10),
+    ".surfref": parse_requirement("1.5", 10),
+}
+"""Types of declarations that were not there from the beginning."""
+
+ATTRIBUTES: Final[dict[str, Requirement]] = {
+    ".managed": parse_requirement("4.0", 30),
+    ".unified": parse_requirement("8.0", 90),
+}
+"""What stands in `.attribute(...)`."""

@@ -1,0 +1,255 @@
+"""What a file needs: the least `.version`, the least target, and all that demands them.
+
+1. A demand is a spelling with the ways in which it can be had, each a version and perhaps targets.
+2. The least version for a target is the highest of what the target itself needs and, for each demand, of
+   the lowest version among the ways that this target has.
+3. The least target is the lowest without a suffix that has every demand in some way. Where none has, the
+   targets with a suffix that do.
+
+What newer versions or targets have taken away again is not looked at; the rule `removed-form` tells of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ptx_lsp.facts import fact
+from ptx_lsp.isa import directives as isa
+from ptx_lsp.isa import special_registers
+from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.target import (
+    OLDEST,
+    OPTIONS,
+    TARGETS,
+    Requirement,
+    Target,
+    Version,
+    has,
+    parse_target,
+)
+from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.body import names_in
+from ptx_lsp.model.declarations import Declared, declarations
+from ptx_lsp.model.directives import Use, directives
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import AliasName, FunctionName, Predefined
+from ptx_lsp.syntax import nodes
+
+Ways = tuple[Requirement, ...]
+
+
+class Demand(NamedTuple):
+    """Something that not every version and target has; `what` as it is written. One of `ways` will do."""
+
+    place: Place
+    what: str
+    ways: Ways
+
+    def version(self, target: Target) -> Version | None:
+        """The least version that has it on `target`; None where none has."""
+        return _version(self.ways, target)
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """All demands of a file: those of its functions come last."""
+
+    demands: tuple[Demand, ...]
+
+    def version(self, target: Target) -> Version | None:
+        """The least version for `target`; None where no version has all that is demanded there."""
+        versions = [_version(ways, target) for ways in self._distinct]
+        known = [version for version in versions if version is not None]
+        return max(known, default=OLDEST) if len(known) == len(versions) else None
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """The least target without a suffix; where there is none, all with one, the oldest first. Empty
+        where the demands exclude each other.
+        """
+        possible = [target for target in TARGETS if self.version(target) is not None]
+        plain = [target for target in possible if not target.suffix]
+        return (min(plain),) if plain else tuple(possible)
+
+    def deciding_version(self, target: Target) -> tuple[Demand, ...]:
+        """The demands that the least version for `target` comes from, without that of the target itself;
+        where there is no such version, those that the target lacks.
+        """
+        version = self.version(target)
+        return tuple(d for d in self.demands if d.ways and d.version(target) == version)
+
+    @cached_property
+    def deciding_target(self) -> tuple[Demand, ...]:
+        """The demands because of which lower targets, or those without a suffix, will not do."""
+        excluded = [target for target in TARGETS if not target.suffix]
+        if self.targets and not self.targets[0].suffix:
+            excluded = [target for target in excluded if target < self.targets[0]][-1:]
+            return tuple(d for d in self.demands if any(d.version(t) is None for t in excluded))
+        special = [d for d in self.demands if all(d.version(t) is None for t in excluded)]
+        having = [t for t in TARGETS if all(_version(w, t) for w in {d.ways for d in special})]
+        narrowed = {w for w in self._distinct if any(_version(w, t) is None for t in having)}
+        narrowed.update(demand.ways for demand in special)
+        return tuple(demand for demand in self.demands if demand.ways in narrowed)
+
+    @cached_property
+    def _distinct(self) -> tuple[Ways, ...]:
+        return tuple({demand.ways: None for demand in self.demands})
+
+
+def requirements(module: Module) -> Requirements:
+    """What `module` needs."""
+    return Requirements(tuple(_of_module(module)))
+
+
+@fact
+def demands(function: Function) -> tuple[Demand, ...]:
+    """What the instructions of a function demand, and the special registers that they name."""
+    found = [*_of_instructions(function), *_of_special_registers(function)]
+    return tuple(sorted(found, key=lambda demand: demand.place.start))
+
+
+def _of_module(module: Module) -> Iterator[Demand]:
+    for use in directives(module):
+        yield from _of_directive(use)
+    for declared in declarations(module):
+        yield from _of_declaration(module, declared)
+    for function in module.functions:
+        yield from demands(function)
+
+
+def _of_instructions(function: Function) -> Iterator[Demand]:
+    known: dict[tuple[str, tuple[Argument, ...]], tuple[Ways, ...]] = {}
+    for instruction, _ in function.body.instructions:
+        spelling = instruction.opcode.text
+        shape = (spelling, arguments(function, instruction))
+        needs = known.get(shape)
+        if needs is None:
+            match = resolve(spelling).match(shape[1])
+            needs = tuple(need.ways for need in match.needs) if match is not None else ()
+            needs = known[shape] = tuple(ways for ways in needs if not _is_met_everywhere(ways))
+        for ways in needs:
+            yield Demand(function.place(instruction.opcode), spelling, ways)
+
+
+def _of_special_registers(function: Function) -> Iterator[Demand]:
+    for start, symbol in function.body.symbols.items():
+        if isinstance(symbol, Predefined):
+            row = special_registers.find(symbol.name)
+            if row is not None:
+                place = Place(function.node, start, start + len(symbol.name))
+                yield from _demand(place, symbol.name, row.requirement)
+
+
+def _of_directive(use: Use) -> Iterator[Demand]:
+    row = use.row
+    if row is not None and row.is_accepted and use.where in row.places:
+        yield from _demand(use.place, row.name, row.since)
+    for word in use.linkage:
+        yield from _word(use.owner, word)
+    match use.node:
+        case nodes.Function() as node if use.name is node.kind:
+            if node.body is None and node.kind.text == ".entry":
+                yield from _feature(use.place, "kernel prototype")
+            yield from _attributes(use.owner, node.attributes)
+        case nodes.File(path=path, end=end) if path.end < end:
+            yield from _feature(use.place, "time of a file")
+        case nodes.Location(attributes=attributes):
+            for name in attributes:
+                if name.text == "inlined_at":
+                    yield from _feature(Place.of(use.owner, name), "inlined_at")
+        case nodes.Target(names=names):
+            for name in names:
+                target = parse_target(name.text)
+                if target is None and name.text in OPTIONS:
+                    since = Requirement(OPTIONS[name.text], ())
+                    yield from _demand(Place.of(use.owner, name), name.text, since)
+        case _:
+            pass
+
+
+def _of_declaration(module: Module, declared: Declared) -> Iterator[Demand]:
+    node = declared.node
+    for word in node.modifiers:
+        since = TYPES.get(word.text)
+        if since is not None:
+            yield from _demand(declared.place(word), word.text, since)
+        elif word.text == ".ptr":
+            yield from _word(declared.owner, word)
+    yield from _attributes(declared.owner, node.attributes)
+    for declarator in node.declarators:
+        place = declared.place(declarator.name)
+        if declared.where == "kernel parameter":
+            yield from _feature(place, "kernel parameter")
+        elif declared.is_parameter and declared.space == ".param":
+            yield from _feature(place, "parameter in memory")
+            if None in declarator.dimensions:
+                yield from _feature(place, "unsized parameter")
+        if declarator.initializer is not None:
+            yield from _of_value(module, declared, declarator.initializer)
+
+
+def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> Iterator[Demand]:
+    match value:
+        case nodes.InitializerList(items=items):
+            for item in items:
+                if not isinstance(item, nodes.Number):
+                    yield from _of_value(module, declared, item)
+        case nodes.Relocation(operator=operator):
+            is_mask = isinstance(operator, nodes.Number)
+            feature: Feature = "mask of an address" if is_mask else "generic()"
+            yield from _feature(declared.place(operator), feature)
+        case _:
+            pass
+    if isinstance(value, nodes.InitializerList):
+        return
+    for name in names_in(value):
+        symbols = [symbol for _, symbol in module.names.get(name.text, ())]
+        if any(isinstance(symbol, FunctionName | AliasName) for symbol in symbols):
+            yield from _feature(declared.place(name), "function in an initial value")
+        elif name.text != "WARP_SZ":
+            yield from _feature(declared.place(name), "address in an initial value")
+
+
+def _attributes(
+    owner: nodes.Statement, attributes: tuple[nodes.Attribute, ...]
+) -> Iterator[Demand]:
+    for attribute in attributes:
+        name = attribute.name
+        if name.text in ATTRIBUTES:
+            yield from _demand(Place.of(owner, name), ".attribute", isa.DIRECTIVES[".attribute"].since)
+            yield from _demand(Place.of(owner, name), name.text, ATTRIBUTES[name.text])
+
+
+def _word(owner: nodes.Statement, word: nodes.Name) -> Iterator[Demand]:
+    row = isa.find(word.text)
+    if row is not None:
+        yield from _demand(Place.of(owner, word), row.name, row.since)
+
+
+def _feature(place: Place, feature: Feature) -> Iterator[Demand]:
+    yield from _demand(place, feature, FEATURES[feature])
+
+
+def _demand(place: Place, what: str, since: Requirement) -> Iterator[Demand]:
+    if not _is_met_everywhere((since,)):
+        yield Demand(place, what, (since,))
+
+
+def _is_met_everywhere(ways: Ways) -> bool:
+    return any(way.version <= OLDEST and not way.targets for way in ways)
+
+
+def _version(ways: Ways, target: Target) -> Version | None:
+    possible = [
+        way.version
+        for way in ways
+        if not way.targets or any(has(target, feature) for feature in way.targets)
+    ]
+    return min(possible, default=None)
