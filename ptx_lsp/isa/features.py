@@ -12,7 +12,8 @@ from ptx_lsp.isa.target import Requirement, parse_requirement
 Feature: TypeAlias = Literal[
     "kernel prototype", "kernel parameter", "parameter in memory", "unsized parameter",
     "address in an initial value", "function in an initial value", "generic()", "mask of an address",
-    "time of a file", "inlined_at",
+    "time of a file", "inlined_at", "label in a section", "label and offset in a section",
+    "distance of labels in a section",
 ]
 
 FEATURES: Final[dict[Feature, Requirement]] = {
@@ -26,6 +27,9 @@ FEATURES: Final[dict[Feature, Requirement]] = {
     "mask of an address": parse_requirement("7.1", 10),  # `0xFF(name)`
     "time of a file": parse_requirement("3.2", 10),  # and its size, in `.file`
     "inlined_at": parse_requirement("7.0", 10),  # in `.loc`
+    "label in a section": parse_requirement("7.0", 10),  # `name:`
+    "label and offset in a section": parse_requirement("3.2", 10),  # `.debug_str+4`
+    "distance of labels in a section": parse_requirement("7.5", 10),  # `end-begin`
 }
 
 TYPES: Final[dict[str, Requirement]] = {
@@ -42,3 +46,10 @@ ATTRIBUTES: Final[dict[str, Requirement]] = {
     ".unified": parse_requirement("8.0", 90),
 }
 """What stands in `.attribute(...)`."""
+
+PRAGMAS: Final[dict[str, Requirement]] = {
+    "used_bytes_mask": parse_requirement("8.3", 50),
+    "enable_smem_spilling": parse_requirement("8.7", 75),
+    "frequency": parse_requirement("9.0", 10),
+}
+"""First words of a `.pragma` that ptxas knows later than `.pragma` itself."""

@@ -105,8 +105,13 @@ def _targets() -> dict[Target, Version]:
 TARGETS: Final = _targets()
 """Every target that ptxas takes, with the first version that takes it."""
 
-OPTIONS: Final = ("texmode_unified", "texmode_independent", "debug", "map_f64_to_f32")
-"""What else may stand in a `.target` list."""
+OPTIONS: Final = {
+    "texmode_unified": Version(1, 5),
+    "texmode_independent": Version(1, 5),
+    "debug": Version(3, 0),
+    "map_f64_to_f32": Version(1, 0),
+}
+"""What else may stand in a `.target` list, with the first version that takes it."""
 
 
 def has(target: Target, feature: Target) -> bool:

@@ -11,6 +11,7 @@ What newer versions or targets have taken away again is not looked at; the rule 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ from typing import NamedTuple
 from ptx_lsp.facts import fact
 from ptx_lsp.isa import directives as isa
 from ptx_lsp.isa import special_registers
-from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
+from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, PRAGMAS, TYPES, Feature
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.target import (
@@ -33,7 +34,6 @@ from ptx_lsp.isa.target import (
     parse_target,
 )
 from ptx_lsp.model.arguments import arguments
-from ptx_lsp.model.body import names_in
 from ptx_lsp.model.declarations import Declared, declarations
 from ptx_lsp.model.directives import Use, directives
 from ptx_lsp.model.function import Function
@@ -65,9 +65,13 @@ class Requirements:
 
     def version(self, target: Target) -> Version | None:
         """The least version for `target`; None where no version has all that is demanded there."""
-        versions = [_version(ways, target) for ways in self._distinct]
-        known = [version for version in versions if version is not None]
-        return max(known, default=OLDEST) if len(known) == len(versions) else None
+        least = TARGETS[target]
+        for ways in self._distinct:
+            version = _version(ways, target)
+            if version is None:
+                return None
+            least = max(least, version)
+        return least
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
@@ -83,7 +87,7 @@ class Requirements:
         where there is no such version, those that the target lacks.
         """
         version = self.version(target)
-        return tuple(d for d in self.demands if d.ways and d.version(target) == version)
+        return tuple(demand for demand in self.demands if demand.version(target) == version)
 
     @cached_property
     def deciding_target(self) -> tuple[Demand, ...]:
@@ -117,7 +121,7 @@ def demands(function: Function) -> tuple[Demand, ...]:
 
 def _of_module(module: Module) -> Iterator[Demand]:
     for use in directives(module):
-        yield from _of_directive(use)
+        yield from _of_directive(module, use)
     for declared in declarations(module):
         yield from _of_declaration(module, declared)
     for function in module.functions:
@@ -147,7 +151,7 @@ def _of_special_registers(function: Function) -> Iterator[Demand]:
                 yield from _demand(place, symbol.name, row.requirement)
 
 
-def _of_directive(use: Use) -> Iterator[Demand]:
+def _of_directive(module: Module, use: Use) -> Iterator[Demand]:
     row = use.row
     if row is not None and row.is_accepted and use.where in row.places:
         yield from _demand(use.place, row.name, row.since)
@@ -160,6 +164,13 @@ def _of_directive(use: Use) -> Iterator[Demand]:
             yield from _attributes(use.owner, node.attributes)
         case nodes.File(path=path, end=end) if path.end < end:
             yield from _feature(use.place, "time of a file")
+        case nodes.Directive(name=nodes.Name(text=".pragma"), arguments=arguments):
+            for value in arguments:
+                yield from _of_pragma(use.owner, value)
+        case nodes.Section(labels=labels) as node if use.where == "module":
+            for label in labels:
+                yield from _feature(Place.of(use.owner, label), "label in a section")
+            yield from _of_section(module, node)
         case nodes.Location(attributes=attributes):
             for name in attributes:
                 if name.text == "inlined_at":
@@ -172,6 +183,27 @@ def _of_directive(use: Use) -> Iterator[Demand]:
                     yield from _demand(Place.of(use.owner, name), name.text, since)
         case _:
             pass
+
+
+def _of_pragma(owner: nodes.Statement, value: nodes.Expression) -> Iterator[Demand]:
+    words = value.text.strip('"').split() if isinstance(value, nodes.String) else []
+    if words and words[0] in PRAGMAS:
+        yield from _demand(Place.of(owner, value), words[0], PRAGMAS[words[0]])
+
+
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_SUM = re.compile(rb"(?!\.b(?:8|16|32|64)\b)(?<![\w$.])[.%]?[A-Za-z_$][\w$]*\s*([+-])\s*[\w$.%]+")
+
+
+def _of_section(module: Module, node: nodes.Section) -> Iterator[Demand]:
+    """The nodes hold no data of sections: there may be megabytes of it."""
+    start, end = module.span(Place.of(node, node))
+    text = _COMMENT.sub(lambda found: b" " * len(found[0]), module.document.source.data[start:end])
+    for found in _SUM.finditer(text):
+        feature: Feature = "label and offset in a section"
+        if found[1] == b"-":
+            feature = "distance of labels in a section"
+        yield from _feature(Place(node, node.start + found.start(), node.start + found.end()), feature)
 
 
 def _of_declaration(module: Module, declared: Declared) -> Iterator[Demand]:
@@ -201,20 +233,24 @@ def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> It
             for item in items:
                 if not isinstance(item, nodes.Number):
                     yield from _of_value(module, declared, item)
-        case nodes.Relocation(operator=operator):
+        case nodes.Binary(left=left, right=right):
+            yield from _of_value(module, declared, left)
+            yield from _of_value(module, declared, right)
+        case nodes.Relocation(operator=operator, values=values):
             is_mask = isinstance(operator, nodes.Number)
             feature: Feature = "mask of an address" if is_mask else "generic()"
             yield from _feature(declared.place(operator), feature)
+            for inner in values:
+                yield from _of_value(module, declared, inner)
+        case nodes.Name(text=name) if name != "WARP_SZ":
+            symbols = [symbol for _, symbol in module.names.get(name, ())]
+            is_function = any(isinstance(s, FunctionName | AliasName) for s in symbols)
+            where: Feature = (
+                "function in an initial value" if is_function else "address in an initial value"
+            )
+            yield from _feature(declared.place(value), where)
         case _:
             pass
-    if isinstance(value, nodes.InitializerList):
-        return
-    for name in names_in(value):
-        symbols = [symbol for _, symbol in module.names.get(name.text, ())]
-        if any(isinstance(symbol, FunctionName | AliasName) for symbol in symbols):
-            yield from _feature(declared.place(name), "function in an initial value")
-        elif name.text != "WARP_SZ":
-            yield from _feature(declared.place(name), "address in an initial value")
 
 
 def _attributes(

@@ -196,11 +196,8 @@ class _Lowering:
                 if not open_blocks:
                     return closed
                 if len(open_blocks) == MOST_NESTED_BLOCKS:
-                    self.problems.append(
-                        SyntaxProblem(
-                            start, start + 1, f"at most {MOST_NESTED_BLOCKS} nested blocks", "a block"
-                        )
-                    )
+                    expected = f"a block less deep in others (ptxas takes {MOST_NESTED_BLOCKS})"
+                    self.problems.append(SyntaxProblem(start, start + 1, expected, "a block"))
                 open_blocks[-1].statements.append(closed)
 
     def _inside_block(self, node: Node) -> nodes.Statement | _OpenBlock | None:

@@ -14,12 +14,6 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 _HAS_F64 = 13
-_OPTIONS_SINCE = {
-    "texmode_unified": Version(1, 5),
-    "texmode_independent": Version(1, 5),
-    "debug": Version(3, 0),
-    "map_f64_to_f32": Version(1, 0),
-}
 _EXCLUDES = {
     "texmode_unified": "texmode_independent",
     "texmode_independent": "texmode_unified",
@@ -83,7 +77,7 @@ def _names(module: Module, node: nodes.Target) -> Iterator[Finding]:
             if not _is_header_only(module):  # ptxas does not look at it otherwise
                 yield from _too_old(module, place, name.text, least)
         elif name.text in OPTIONS:
-            yield from _too_old(module, place, name.text, _OPTIONS_SINCE[name.text])
+            yield from _too_old(module, place, name.text, OPTIONS[name.text])
             yield from _conflicts(module, node, name, seen)
             seen[name.text] = name
         else:
