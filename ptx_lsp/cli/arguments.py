@@ -19,6 +19,7 @@ examples:
   nvcc -ptx k.cu -o - | ptx-lint -        lint standard input
   ptx-lint --targets sm_80,sm_90a k.ptx   what stands in the way on each target?
   ptx-lint --ptxas --kernels k.ptx        ask ptxas as well; print what kernels use
+  ptx-lint --requires k.ptx               the least .version and target, and why
   ptx-lint --explain undeclared-name      what a rule, instruction or directive means
 
 exit status:
@@ -37,6 +38,7 @@ class Options(argparse.Namespace):
     color: str
     quiet: bool
     kernels: bool
+    requires: bool
     target: str | None
     targets: list[str]
     select: list[str]
@@ -139,6 +141,10 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="full with source lines (default), concise with one line a finding, or json",
     )
     group.add_argument("--kernels", action="store_true", help="print the table of kernels")
+    group.add_argument(
+        "--requires", action="store_true",
+        help="in place of findings: the least .version and target of each file, and what demands them",
+    )
     group.add_argument("--output", "-o", metavar="FILE", help="write the report there")
     group.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ptx_lsp.cli import assembler
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.kernels import kernels
+from ptx_lsp.cli.requirements import needed
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.report import FileReport, Kernel, Reported, reported
@@ -31,6 +32,8 @@ class Settings(NamedTuple):
     """Judged for in place of the file's own."""
     ptxas: Path | None = None
     ptxas_messages: bool = True
+    requires: bool = False
+    """Whether to tell what a file needs."""
 
 
 class Judged(NamedTuple):
@@ -81,6 +84,7 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
         tuple(merged([one.found for one in judged], settings.targets)),
         tuple(kernel for one in judged for kernel in one.kernels),
         complaints=tuple(one.complaint for one in judged if one.complaint is not None),
+        needed=needed(module) if settings.requires else None,
     )
 
 

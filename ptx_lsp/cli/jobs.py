@@ -62,7 +62,7 @@ def _in_processes(
     inputs: Sequence[Input], settings: Settings, count: int
 ) -> Iterator[FileReport]:
     with ProcessPoolExecutor(count, initializer=_begin) as pool:
-        waiting = [pool.submit(check, one, settings) for one in inputs]
+        waiting = [_submitted(pool, one, settings) for one in inputs]
         try:
             for one, future in zip(inputs, waiting, strict=True):
                 yield _answer(one, future)
@@ -71,6 +71,15 @@ def _in_processes(
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
+
+
+def _submitted(pool: ProcessPoolExecutor, one: Input, settings: Settings) -> Future[FileReport]:
+    try:
+        return pool.submit(check, one, settings)
+    except BrokenProcessPool as error:  # a process died while others were still given work
+        broken: Future[FileReport] = Future()
+        broken.set_exception(error)
+        return broken
 
 
 def _answer(one: Input, future: Future[FileReport]) -> FileReport:

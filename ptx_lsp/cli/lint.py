@@ -51,6 +51,10 @@ def _run(options: Options) -> int:
     from ptx_lsp.cli.output import write
 
     settings = _settings(options)
+    if options.requires:
+        if options.targets:
+            raise UsageError("--requires tells of one target: give --target, not --targets")
+        settings = settings._replace(rules=frozenset(), ptxas=None, requires=True)
     inputs = list(collect(options.paths, options.stdin_filename))
     if not inputs:
         _complain("warning: there is no *.ptx file below what was given")
@@ -116,6 +120,11 @@ def _lines(options: Options, files: Sequence[FileReport]) -> Iterator[str]:
         yield json_report(files)
         return
     painted = style(options)
+    if options.requires:
+        from ptx_lsp.cli.requirements import told
+
+        yield from told(files, painted, options.quiet or options.format == "concise")
+        return
     if options.format == "full":
         from ptx_lsp.lint.reporters.full import full
 

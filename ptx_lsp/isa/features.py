@@ -13,7 +13,7 @@ Feature: TypeAlias = Literal[
     "kernel prototype", "kernel parameter", "parameter in memory", "unsized parameter",
     "address in an initial value", "function in an initial value", "generic()", "mask of an address",
     "time of a file", "inlined_at", "label in a section", "label and offset in a section",
-    "distance of labels in a section",
+    "distance of labels in a section", "negative number in a section",
 ]
 
 FEATURES: Final[dict[Feature, Requirement]] = {
@@ -30,6 +30,7 @@ FEATURES: Final[dict[Feature, Requirement]] = {
     "label in a section": parse_requirement("7.0", 10),  # `name:`
     "label and offset in a section": parse_requirement("3.2", 10),  # `.debug_str+4`
     "distance of labels in a section": parse_requirement("7.5", 10),  # `end-begin`
+    "negative number in a section": parse_requirement("7.5", 10),
 }
 
 TYPES: Final[dict[str, Requirement]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Fix, Severity
 from ptx_lsp.text import Source, Span
@@ -132,6 +132,30 @@ class Kernel(NamedTuple):
     measured: Measured | None = None
 
 
+Decides: TypeAlias = Literal["ptx_version", "target"]
+
+
+class Because(NamedTuple):
+    """A spelling that decides what a file needs, with the first of its lines and how many there are."""
+
+    line: int
+    what: str
+    needs: str
+    count: int
+    decides: tuple[Decides, ...]
+
+
+class Needed(NamedTuple):
+    """The least version for the target of a file, None where that target does not have all it uses; and
+    the least target, or all with a suffix that have it, each with its own least version.
+    """
+
+    target: str | None
+    ptx_version: str | None
+    targets: tuple[tuple[str, str], ...]
+    because: tuple[Because, ...]
+
+
 class FileReport(NamedTuple):
     """All about one file. `error` says why there is nothing: it could not be read, or the tool failed.
 
@@ -148,6 +172,8 @@ class FileReport(NamedTuple):
     error: str | None = None
     failures: tuple[str, ...] = ()
     complaints: tuple[str, ...] = ()
+    needed: Needed | None = None
+    """With `--requires` only."""
 
 
 def count(files: Iterable[FileReport]) -> dict[Severity, int]:

@@ -192,17 +192,23 @@ def _of_pragma(owner: nodes.Statement, value: nodes.Expression) -> Iterator[Dema
 
 
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_SUM = re.compile(rb"(?!\.b(?:8|16|32|64)\b)(?<![\w$.])[.%]?[A-Za-z_$][\w$]*\s*([+-])\s*[\w$.%]+")
+_DATA = re.compile(
+    rb"(?P<negative>(?:\.b(?:8|16|32|64)|,)\s*-\s*\d)"
+    rb"|(?P<label>(?<![\w$.%])[.%]?[A-Za-z_$][\w$]*\s*)(?P<sign>[+-])\s*[\w$.%]+"
+)
 
 
 def _of_section(module: Module, node: nodes.Section) -> Iterator[Demand]:
     """The nodes hold no data of sections: there may be megabytes of it."""
     start, end = module.span(Place.of(node, node))
     text = _COMMENT.sub(lambda found: b" " * len(found[0]), module.document.source.data[start:end])
-    for found in _SUM.finditer(text):
-        feature: Feature = "label and offset in a section"
-        if found[1] == b"-":
-            feature = "distance of labels in a section"
+    for found in _DATA.finditer(text):
+        feature: Feature = "negative number in a section"
+        if found["label"]:
+            is_sum = found["sign"] == b"+"
+            feature = (
+                "label and offset in a section" if is_sum else "distance of labels in a section"
+            )
         yield from _feature(Place(node, node.start + found.start(), node.start + found.end()), feature)
 
 

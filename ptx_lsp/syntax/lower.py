@@ -196,7 +196,7 @@ class _Lowering:
                 if not open_blocks:
                     return closed
                 if len(open_blocks) == MOST_NESTED_BLOCKS:
-                    expected = f"a block less deep in others (ptxas takes {MOST_NESTED_BLOCKS})"
+                    expected = f"a `}}` (ptxas takes {MOST_NESTED_BLOCKS} nested blocks)"
                     self.problems.append(SyntaxProblem(start, start + 1, expected, "a block"))
                 open_blocks[-1].statements.append(closed)
 

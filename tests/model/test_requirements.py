@@ -79,12 +79,13 @@ EXAMPLES = {
     "generic()": ".global .u32 x; .global .u32 y = generic(x)+4;",
     "mask of an address": ".global .u32 x; .global .u8 y = 0xFF(x);",
     "time of a file": '.file 1 "a.cu", 5, 6',
-    "inlined_at": '.file 1 "a.cu"\n.section .debug_str {}\n.entry k() {\n.loc 1 4 5\nexit;\n'
-    ".loc 1 2 3, function_name .debug_str, inlined_at 1 4 5\nret; }",
+    "inlined_at": '.file 1 "a.cu"\n.section .debug_str { name: }\n.entry k() {\n.loc 1 4 5\nexit;\n'
+    ".loc 1 2 3, function_name name, inlined_at 1 4 5\nret; }",
     "label in a section": ".section .debug_info { here: .b8 0 }",
-    "label and offset in a section": ".section .debug_info { .b8 -1 .b32 .debug_str+4 }",
+    "label and offset in a section": ".section .debug_info { .b8 0, 1 .b32 .debug_str+4 }",
     "distance of labels in a section": ".entry k() { a: ret; b: ret; }\n"
     ".section .debug_info { .b32 b-a }",
+    "negative number in a section": ".section .debug_info { .b8 1, -1 }",
     ".f16x2": ".entry k() { .reg .f16x2 x; ret; }",
     ".b128": ".entry k() { .reg .b128 x; ret; }",
     ".texref": ".global .texref x;",

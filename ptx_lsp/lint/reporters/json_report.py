@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ptx_lsp import __version__
-from ptx_lsp.lint.report import FileReport, Kernel, Mark, Mending, Point, Reported, count
+from ptx_lsp.lint.report import FileReport, Kernel, Mark, Mending, Needed, Point, Reported, count
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 
@@ -38,7 +38,19 @@ def _file(file: FileReport) -> Value:
         "targets": file.targets,
         "diagnostics": [_finding(found) for found in file.diagnostics],
         "kernels": [_kernel(kernel) for kernel in file.kernels],
+        "requires": _needed(file.needed) if file.needed is not None else None,
         "error": file.error,
+    }
+
+
+def _needed(needed: Needed) -> Value:
+    return {
+        "target": needed.target,
+        "ptx_version": needed.ptx_version,
+        "targets": [
+            {"target": target, "ptx_version": version} for target, version in needed.targets
+        ],
+        "because": [because._asdict() for because in needed.because],
     }
 
 
