@@ -25,7 +25,7 @@ def needed(module: Module) -> Needed:
         str(target) if target is not None else None,
         str(version) if version is not None else None,
         tuple((str(least), str(found.version(least))) for least in found.targets),
-        tuple(_because(module, found, target)),
+        tuple(sorted(_because(module, found, target))),
     )
 
 
@@ -42,28 +42,23 @@ def told(files: Sequence[FileReport], style: Style, quiet: bool) -> Iterator[str
 
 
 def _because(module: Module, found: Requirements, target: Target | None) -> Iterator[Because]:
-    """What decides, each spelling once with its first line; by line."""
+    """What decides, each spelling once with its first line."""
     by_version = found.deciding_version(target) if target is not None else ()
     if target is not None and found.version(target) == TARGETS[target]:
         by_version = (*_header(module, target), *by_version)
-    by_target = found.deciding_target
-    deciding: dict[tuple[str, Ways], dict[Place, list[Decides]]] = {}
-    for demands, decides in ((by_version, "ptx_version"), (by_target, "target")):
+    by: dict[Decides, tuple[Demand, ...]] = {
+        "ptx_version": by_version, "target": found.deciding_target
+    }
+    places: dict[tuple[str, Ways], dict[Place, None]] = {}
+    reasons: dict[tuple[str, Ways], dict[Decides, None]] = {}
+    for decides, demands in by.items():
         for place, what, ways in demands:
-            reasons = deciding.setdefault((what, ways), {}).setdefault(place, [])
-            if decides not in reasons:
-                reasons.append("ptx_version" if decides == "ptx_version" else "target")
-    rows = [
-        Because(
-            min(_line(module, place) for place in places),
-            what,
-            _in_words(ways),
-            len(places),
-            tuple(dict.fromkeys(reason for reasons in places.values() for reason in reasons)),
-        )
-        for (what, ways), places in deciding.items()
-    ]
-    yield from sorted(rows)
+            places.setdefault((what, ways), {})[place] = None
+            reasons.setdefault((what, ways), {})[decides] = None
+    for (what, ways), where in places.items():
+        first = min(_line(module, place) for place in where)
+        decided = tuple(reasons[what, ways])
+        yield Because(first, what, _in_words(ways), len(where), decided)
 
 
 def _header(module: Module, target: Target) -> Iterator[Demand]:
@@ -109,7 +104,7 @@ def _table(rows: Iterable[Because], style: Style) -> Iterator[str]:
         if shown >= _MOST_ROWS:
             left_out[row.decides] = left_out.get(row.decides, 0) + 1
             continue
-        often = f" ({row.count} times)" if row.count > 1 else ""
+        often = f" ({row.times} times)" if row.times > 1 else ""
         cells.append((_WORDS[row.decides], str(row.line), f"{printable(row.what)}{often}", row.needs))
     if len(cells) == 1:
         return

@@ -427,7 +427,8 @@ def _facts(place: Place, argument: Argument) -> Iterator[str]:
 
 
 def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument) -> str:
-    if given.negated and not place.negatable and wanted.type != ".pred":
+    reads_predicate = wanted.type == ".pred" and wanted.access == "read"
+    if given.negated and not place.negatable and not reads_predicate:
         return "this operand cannot be negated"
     if given.suffix and given.suffix not in place.suffixes:
         return f"`{given.suffix}` cannot follow this operand"

@@ -141,7 +141,7 @@ class Because(NamedTuple):
     line: int
     what: str
     needs: str
-    count: int
+    times: int
     decides: tuple[Decides, ...]
 
 

@@ -155,7 +155,7 @@ def _unary(function: Function, value: nodes.Unary) -> Argument:
     inner = argument(function, value.value)
     if value.operator == "-" and inner.kind == "integer":
         return inner._replace(value=None if inner.value is None else -inner.value)
-    if inner.kind in ("register", "special", "variable"):
+    if inner.kind in ("register", "special", "variable", "label", "function"):
         return inner._replace(negated=True)
     if inner.kind == "integer":
         return _INTEGER

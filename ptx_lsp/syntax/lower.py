@@ -297,6 +297,13 @@ class _Lowering:
                 case _:
                     pass
         start, end = self._span(node)
+        if type_name is not None and modifiers and declarators and not misplaced:
+            # after a type comes the name: what seems a structure is a name without its comma
+            second = declarators[0]
+            self.problems.append(SyntaxProblem(second.start, second.end, "`,` or `;`", within))
+            first = nodes.Declarator(type_name.start, type_name.end, type_name, None, (), None)
+            declarators.insert(0, first)
+            type_name = None
         if node.type == "parameter" and not declarators:
             self.problems.append(SyntaxProblem(end, end, "a name", within))
         return nodes.Declaration(

@@ -20,6 +20,8 @@ def operand_problems(operand: nodes.Operand, within: str) -> Iterator[SyntaxProb
             return
         case nodes.String():
             yield _problem(operand, "an operand, not a string,", within)
+        case nodes.Relocation(operator=nodes.Name()) if within == "an instruction":
+            yield _problem(operand, "`,` before the `(`", within)
         case nodes.Address():
             for item in operand.items:
                 if isinstance(item, nodes.Vector):

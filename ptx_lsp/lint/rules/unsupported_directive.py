@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.isa.directives import Directive
+from ptx_lsp.isa.directives import Directive, find
 from ptx_lsp.isa.target import effective, has
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import directives
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
 
 
 @module_rule("unsupported-directive", code="E136")
@@ -55,18 +57,26 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
         return
     told: set[str] = set()
     for use in directives(module):
-        row = use.row
-        if row is None or not row.is_accepted or use.where not in row.places:
-            continue
-        message = _unmet(module, row)
-        if message is None or (row.kind == "debugging" and row.name in told):
-            continue
-        told.add(row.name)
-        remedy = None
-        least = row.since.version
-        if effective(version) < least and message.endswith(f"the file says {version}"):
-            remedy = raise_version(module, least)
-        yield Finding(use.place, message, remedy=remedy and remedy._replace(safe=False))
+        for word in (use.name, *use.linkage, *_attributes(use.node)):
+            row = find(word.text)
+            if row is None or not row.is_accepted or (word is use.name and use.where not in row.places):
+                continue
+            message = _unmet(module, row)
+            if message is None or (row.kind == "debugging" and row.name in told):
+                continue
+            told.add(row.name)
+            remedy = None
+            least = row.since.version
+            if effective(version) < least and message.endswith(f"the file says {version}"):
+                remedy = raise_version(module, least)
+            place = Place.of(use.owner, word)
+            yield Finding(place, message, remedy=remedy and remedy._replace(safe=False))
+
+
+def _attributes(node: nodes.Statement) -> list[nodes.Name]:
+    if isinstance(node, nodes.Declaration | nodes.Function):
+        return [attribute.name for attribute in node.attributes]
+    return []
 
 
 def _unmet(module: Module, row: Directive) -> str | None:

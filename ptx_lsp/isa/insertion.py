@@ -1,0 +1,93 @@
+"""The modifiers that an instruction lacks, where only one choice of them makes it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from ptx_lsp.isa import table
+from ptx_lsp.isa.notation import Slot
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.target import Target, Version
+from ptx_lsp.isa.verdict import judge
+
+_MOST_TRIED = 100
+"""Spellings; where there are more, it is hardly one of them alone."""
+
+
+class Insertion(NamedTuple):
+    """A modifier to be written behind modifier number `index` of a spelling; 0 is the opcode."""
+
+    index: int
+    modifier: str
+
+
+@lru_cache(maxsize=4096)
+def insertions(
+    spelling: str,
+    arguments: tuple[Argument, ...],
+    version: Version | None,
+    target: Target | None,
+) -> tuple[Insertion, ...]:
+    """What must be inserted for a spelling to fit its operands, the version and the target; empty unless
+    there is exactly one way.
+
+    What a form demands is inserted; where it demands nothing more, one of its optional modifiers.
+    """
+    found: tuple[Insertion, ...] = ()
+    tried: set[str] = set()
+    for completed, inserted in _completed(spelling):
+        if completed in tried:
+            continue
+        tried.add(completed)
+        if len(tried) > _MOST_TRIED:
+            return ()
+        if judge(completed, arguments, version, target) is None:
+            if found:
+                return ()
+            found = inserted
+    return found
+
+
+def _completed(spelling: str) -> Iterator[tuple[str, tuple[Insertion, ...]]]:
+    """The spellings that the forms of an opcode make of this one, with what they insert."""
+    opcode, *modifiers = spelling.split(".")
+    words = tuple(f".{modifier}" for modifier in modifiers)
+    for entry in table.entries(opcode):
+        for form in entry.forms:
+            for optional in (0, 1):
+                ways = list(_ways(form.slots, words, 0, optional))
+                for inserted in ways:
+                    yield opcode + _with(words, inserted), inserted
+                if ways:
+                    break
+
+
+def _ways(
+    slots: tuple[Slot, ...], words: tuple[str, ...], index: int, optional: int
+) -> Iterator[tuple[Insertion, ...]]:
+    """What to insert for `words` from `index` on to fill `slots` in order, with `optional` insertions
+    that the form does not demand.
+    """
+    if not slots:
+        if index == len(words) and not optional:
+            yield ()
+        return
+    slot, rest = slots[0], slots[1:]
+    if index < len(words) and words[index] in slot.choices:
+        yield from _ways(rest, words, index + 1, optional)
+    if slot.groups:
+        yield from _ways(rest, words, index, optional)
+    if not slot.groups or optional:
+        remaining = optional - bool(slot.groups)
+        for following in _ways(rest, words, index, remaining):
+            for choice in slot.choices:
+                yield (Insertion(index, choice), *following)
+
+
+def _with(words: tuple[str, ...], inserted: tuple[Insertion, ...]) -> str:
+    parts = list(words)
+    for index, modifier in reversed(inserted):
+        parts.insert(index, modifier)
+    return "".join(parts)
