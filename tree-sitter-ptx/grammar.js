@@ -353,7 +353,7 @@ module.exports = grammar({
 
     // `%` alone is the remainder operator
     identifier: _ => /[A-Za-z_][A-Za-z0-9_$]*|[$%][A-Za-z0-9_$]+/,
-    modifier: _ => /\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*/,
+    modifier: _ => /\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+(:[0-9]+)?)*/, // `.L1::evict_last`, `.sp::2:4`
 
     _number: $ => choice($.integer, $.float, $.exact_float, $.malformed_number),
     integer: _ => /0[xX][0-9A-Fa-f]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9][0-9]*U?/,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import prod
 
 from ptx_lsp.lint.report import Kernel, Registers
+from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import parameter_bytes, shared_bytes
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 
@@ -28,6 +30,9 @@ def _kernel(module: Module, function: Function) -> Kernel:
         source.line_of(start) + 1,
         str(module.target) if module.target else None,
         registers=Registers(limit=_number(function, ".maxnreg")),
+        # what a called function declares counts too, and may lie in another file
+        shared_bytes=None if calls(function) else shared_bytes(function),
+        parameter_bytes=parameter_bytes(function),
         threads_per_block=threads,
         threads_source=threads_source,
     )

@@ -12,14 +12,14 @@ from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.target import Target, Version
 from ptx_lsp.isa.verdict import judge
 
-_MOST_TRIED = 100
+_MOST_TRIED = 200
 """Spellings; where there are more, it is hardly one of them alone."""
 
 
 class Insertion(NamedTuple):
-    """A modifier to be written behind modifier number `index` of a spelling; 0 is the opcode."""
+    """A modifier to be written behind modifier number `behind` of a spelling; 0 is the opcode."""
 
-    index: int
+    behind: int
     modifier: str
 
 
@@ -35,19 +35,15 @@ def insertions(
 
     What a form demands is inserted; where it demands nothing more, one of its optional modifiers.
     """
-    found: tuple[Insertion, ...] = ()
-    tried: set[str] = set()
-    for completed, inserted in _completed(spelling):
-        if completed in tried:
-            continue
-        tried.add(completed)
-        if len(tried) > _MOST_TRIED:
+    found: dict[str, tuple[Insertion, ...]] = {}
+    for tried, (completed, inserted) in enumerate(_completed(spelling)):
+        if tried == _MOST_TRIED:
             return ()
-        if judge(completed, arguments, version, target) is None:
-            if found:
+        if completed not in found and judge(completed, arguments, version, target) is None:
+            found[completed] = inserted
+            if len(found) > 1:
                 return ()
-            found = inserted
-    return found
+    return next(iter(found.values()), ())
 
 
 def _completed(spelling: str) -> Iterator[tuple[str, tuple[Insertion, ...]]]:
@@ -56,18 +52,18 @@ def _completed(spelling: str) -> Iterator[tuple[str, tuple[Insertion, ...]]]:
     words = tuple(f".{modifier}" for modifier in modifiers)
     for entry in table.entries(opcode):
         for form in entry.forms:
-            for optional in (0, 1):
-                ways = list(_ways(form.slots, words, 0, optional))
-                for inserted in ways:
+            inserted: tuple[Insertion, ...] = ()
+            for inserted in _ways(form.slots, words, 0, optional=False):
+                yield opcode + _with(words, inserted), inserted
+            if not inserted:
+                for inserted in _ways(form.slots, words, 0, optional=True):
                     yield opcode + _with(words, inserted), inserted
-                if ways:
-                    break
 
 
 def _ways(
-    slots: tuple[Slot, ...], words: tuple[str, ...], index: int, optional: int
+    slots: tuple[Slot, ...], words: tuple[str, ...], index: int, optional: bool
 ) -> Iterator[tuple[Insertion, ...]]:
-    """What to insert for `words` from `index` on to fill `slots` in order, with `optional` insertions
+    """What to insert for `words` from `index` on to fill `slots` in order, `optional` with one modifier
     that the form does not demand.
     """
     if not slots:
@@ -80,8 +76,7 @@ def _ways(
     if slot.groups:
         yield from _ways(rest, words, index, optional)
     if not slot.groups or optional:
-        remaining = optional - bool(slot.groups)
-        for following in _ways(rest, words, index, remaining):
+        for following in _ways(rest, words, index, optional and not slot.groups):
             for choice in slot.choices:
                 yield (Insertion(index, choice), *following)
 

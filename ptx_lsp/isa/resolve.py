@@ -224,7 +224,8 @@ def _kept_in_order(word: str) -> Literal["", "type", "space", "layout", "operati
     return "space" if word.partition("::")[0] in SPACES else ""
 
 
-_FORMATS: Final = (".b8x16", ".b6x16_p32", ".b4x16_p64")  # of a copy: to, from
+_FORMATS: Final = (".b8x16", ".b6x16_p32", ".b4x16_p64", ".b2", ".b4")
+"""Of a copy: to, from; of a sparse vector: those of its elements and of its indices."""
 
 
 def _repeats(words: tuple[str, ...], number: int, form: Form, pinned: int) -> bool:

@@ -9,7 +9,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
-_PART = re.compile(r"\.?[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+)*")
+_PART = re.compile(r"\.?[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+(?::[0-9]+)?)*")
 
 
 def opcode_part(function: Function, instruction: nodes.Instruction, index: int) -> Place:

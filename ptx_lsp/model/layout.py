@@ -34,6 +34,15 @@ def alignment_bytes(variable: Variable) -> int | None:
     return declared_alignment(variable.declaration)
 
 
+def address_alignment(variable: Variable) -> int | None:
+    """What the address of `variable` is a multiple of, as far as that is known. Shared memory whose size
+    the launch tells begins at a multiple of 16 at least.
+    """
+    alignment = alignment_bytes(variable)
+    is_dynamic = variable.space == ".shared" and variable.is_unsized and variable.linkage == ".extern"
+    return max(alignment, _DYNAMIC_ALIGNMENT) if alignment and is_dynamic else alignment
+
+
 def parameter_bytes(function: Function) -> int | None:
     """The parameters of a kernel, as ptxas counts them against its limit, paddings between them
     included; None where the size of one is not known.

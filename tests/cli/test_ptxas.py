@@ -49,7 +49,7 @@ def test_measures(lint: Lint, good: Path, ptxas: Path) -> None:
         "shared_bytes": 512, "stack_bytes": 8, "spill_store_bytes": 4, "spill_load_bytes": 12,
     }
     table = lint(f"--ptxas={ptxas}", "--kernels", good).out.splitlines()[-1].split()
-    assert table == ["sm_80", "24", "512", "8", "4", "12", "good", f"{good}:4"]
+    assert table == ["sm_80", "24", "0", "512", "8", "4", "12", "0", "good", f"{good}:4"]
 
 
 def test_a_target_that_ptxas_does_not_know(lint: Lint, good: Path, bad: Path, ptxas: Path) -> None:

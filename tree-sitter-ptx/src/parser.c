@@ -6,6 +6,14 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
 
+#ifdef _MSC_VER
+#pragma optimize("", off)
+#elif defined(__clang__)
+#pragma clang optimize off
+#elif defined(__GNUC__)
+#pragma GCC optimize ("O0", "jump-tables")
+#endif
+
 #define LANGUAGE_VERSION 15
 #define STATE_COUNT 1751
 #define LARGE_STATE_COUNT 9
@@ -3388,37 +3396,37 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
   eof = lexer->eof(lexer);
   switch (state) {
     case 0:
-      if (eof) ADVANCE(38);
+      if (eof) ADVANCE(40);
       ADVANCE_MAP(
-        '!', 46,
+        '!', 48,
         '"', 7,
-        '#', 298,
-        '$', 33,
-        '%', 70,
-        '&', 56,
-        '(', 72,
-        ')', 73,
-        '*', 67,
-        '+', 51,
-        ',', 43,
-        '-', 50,
-        '.', 17,
-        '/', 68,
-        '0', 263,
-        ':', 41,
-        ';', 40,
-        '<', 60,
-        '=', 90,
-        '>', 62,
-        '?', 71,
-        '@', 44,
-        '[', 48,
-        ']', 49,
-        '^', 55,
-        '{', 42,
-        '|', 47,
-        '}', 39,
-        '~', 52,
+        '#', 302,
+        '$', 35,
+        '%', 72,
+        '&', 58,
+        '(', 74,
+        ')', 75,
+        '*', 69,
+        '+', 53,
+        ',', 45,
+        '-', 52,
+        '.', 18,
+        '/', 70,
+        '0', 267,
+        ':', 43,
+        ';', 42,
+        '<', 62,
+        '=', 92,
+        '>', 64,
+        '?', 73,
+        '@', 46,
+        '[', 50,
+        ']', 51,
+        '^', 57,
+        '{', 44,
+        '|', 49,
+        '}', 41,
+        '~', 54,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3426,34 +3434,34 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == '\r' ||
           lookahead == ' ' ||
           lookahead == 0xfeff) SKIP(0);
-      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(265);
+      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(269);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 1:
       ADVANCE_MAP(
-        '!', 16,
-        '#', 298,
-        '$', 33,
-        '%', 70,
-        '&', 56,
-        '(', 72,
-        '*', 67,
-        '+', 51,
-        ',', 43,
-        '-', 50,
-        '.', 21,
-        '/', 68,
-        ';', 40,
-        '<', 60,
-        '=', 90,
-        '>', 62,
-        '?', 71,
-        '[', 48,
-        '^', 55,
-        '|', 47,
-        '}', 39,
+        '!', 17,
+        '#', 302,
+        '$', 35,
+        '%', 72,
+        '&', 58,
+        '(', 74,
+        '*', 69,
+        '+', 53,
+        ',', 45,
+        '-', 52,
+        '.', 22,
+        '/', 70,
+        ';', 42,
+        '<', 62,
+        '=', 92,
+        '>', 64,
+        '?', 73,
+        '[', 50,
+        '^', 57,
+        '|', 49,
+        '}', 41,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3463,33 +3471,33 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == 0xfeff) SKIP(1);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 2:
       ADVANCE_MAP(
-        '!', 16,
-        '#', 298,
-        '%', 69,
-        '&', 56,
-        '(', 72,
-        ')', 73,
-        '*', 67,
-        '+', 51,
-        ',', 43,
-        '-', 50,
-        '.', 32,
-        '/', 68,
-        ':', 41,
-        ';', 40,
-        '<', 60,
-        '=', 90,
-        '>', 62,
-        '?', 71,
-        '[', 48,
-        ']', 49,
-        '^', 55,
-        '|', 47,
-        '}', 39,
+        '!', 17,
+        '#', 302,
+        '%', 71,
+        '&', 58,
+        '(', 74,
+        ')', 75,
+        '*', 69,
+        '+', 53,
+        ',', 45,
+        '-', 52,
+        '.', 33,
+        '/', 70,
+        ':', 43,
+        ';', 42,
+        '<', 62,
+        '=', 92,
+        '>', 64,
+        '?', 73,
+        '[', 50,
+        ']', 51,
+        '^', 57,
+        '|', 49,
+        '}', 41,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3500,23 +3508,23 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       END_STATE();
     case 3:
       ADVANCE_MAP(
-        '!', 45,
+        '!', 47,
         '"', 7,
-        '#', 298,
-        '(', 72,
-        ')', 73,
-        '+', 51,
-        '-', 50,
-        '.', 29,
+        '#', 302,
+        '(', 74,
+        ')', 75,
+        '+', 53,
+        '-', 52,
+        '.', 30,
         '/', 12,
-        '0', 263,
-        ':', 41,
-        ';', 40,
-        '[', 48,
-        '{', 42,
-        '~', 52,
-        '$', 33,
-        '%', 33,
+        '0', 267,
+        ':', 43,
+        ';', 42,
+        '[', 50,
+        '{', 44,
+        '~', 54,
+        '$', 35,
+        '%', 35,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3524,31 +3532,31 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == '\r' ||
           lookahead == ' ' ||
           lookahead == 0xfeff) SKIP(3);
-      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(265);
+      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(269);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 4:
       ADVANCE_MAP(
-        '!', 45,
+        '!', 47,
         '"', 7,
-        '#', 298,
-        '(', 72,
-        '+', 51,
-        ',', 43,
-        '-', 50,
-        '.', 30,
+        '#', 302,
+        '(', 74,
+        '+', 53,
+        ',', 45,
+        '-', 52,
+        '.', 31,
         '/', 12,
-        '0', 263,
-        ';', 40,
-        '[', 48,
-        ']', 49,
-        '{', 42,
-        '}', 39,
-        '~', 52,
-        '$', 33,
-        '%', 33,
+        '0', 267,
+        ';', 42,
+        '[', 50,
+        ']', 51,
+        '{', 44,
+        '}', 41,
+        '~', 54,
+        '$', 35,
+        '%', 35,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3556,25 +3564,25 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == '\r' ||
           lookahead == ' ' ||
           lookahead == 0xfeff) SKIP(4);
-      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(265);
+      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(269);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 5:
       ADVANCE_MAP(
         '"', 7,
-        '#', 298,
-        '+', 51,
-        ',', 43,
-        '-', 50,
-        '.', 32,
+        '#', 302,
+        '+', 53,
+        ',', 45,
+        '-', 52,
+        '.', 33,
         '/', 12,
-        '[', 48,
-        '{', 42,
-        '}', 39,
-        '$', 33,
-        '%', 33,
+        '[', 50,
+        '{', 44,
+        '}', 41,
+        '$', 35,
+        '%', 35,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3584,19 +3592,19 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == 0xfeff) SKIP(5);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 6:
       ADVANCE_MAP(
         '"', 7,
-        '#', 298,
-        '.', 23,
+        '#', 302,
+        '.', 24,
         '/', 12,
-        '0', 263,
-        ';', 40,
-        '{', 42,
-        '$', 33,
-        '%', 33,
+        '0', 267,
+        ';', 42,
+        '{', 44,
+        '$', 35,
+        '%', 35,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3604,25 +3612,25 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == '\r' ||
           lookahead == ' ' ||
           lookahead == 0xfeff) SKIP(6);
-      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(265);
+      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(269);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 7:
-      if (lookahead == '"') ADVANCE(294);
+      if (lookahead == '"') ADVANCE(298);
       if (lookahead != 0) ADVANCE(7);
       END_STATE();
     case 8:
       ADVANCE_MAP(
-        '#', 298,
-        '(', 72,
-        ',', 43,
-        '.', 24,
+        '#', 302,
+        '(', 74,
+        ',', 45,
+        '.', 25,
         '/', 12,
-        ';', 40,
-        '[', 48,
-        '{', 42,
+        ';', 42,
+        '[', 50,
+        '{', 44,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3633,17 +3641,17 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       END_STATE();
     case 9:
       ADVANCE_MAP(
-        '#', 298,
-        ')', 73,
-        ',', 43,
-        '.', 22,
+        '#', 302,
+        ')', 75,
+        ',', 45,
+        '.', 23,
         '/', 12,
-        ';', 40,
-        '<', 59,
-        '=', 89,
-        '[', 48,
-        '$', 33,
-        '%', 33,
+        ';', 42,
+        '<', 61,
+        '=', 91,
+        '[', 50,
+        '$', 35,
+        '%', 35,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3653,15 +3661,15 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == 0xfeff) SKIP(9);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 10:
-      if (lookahead == '#') ADVANCE(298);
-      if (lookahead == ')') ADVANCE(73);
-      if (lookahead == '.') ADVANCE(20);
+      if (lookahead == '#') ADVANCE(302);
+      if (lookahead == ')') ADVANCE(75);
+      if (lookahead == '.') ADVANCE(21);
       if (lookahead == '/') ADVANCE(12);
       if (lookahead == '$' ||
-          lookahead == '%') ADVANCE(33);
+          lookahead == '%') ADVANCE(35);
       if (lookahead == '\t' ||
           lookahead == '\n' ||
           lookahead == '\f' ||
@@ -3670,13 +3678,13 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == 0xfeff) SKIP(10);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 11:
-      if (lookahead == '#') ADVANCE(298);
-      if (lookahead == '.') ADVANCE(27);
+      if (lookahead == '#') ADVANCE(302);
+      if (lookahead == '.') ADVANCE(28);
       if (lookahead == '/') ADVANCE(12);
-      if (lookahead == ';') ADVANCE(40);
+      if (lookahead == ';') ADVANCE(42);
       if (lookahead == '\t' ||
           lookahead == '\n' ||
           lookahead == '\f' ||
@@ -3686,11 +3694,11 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       END_STATE();
     case 12:
       if (lookahead == '*') ADVANCE(14);
-      if (lookahead == '/') ADVANCE(297);
+      if (lookahead == '/') ADVANCE(301);
       END_STATE();
     case 13:
       if (lookahead == '*') ADVANCE(13);
-      if (lookahead == '/') ADVANCE(296);
+      if (lookahead == '/') ADVANCE(300);
       if (lookahead != 0) ADVANCE(14);
       END_STATE();
     case 14:
@@ -3698,297 +3706,254 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead != 0) ADVANCE(14);
       END_STATE();
     case 15:
-      if (lookahead == ':') ADVANCE(32);
+      if (lookahead == ':') ADVANCE(34);
       END_STATE();
     case 16:
-      if (lookahead == '=') ADVANCE(58);
+      if (lookahead == ':') ADVANCE(34);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(264);
       END_STATE();
     case 17:
-      ADVANCE_MAP(
-        'a', 133,
-        'b', 213,
-        'c', 110,
-        'e', 199,
-        'f', 169,
-        'g', 180,
-        'l', 201,
-        'p', 119,
-        'r', 138,
-        's', 146,
-        't', 115,
-        'u', 195,
-        'v', 150,
-        'w', 148,
-      );
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(260);
-      if (('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+      if (lookahead == '=') ADVANCE(60);
       END_STATE();
     case 18:
       ADVANCE_MAP(
         'a', 135,
-        'b', 213,
-        'c', 110,
-        'e', 199,
-        'f', 169,
-        'g', 180,
-        'l', 201,
-        'p', 119,
-        'r', 138,
-        's', 146,
-        't', 115,
-        'u', 195,
-        'v', 150,
-        'w', 148,
+        'b', 215,
+        'c', 112,
+        'e', 201,
+        'f', 171,
+        'g', 182,
+        'l', 203,
+        'p', 121,
+        'r', 140,
+        's', 148,
+        't', 117,
+        'u', 197,
+        'v', 152,
+        'w', 150,
       );
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(260);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(262);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 19:
       ADVANCE_MAP(
-        'a', 135,
-        'b', 213,
-        'c', 110,
-        'e', 199,
-        'f', 169,
-        'g', 180,
-        'l', 201,
-        'p', 119,
-        'r', 138,
-        's', 146,
-        't', 115,
-        'u', 195,
-        'v', 150,
-        'w', 148,
+        'a', 137,
+        'b', 215,
+        'c', 112,
+        'e', 201,
+        'f', 171,
+        'g', 182,
+        'l', 203,
+        'p', 121,
+        'r', 140,
+        's', 148,
+        't', 117,
+        'u', 197,
+        'v', 152,
+        'w', 150,
       );
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(262);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 20:
       ADVANCE_MAP(
-        'a', 183,
-        'c', 209,
-        'g', 180,
-        'l', 205,
-        'p', 120,
-        'r', 138,
-        's', 163,
-        't', 139,
+        'a', 137,
+        'b', 215,
+        'c', 112,
+        'e', 201,
+        'f', 171,
+        'g', 182,
+        'l', 203,
+        'p', 121,
+        'r', 140,
+        's', 148,
+        't', 117,
+        'u', 197,
+        'v', 152,
+        'w', 150,
       );
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 21:
-      if (lookahead == 'a') ADVANCE(183);
-      if (lookahead == 's') ADVANCE(241);
-      if (lookahead == 'u') ADVANCE(195);
+      ADVANCE_MAP(
+        'a', 185,
+        'c', 211,
+        'g', 182,
+        'l', 207,
+        'p', 122,
+        'r', 140,
+        's', 165,
+        't', 141,
+      );
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 22:
-      if (lookahead == 'a') ADVANCE(183);
+      if (lookahead == 'a') ADVANCE(185);
+      if (lookahead == 's') ADVANCE(243);
+      if (lookahead == 'u') ADVANCE(197);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 23:
-      if (lookahead == 'a') ADVANCE(237);
-      if (lookahead == 'p') ADVANCE(217);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(260);
-      if (('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 24:
-      if (lookahead == 'a') ADVANCE(237);
-      if (lookahead == 'p') ADVANCE(217);
+      if (lookahead == 'a') ADVANCE(185);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 25:
-      ADVANCE_MAP(
-        'a', 134,
-        'b', 213,
-        'c', 110,
-        'e', 199,
-        'f', 169,
-        'g', 180,
-        'l', 201,
-        'p', 119,
-        'r', 138,
-        's', 146,
-        't', 115,
-        'u', 195,
-        'v', 150,
-        'w', 148,
-      );
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(260);
+    case 24:
+      if (lookahead == 'a') ADVANCE(239);
+      if (lookahead == 'p') ADVANCE(219);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(262);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 25:
+      if (lookahead == 'a') ADVANCE(239);
+      if (lookahead == 'p') ADVANCE(219);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 26:
       ADVANCE_MAP(
-        'a', 134,
-        'b', 213,
-        'c', 110,
-        'e', 199,
-        'f', 169,
-        'g', 180,
-        'l', 201,
-        'p', 119,
-        'r', 138,
-        's', 146,
-        't', 115,
-        'u', 195,
-        'v', 150,
-        'w', 148,
+        'a', 136,
+        'b', 215,
+        'c', 112,
+        'e', 201,
+        'f', 171,
+        'g', 182,
+        'l', 203,
+        'p', 121,
+        'r', 140,
+        's', 148,
+        't', 117,
+        'u', 197,
+        'v', 152,
+        'w', 150,
       );
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(262);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 27:
       ADVANCE_MAP(
-        'c', 200,
-        'e', 199,
-        'f', 252,
-        'g', 180,
-        'l', 205,
-        'p', 120,
-        'r', 138,
-        's', 163,
-        't', 139,
-        'v', 165,
-        'w', 148,
+        'a', 136,
+        'b', 215,
+        'c', 112,
+        'e', 201,
+        'f', 171,
+        'g', 182,
+        'l', 203,
+        'p', 121,
+        'r', 140,
+        's', 148,
+        't', 117,
+        'u', 197,
+        'v', 152,
+        'w', 150,
       );
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('d' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 28:
-      if (lookahead == '+' ||
-          lookahead == '-') ADVANCE(31);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(271);
-      END_STATE();
-    case 29:
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(260);
-      if (('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 30:
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(269);
-      END_STATE();
-    case 31:
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(271);
-      END_STATE();
-    case 32:
+      ADVANCE_MAP(
+        'c', 202,
+        'e', 201,
+        'f', 254,
+        'g', 182,
+        'l', 207,
+        'p', 122,
+        'r', 140,
+        's', 165,
+        't', 141,
+        'v', 167,
+        'w', 150,
+      );
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 29:
+      if (lookahead == '+' ||
+          lookahead == '-') ADVANCE(32);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(275);
+      END_STATE();
+    case 30:
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(262);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 31:
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(273);
+      END_STATE();
+    case 32:
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(275);
       END_STATE();
     case 33:
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 34:
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(266);
+      END_STATE();
+    case 35:
       if (lookahead == '$' ||
           ('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
-      END_STATE();
-    case 34:
-      if (eof) ADVANCE(38);
-      ADVANCE_MAP(
-        '!', 16,
-        '#', 298,
-        '$', 33,
-        '%', 70,
-        '&', 56,
-        '(', 72,
-        '*', 67,
-        '+', 51,
-        ',', 43,
-        '-', 50,
-        '.', 19,
-        '/', 68,
-        ';', 40,
-        '<', 60,
-        '=', 90,
-        '>', 62,
-        '?', 71,
-        '@', 44,
-        '[', 48,
-        '^', 55,
-        '{', 42,
-        '|', 47,
-        '}', 39,
-      );
-      if (lookahead == '\t' ||
-          lookahead == '\n' ||
-          lookahead == '\f' ||
-          lookahead == '\r' ||
-          lookahead == ' ' ||
-          lookahead == 0xfeff) SKIP(34);
-      if (('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
-      END_STATE();
-    case 35:
-      if (eof) ADVANCE(38);
-      ADVANCE_MAP(
-        '!', 45,
-        '#', 298,
-        '(', 72,
-        ',', 43,
-        '.', 26,
-        '/', 12,
-        ';', 40,
-        '>', 61,
-        '@', 44,
-        '[', 48,
-        '{', 42,
-        '}', 39,
-        '$', 33,
-        '%', 33,
-      );
-      if (lookahead == '\t' ||
-          lookahead == '\n' ||
-          lookahead == '\f' ||
-          lookahead == '\r' ||
-          lookahead == ' ' ||
-          lookahead == 0xfeff) SKIP(35);
-      if (('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 36:
-      if (eof) ADVANCE(38);
+      if (eof) ADVANCE(40);
       ADVANCE_MAP(
-        '"', 7,
-        '#', 298,
-        '.', 25,
-        '/', 12,
-        '0', 263,
-        ';', 40,
-        '@', 44,
-        '{', 42,
-        '}', 39,
-        '$', 33,
-        '%', 33,
+        '!', 17,
+        '#', 302,
+        '$', 35,
+        '%', 72,
+        '&', 58,
+        '(', 74,
+        '*', 69,
+        '+', 53,
+        ',', 45,
+        '-', 52,
+        '.', 20,
+        '/', 70,
+        ';', 42,
+        '<', 62,
+        '=', 92,
+        '>', 64,
+        '?', 73,
+        '@', 46,
+        '[', 50,
+        '^', 57,
+        '{', 44,
+        '|', 49,
+        '}', 41,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -3996,25 +3961,27 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == '\r' ||
           lookahead == ' ' ||
           lookahead == 0xfeff) SKIP(36);
-      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(265);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 37:
-      if (eof) ADVANCE(38);
+      if (eof) ADVANCE(40);
       ADVANCE_MAP(
-        '#', 298,
-        ',', 43,
-        '.', 18,
+        '!', 47,
+        '#', 302,
+        '(', 74,
+        ',', 45,
+        '.', 27,
         '/', 12,
-        '0', 263,
-        ';', 40,
-        '@', 44,
-        '{', 42,
-        '}', 39,
-        '$', 33,
-        '%', 33,
+        ';', 42,
+        '>', 63,
+        '@', 46,
+        '[', 50,
+        '{', 44,
+        '}', 41,
+        '$', 35,
+        '%', 35,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
@@ -4022,1299 +3989,1332 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
           lookahead == '\r' ||
           lookahead == ' ' ||
           lookahead == 0xfeff) SKIP(37);
-      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(265);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 38:
-      ACCEPT_TOKEN(ts_builtin_sym_end);
+      if (eof) ADVANCE(40);
+      ADVANCE_MAP(
+        '"', 7,
+        '#', 302,
+        '.', 26,
+        '/', 12,
+        '0', 267,
+        ';', 42,
+        '@', 46,
+        '{', 44,
+        '}', 41,
+        '$', 35,
+        '%', 35,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\f' ||
+          lookahead == '\r' ||
+          lookahead == ' ' ||
+          lookahead == 0xfeff) SKIP(38);
+      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(269);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 39:
-      ACCEPT_TOKEN(anon_sym_RBRACE);
+      if (eof) ADVANCE(40);
+      ADVANCE_MAP(
+        '#', 302,
+        ',', 45,
+        '.', 19,
+        '/', 12,
+        '0', 267,
+        ';', 42,
+        '@', 46,
+        '{', 44,
+        '}', 41,
+        '$', 35,
+        '%', 35,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\f' ||
+          lookahead == '\r' ||
+          lookahead == ' ' ||
+          lookahead == 0xfeff) SKIP(39);
+      if (('1' <= lookahead && lookahead <= '9')) ADVANCE(269);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 40:
-      ACCEPT_TOKEN(anon_sym_SEMI);
+      ACCEPT_TOKEN(ts_builtin_sym_end);
       END_STATE();
     case 41:
-      ACCEPT_TOKEN(anon_sym_COLON);
+      ACCEPT_TOKEN(anon_sym_RBRACE);
       END_STATE();
     case 42:
-      ACCEPT_TOKEN(anon_sym_LBRACE);
+      ACCEPT_TOKEN(anon_sym_SEMI);
       END_STATE();
     case 43:
-      ACCEPT_TOKEN(anon_sym_COMMA);
+      ACCEPT_TOKEN(anon_sym_COLON);
       END_STATE();
     case 44:
-      ACCEPT_TOKEN(anon_sym_AT);
-      if (lookahead == '@') ADVANCE(295);
+      ACCEPT_TOKEN(anon_sym_LBRACE);
       END_STATE();
     case 45:
-      ACCEPT_TOKEN(anon_sym_BANG);
+      ACCEPT_TOKEN(anon_sym_COMMA);
       END_STATE();
     case 46:
-      ACCEPT_TOKEN(anon_sym_BANG);
-      if (lookahead == '=') ADVANCE(58);
+      ACCEPT_TOKEN(anon_sym_AT);
+      if (lookahead == '@') ADVANCE(299);
       END_STATE();
     case 47:
-      ACCEPT_TOKEN(anon_sym_PIPE);
-      if (lookahead == '|') ADVANCE(53);
+      ACCEPT_TOKEN(anon_sym_BANG);
       END_STATE();
     case 48:
-      ACCEPT_TOKEN(anon_sym_LBRACK);
+      ACCEPT_TOKEN(anon_sym_BANG);
+      if (lookahead == '=') ADVANCE(60);
       END_STATE();
     case 49:
-      ACCEPT_TOKEN(anon_sym_RBRACK);
+      ACCEPT_TOKEN(anon_sym_PIPE);
+      if (lookahead == '|') ADVANCE(55);
       END_STATE();
     case 50:
-      ACCEPT_TOKEN(anon_sym_DASH);
+      ACCEPT_TOKEN(anon_sym_LBRACK);
       END_STATE();
     case 51:
-      ACCEPT_TOKEN(anon_sym_PLUS);
+      ACCEPT_TOKEN(anon_sym_RBRACK);
       END_STATE();
     case 52:
-      ACCEPT_TOKEN(anon_sym_TILDE);
+      ACCEPT_TOKEN(anon_sym_DASH);
       END_STATE();
     case 53:
-      ACCEPT_TOKEN(anon_sym_PIPE_PIPE);
+      ACCEPT_TOKEN(anon_sym_PLUS);
       END_STATE();
     case 54:
-      ACCEPT_TOKEN(anon_sym_AMP_AMP);
+      ACCEPT_TOKEN(anon_sym_TILDE);
       END_STATE();
     case 55:
-      ACCEPT_TOKEN(anon_sym_CARET);
+      ACCEPT_TOKEN(anon_sym_PIPE_PIPE);
       END_STATE();
     case 56:
-      ACCEPT_TOKEN(anon_sym_AMP);
-      if (lookahead == '&') ADVANCE(54);
+      ACCEPT_TOKEN(anon_sym_AMP_AMP);
       END_STATE();
     case 57:
-      ACCEPT_TOKEN(anon_sym_EQ_EQ);
+      ACCEPT_TOKEN(anon_sym_CARET);
       END_STATE();
     case 58:
-      ACCEPT_TOKEN(anon_sym_BANG_EQ);
+      ACCEPT_TOKEN(anon_sym_AMP);
+      if (lookahead == '&') ADVANCE(56);
       END_STATE();
     case 59:
-      ACCEPT_TOKEN(anon_sym_LT);
+      ACCEPT_TOKEN(anon_sym_EQ_EQ);
       END_STATE();
     case 60:
-      ACCEPT_TOKEN(anon_sym_LT);
-      if (lookahead == '<') ADVANCE(65);
-      if (lookahead == '=') ADVANCE(63);
+      ACCEPT_TOKEN(anon_sym_BANG_EQ);
       END_STATE();
     case 61:
-      ACCEPT_TOKEN(anon_sym_GT);
+      ACCEPT_TOKEN(anon_sym_LT);
       END_STATE();
     case 62:
-      ACCEPT_TOKEN(anon_sym_GT);
-      if (lookahead == '=') ADVANCE(64);
-      if (lookahead == '>') ADVANCE(66);
+      ACCEPT_TOKEN(anon_sym_LT);
+      if (lookahead == '<') ADVANCE(67);
+      if (lookahead == '=') ADVANCE(65);
       END_STATE();
     case 63:
-      ACCEPT_TOKEN(anon_sym_LT_EQ);
+      ACCEPT_TOKEN(anon_sym_GT);
       END_STATE();
     case 64:
-      ACCEPT_TOKEN(anon_sym_GT_EQ);
+      ACCEPT_TOKEN(anon_sym_GT);
+      if (lookahead == '=') ADVANCE(66);
+      if (lookahead == '>') ADVANCE(68);
       END_STATE();
     case 65:
-      ACCEPT_TOKEN(anon_sym_LT_LT);
+      ACCEPT_TOKEN(anon_sym_LT_EQ);
       END_STATE();
     case 66:
-      ACCEPT_TOKEN(anon_sym_GT_GT);
+      ACCEPT_TOKEN(anon_sym_GT_EQ);
       END_STATE();
     case 67:
-      ACCEPT_TOKEN(anon_sym_STAR);
+      ACCEPT_TOKEN(anon_sym_LT_LT);
       END_STATE();
     case 68:
-      ACCEPT_TOKEN(anon_sym_SLASH);
-      if (lookahead == '*') ADVANCE(14);
-      if (lookahead == '/') ADVANCE(297);
+      ACCEPT_TOKEN(anon_sym_GT_GT);
       END_STATE();
     case 69:
-      ACCEPT_TOKEN(anon_sym_PERCENT);
+      ACCEPT_TOKEN(anon_sym_STAR);
       END_STATE();
     case 70:
+      ACCEPT_TOKEN(anon_sym_SLASH);
+      if (lookahead == '*') ADVANCE(14);
+      if (lookahead == '/') ADVANCE(301);
+      END_STATE();
+    case 71:
+      ACCEPT_TOKEN(anon_sym_PERCENT);
+      END_STATE();
+    case 72:
       ACCEPT_TOKEN(anon_sym_PERCENT);
       if (lookahead == '$' ||
           ('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
-      END_STATE();
-    case 71:
-      ACCEPT_TOKEN(anon_sym_QMARK);
-      END_STATE();
-    case 72:
-      ACCEPT_TOKEN(anon_sym_LPAREN);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 73:
-      ACCEPT_TOKEN(anon_sym_RPAREN);
+      ACCEPT_TOKEN(anon_sym_QMARK);
       END_STATE();
     case 74:
+      ACCEPT_TOKEN(anon_sym_LPAREN);
+      END_STATE();
+    case 75:
+      ACCEPT_TOKEN(anon_sym_RPAREN);
+      END_STATE();
+    case 76:
       ACCEPT_TOKEN(anon_sym_DOTextern);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 75:
+    case 77:
       ACCEPT_TOKEN(anon_sym_DOTvisible);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 76:
+    case 78:
       ACCEPT_TOKEN(anon_sym_DOTweak);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 77:
+    case 79:
       ACCEPT_TOKEN(anon_sym_DOTcommon);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 78:
+    case 80:
       ACCEPT_TOKEN(anon_sym_DOTreg);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 79:
+    case 81:
       ACCEPT_TOKEN(anon_sym_DOTsreg);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 80:
+    case 82:
       ACCEPT_TOKEN(anon_sym_DOTconst);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 81:
+    case 83:
       ACCEPT_TOKEN(anon_sym_DOTglobal);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 82:
+    case 84:
       ACCEPT_TOKEN(anon_sym_DOTlocal);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 83:
+    case 85:
       ACCEPT_TOKEN(anon_sym_DOTparam);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 84:
+    case 86:
       ACCEPT_TOKEN(anon_sym_DOTshared);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 85:
+    case 87:
       ACCEPT_TOKEN(anon_sym_DOTtex);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 86:
+    case 88:
       ACCEPT_TOKEN(anon_sym_DOTsurf);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 87:
+    case 89:
       ACCEPT_TOKEN(anon_sym_DOTalign);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 88:
+    case 90:
       ACCEPT_TOKEN(anon_sym_DOTattribute);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 89:
-      ACCEPT_TOKEN(anon_sym_EQ);
-      END_STATE();
-    case 90:
-      ACCEPT_TOKEN(anon_sym_EQ);
-      if (lookahead == '=') ADVANCE(57);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 91:
+      ACCEPT_TOKEN(anon_sym_EQ);
+      END_STATE();
+    case 92:
+      ACCEPT_TOKEN(anon_sym_EQ);
+      if (lookahead == '=') ADVANCE(59);
+      END_STATE();
+    case 93:
       ACCEPT_TOKEN(anon_sym_DOTstruct);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 92:
+    case 94:
       ACCEPT_TOKEN(anon_sym_DOTunion);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 93:
+    case 95:
       ACCEPT_TOKEN(anon_sym_DOTentry);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 94:
+    case 96:
       ACCEPT_TOKEN(anon_sym_DOTfunc);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 95:
+    case 97:
       ACCEPT_TOKEN(anon_sym_DOTcallprototype);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 96:
+    case 98:
       ACCEPT_TOKEN(anon_sym_DOTbranchtargets);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 97:
+    case 99:
       ACCEPT_TOKEN(anon_sym_DOTcalltargets);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 98:
+    case 100:
       ACCEPT_TOKEN(anon_sym_DOTalias);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 99:
+    case 101:
       ACCEPT_TOKEN(anon_sym_DOTversion);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 100:
+    case 102:
       ACCEPT_TOKEN(anon_sym_DOTtarget);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 101:
+    case 103:
       ACCEPT_TOKEN(anon_sym_DOTaddress_size);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 102:
+    case 104:
       ACCEPT_TOKEN(anon_sym_DOTpragma);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 103:
+    case 105:
       ACCEPT_TOKEN(anon_sym_DOTfile);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 104:
+    case 106:
       ACCEPT_TOKEN(anon_sym_DOTloc);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(178);
+      if (lookahead == 'a') ADVANCE(180);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 105:
+    case 107:
       ACCEPT_TOKEN(anon_sym_DOTsection);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 106:
+    case 108:
       ACCEPT_TOKEN(sym_identifier);
       if (lookahead == '$' ||
           ('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(106);
-      END_STATE();
-    case 107:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == '_') ADVANCE(234);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 108:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(176);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(108);
       END_STATE();
     case 109:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(102);
+      if (lookahead == '_') ADVANCE(236);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 110:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(181);
-      if (lookahead == 'o') ADVANCE(185);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 111:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(159);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 112:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(186);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 113:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(228);
-      if (lookahead == 'g') ADVANCE(189);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 114:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(228);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 115:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(220);
-      if (lookahead == 'e') ADVANCE(255);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 116:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 'a') ADVANCE(178);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 111:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'a') ADVANCE(104);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 112:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'a') ADVANCE(183);
+      if (lookahead == 'o') ADVANCE(187);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 113:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'a') ADVANCE(161);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 114:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'a') ADVANCE(188);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 115:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'a') ADVANCE(230);
+      if (lookahead == 'g') ADVANCE(191);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 116:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'a') ADVANCE(230);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 117:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(179);
+      if (lookahead == 'a') ADVANCE(222);
+      if (lookahead == 'e') ADVANCE(257);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 118:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(223);
+      if (lookahead == 'a') ADVANCE(180);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 119:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(222);
-      if (lookahead == 'r') ADVANCE(111);
+      if (lookahead == 'a') ADVANCE(181);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 120:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(222);
+      if (lookahead == 'a') ADVANCE(225);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 121:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(198);
+      if (lookahead == 'a') ADVANCE(224);
+      if (lookahead == 'r') ADVANCE(113);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 122:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(226);
+      if (lookahead == 'a') ADVANCE(224);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 123:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'a') ADVANCE(227);
+      if (lookahead == 'a') ADVANCE(200);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 124:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'b') ADVANCE(253);
+      if (lookahead == 'a') ADVANCE(228);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 125:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'b') ADVANCE(117);
+      if (lookahead == 'a') ADVANCE(229);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 126:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'b') ADVANCE(184);
+      if (lookahead == 'b') ADVANCE(255);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 127:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'c') ADVANCE(104);
+      if (lookahead == 'b') ADVANCE(119);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 128:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'c') ADVANCE(94);
+      if (lookahead == 'b') ADVANCE(186);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 129:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'c') ADVANCE(164);
+      if (lookahead == 'c') ADVANCE(106);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 130:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'c') ADVANCE(250);
+      if (lookahead == 'c') ADVANCE(96);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 131:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'c') ADVANCE(239);
+      if (lookahead == 'c') ADVANCE(166);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 132:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'c') ADVANCE(116);
+      if (lookahead == 'c') ADVANCE(252);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 133:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'd') ADVANCE(137);
-      if (lookahead == 'l') ADVANCE(166);
-      if (lookahead == 't') ADVANCE(245);
+      if (lookahead == 'c') ADVANCE(241);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 134:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'd') ADVANCE(137);
-      if (lookahead == 'l') ADVANCE(173);
-      if (lookahead == 't') ADVANCE(245);
+      if (lookahead == 'c') ADVANCE(118);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 135:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'd') ADVANCE(137);
-      if (lookahead == 'l') ADVANCE(173);
+      if (lookahead == 'd') ADVANCE(139);
+      if (lookahead == 'l') ADVANCE(168);
+      if (lookahead == 't') ADVANCE(247);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 136:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'd') ADVANCE(84);
+      if (lookahead == 'd') ADVANCE(139);
+      if (lookahead == 'l') ADVANCE(175);
+      if (lookahead == 't') ADVANCE(247);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 137:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'd') ADVANCE(221);
+      if (lookahead == 'd') ADVANCE(139);
+      if (lookahead == 'l') ADVANCE(175);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 138:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(156);
+      if (lookahead == 'd') ADVANCE(86);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 139:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(255);
+      if (lookahead == 'd') ADVANCE(223);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 140:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'e') ADVANCE(158);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 141:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'e') ADVANCE(257);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 142:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'e') ADVANCE(105);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 143:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'e') ADVANCE(77);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 144:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'e') ADVANCE(90);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 145:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 'e') ADVANCE(103);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 141:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(75);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 142:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(88);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 143:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(101);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 144:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(95);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 145:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(136);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 146:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(130);
-      if (lookahead == 'h') ADVANCE(118);
-      if (lookahead == 'r') ADVANCE(147);
-      if (lookahead == 't') ADVANCE(214);
-      if (lookahead == 'u') ADVANCE(215);
+      if (lookahead == 'e') ADVANCE(97);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 147:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(157);
+      if (lookahead == 'e') ADVANCE(138);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 148:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(108);
+      if (lookahead == 'e') ADVANCE(132);
+      if (lookahead == 'h') ADVANCE(120);
+      if (lookahead == 'r') ADVANCE(149);
+      if (lookahead == 't') ADVANCE(216);
+      if (lookahead == 'u') ADVANCE(217);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 149:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(235);
+      if (lookahead == 'e') ADVANCE(159);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 150:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(225);
-      if (lookahead == 'i') ADVANCE(232);
+      if (lookahead == 'e') ADVANCE(110);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 151:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(240);
+      if (lookahead == 'e') ADVANCE(237);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 152:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(224);
+      if (lookahead == 'e') ADVANCE(227);
+      if (lookahead == 'i') ADVANCE(234);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 153:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'e') ADVANCE(244);
+      if (lookahead == 'e') ADVANCE(242);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 154:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'e') ADVANCE(226);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 155:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 'e') ADVANCE(246);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 155:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'f') ADVANCE(86);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 156:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'g') ADVANCE(78);
+      if (lookahead == 'e') ADVANCE(248);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 157:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'g') ADVANCE(79);
+      if (lookahead == 'f') ADVANCE(88);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 158:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'g') ADVANCE(80);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 159:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'g') ADVANCE(81);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 160:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'g') ADVANCE(191);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 161:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 'g') ADVANCE(189);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
-    case 159:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'g') ADVANCE(187);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 160:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'g') ADVANCE(151);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 161:
+    case 162:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 'g') ADVANCE(153);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 162:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'g') ADVANCE(154);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 163:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'h') ADVANCE(118);
-      if (lookahead == 'r') ADVANCE(147);
-      if (lookahead == 'u') ADVANCE(215);
+      if (lookahead == 'g') ADVANCE(155);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 164:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'h') ADVANCE(251);
+      if (lookahead == 'g') ADVANCE(156);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 165:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(232);
+      if (lookahead == 'h') ADVANCE(120);
+      if (lookahead == 'r') ADVANCE(149);
+      if (lookahead == 'u') ADVANCE(217);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 166:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(113);
+      if (lookahead == 'h') ADVANCE(253);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 167:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(258);
+      if (lookahead == 'i') ADVANCE(234);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 168:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'i') ADVANCE(115);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 169:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'i') ADVANCE(260);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 170:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'i') ADVANCE(128);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 171:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'i') ADVANCE(184);
+      if (lookahead == 'u') ADVANCE(199);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 172:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'i') ADVANCE(205);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 173:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 'i') ADVANCE(126);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 169:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(182);
-      if (lookahead == 'u') ADVANCE(197);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 170:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(203);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 171:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(124);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 172:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(158);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 173:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(114);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 174:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(206);
+      if (lookahead == 'i') ADVANCE(160);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 175:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'i') ADVANCE(207);
+      if (lookahead == 'i') ADVANCE(116);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 176:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'k') ADVANCE(76);
+      if (lookahead == 'i') ADVANCE(208);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 177:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'l') ADVANCE(211);
+      if (lookahead == 'i') ADVANCE(209);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 178:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'l') ADVANCE(82);
+      if (lookahead == 'k') ADVANCE(78);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 179:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'l') ADVANCE(81);
+      if (lookahead == 'l') ADVANCE(213);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 180:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'l') ADVANCE(202);
+      if (lookahead == 'l') ADVANCE(84);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 181:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'l') ADVANCE(177);
+      if (lookahead == 'l') ADVANCE(83);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 182:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'l') ADVANCE(140);
+      if (lookahead == 'l') ADVANCE(204);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 183:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'l') ADVANCE(172);
-      if (lookahead == 't') ADVANCE(245);
+      if (lookahead == 'l') ADVANCE(179);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 184:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'l') ADVANCE(141);
+      if (lookahead == 'l') ADVANCE(142);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 185:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'm') ADVANCE(188);
-      if (lookahead == 'n') ADVANCE(233);
+      if (lookahead == 'l') ADVANCE(174);
+      if (lookahead == 't') ADVANCE(247);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 186:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'm') ADVANCE(83);
+      if (lookahead == 'l') ADVANCE(143);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 187:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'm') ADVANCE(109);
+      if (lookahead == 'm') ADVANCE(190);
+      if (lookahead == 'n') ADVANCE(235);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 188:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'm') ADVANCE(204);
+      if (lookahead == 'm') ADVANCE(85);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 189:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(87);
+      if (lookahead == 'm') ADVANCE(111);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 190:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(92);
+      if (lookahead == 'm') ADVANCE(206);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 191:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(77);
+      if (lookahead == 'n') ADVANCE(89);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 192:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(74);
+      if (lookahead == 'n') ADVANCE(94);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 193:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(105);
+      if (lookahead == 'n') ADVANCE(79);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 194:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(99);
+      if (lookahead == 'n') ADVANCE(76);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 195:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(170);
+      if (lookahead == 'n') ADVANCE(107);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 196:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(233);
+      if (lookahead == 'n') ADVANCE(101);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 197:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(128);
+      if (lookahead == 'n') ADVANCE(172);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 198:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(129);
+      if (lookahead == 'n') ADVANCE(235);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 199:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'n') ADVANCE(247);
-      if (lookahead == 'x') ADVANCE(243);
+      if (lookahead == 'n') ADVANCE(130);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 200:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'o') ADVANCE(185);
+      if (lookahead == 'n') ADVANCE(131);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 201:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'n') ADVANCE(249);
+      if (lookahead == 'x') ADVANCE(245);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 202:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'o') ADVANCE(187);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 203:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'o') ADVANCE(129);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 204:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 'o') ADVANCE(127);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 202:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'o') ADVANCE(125);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 203:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'o') ADVANCE(190);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 204:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'o') ADVANCE(191);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 205:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'o') ADVANCE(132);
+      if (lookahead == 'o') ADVANCE(192);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 206:
       ACCEPT_TOKEN(sym_modifier);
@@ -5323,25 +5323,25 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 207:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'o') ADVANCE(194);
+      if (lookahead == 'o') ADVANCE(134);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 208:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'o') ADVANCE(249);
+      if (lookahead == 'o') ADVANCE(195);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 209:
       ACCEPT_TOKEN(sym_modifier);
@@ -5350,62 +5350,62 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 210:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'o') ADVANCE(242);
+      if (lookahead == 'o') ADVANCE(251);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 211:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'p') ADVANCE(218);
-      if (lookahead == 't') ADVANCE(122);
+      if (lookahead == 'o') ADVANCE(198);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 212:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'p') ADVANCE(144);
+      if (lookahead == 'o') ADVANCE(244);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 213:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(121);
+      if (lookahead == 'p') ADVANCE(220);
+      if (lookahead == 't') ADVANCE(124);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 214:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(254);
+      if (lookahead == 'p') ADVANCE(146);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 215:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(155);
+      if (lookahead == 'r') ADVANCE(123);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 216:
       ACCEPT_TOKEN(sym_modifier);
@@ -5414,618 +5414,609 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 217:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(111);
+      if (lookahead == 'r') ADVANCE(157);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 218:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(208);
+      if (lookahead == 'r') ADVANCE(258);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 219:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(171);
+      if (lookahead == 'r') ADVANCE(113);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 220:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(160);
+      if (lookahead == 'r') ADVANCE(210);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 221:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(149);
+      if (lookahead == 'r') ADVANCE(173);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 222:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(112);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 223:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(145);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 224:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(192);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 225:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(236);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 226:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'r') ADVANCE(161);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 227:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 'r') ADVANCE(162);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 223:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'r') ADVANCE(151);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 224:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'r') ADVANCE(114);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 225:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'r') ADVANCE(147);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 226:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'r') ADVANCE(194);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 227:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'r') ADVANCE(238);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 228:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'r') ADVANCE(163);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 229:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'r') ADVANCE(164);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 230:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 's') ADVANCE(100);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 231:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 's') ADVANCE(109);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 232:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 's') ADVANCE(99);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 233:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 's') ADVANCE(98);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 229:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 's') ADVANCE(107);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 230:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 's') ADVANCE(97);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 231:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 's') ADVANCE(96);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 232:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 's') ADVANCE(168);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 233:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 's') ADVANCE(238);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 234:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 's') ADVANCE(167);
+      if (lookahead == 's') ADVANCE(170);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 235:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 's') ADVANCE(229);
+      if (lookahead == 's') ADVANCE(240);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 236:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 's') ADVANCE(175);
+      if (lookahead == 's') ADVANCE(169);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 237:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(245);
+      if (lookahead == 's') ADVANCE(231);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 238:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(80);
+      if (lookahead == 's') ADVANCE(177);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 239:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(91);
+      if (lookahead == 't') ADVANCE(247);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 240:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(100);
+      if (lookahead == 't') ADVANCE(82);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 241:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(214);
+      if (lookahead == 't') ADVANCE(93);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 242:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(257);
+      if (lookahead == 't') ADVANCE(102);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 243:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(152);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 244:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(230);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 245:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(219);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 246:
-      ACCEPT_TOKEN(sym_modifier);
-      if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(231);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 247:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (lookahead == 't') ADVANCE(216);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 244:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 't') ADVANCE(259);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 245:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 't') ADVANCE(154);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 246:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 't') ADVANCE(232);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 247:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 't') ADVANCE(221);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 248:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(142);
+      if (lookahead == 't') ADVANCE(233);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 249:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(210);
+      if (lookahead == 't') ADVANCE(218);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 250:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(174);
+      if (lookahead == 't') ADVANCE(144);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 251:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 't') ADVANCE(123);
+      if (lookahead == 't') ADVANCE(212);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 252:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'u') ADVANCE(197);
+      if (lookahead == 't') ADVANCE(176);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 253:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'u') ADVANCE(248);
+      if (lookahead == 't') ADVANCE(125);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 254:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'u') ADVANCE(131);
+      if (lookahead == 'u') ADVANCE(199);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 255:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'x') ADVANCE(85);
+      if (lookahead == 'u') ADVANCE(250);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 256:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'y') ADVANCE(93);
+      if (lookahead == 'u') ADVANCE(133);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 257:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'y') ADVANCE(212);
+      if (lookahead == 'x') ADVANCE(87);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 258:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'z') ADVANCE(143);
+      if (lookahead == 'y') ADVANCE(95);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'y')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 259:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == '+' ||
-          lookahead == '-') ADVANCE(31);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(261);
-      if (('A' <= lookahead && lookahead <= 'Z') ||
+      if (lookahead == 'y') ADVANCE(214);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 260:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (lookahead == 'E' ||
-          lookahead == 'e') ADVANCE(259);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(260);
-      if (('A' <= lookahead && lookahead <= 'Z') ||
+      if (lookahead == 'z') ADVANCE(145);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'y')) ADVANCE(265);
       END_STATE();
     case 261:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(261);
+      if (lookahead == '+' ||
+          lookahead == '-') ADVANCE(32);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(263);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 262:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (lookahead == 'E' ||
+          lookahead == 'e') ADVANCE(261);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(262);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 263:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(263);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
+      END_STATE();
+    case 264:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(15);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(264);
+      END_STATE();
+    case 265:
       ACCEPT_TOKEN(sym_modifier);
       if (lookahead == ':') ADVANCE(15);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(262);
-      END_STATE();
-    case 263:
-      ACCEPT_TOKEN(sym_integer);
-      ADVANCE_MAP(
-        '.', 269,
-        'U', 268,
-        'B', 275,
-        'b', 275,
-        'D', 292,
-        'd', 292,
-        'E', 274,
-        'e', 274,
-        'F', 284,
-        'f', 284,
-        'X', 276,
-        'x', 276,
-        '8', 273,
-        '9', 273,
-      );
-      if (('0' <= lookahead && lookahead <= '7')) ADVANCE(264);
-      if (lookahead == '$' ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
-      END_STATE();
-    case 264:
-      ACCEPT_TOKEN(sym_integer);
-      if (lookahead == '.') ADVANCE(269);
-      if (lookahead == 'U') ADVANCE(268);
-      if (lookahead == 'E' ||
-          lookahead == 'e') ADVANCE(274);
-      if (lookahead == '8' ||
-          lookahead == '9') ADVANCE(273);
-      if (('0' <= lookahead && lookahead <= '7')) ADVANCE(264);
-      if (lookahead == '$' ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
-      END_STATE();
-    case 265:
-      ACCEPT_TOKEN(sym_integer);
-      if (lookahead == '.') ADVANCE(269);
-      if (lookahead == 'U') ADVANCE(268);
-      if (lookahead == 'E' ||
-          lookahead == 'e') ADVANCE(274);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(265);
-      if (lookahead == '$' ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(265);
       END_STATE();
     case 266:
+      ACCEPT_TOKEN(sym_modifier);
+      if (lookahead == ':') ADVANCE(16);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(266);
+      END_STATE();
+    case 267:
       ACCEPT_TOKEN(sym_integer);
-      if (lookahead == 'U') ADVANCE(268);
+      ADVANCE_MAP(
+        '.', 273,
+        'U', 272,
+        'B', 279,
+        'b', 279,
+        'D', 296,
+        'd', 296,
+        'E', 278,
+        'e', 278,
+        'F', 288,
+        'f', 288,
+        'X', 280,
+        'x', 280,
+        '8', 277,
+        '9', 277,
+      );
+      if (('0' <= lookahead && lookahead <= '7')) ADVANCE(268);
+      if (lookahead == '$' ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
+      END_STATE();
+    case 268:
+      ACCEPT_TOKEN(sym_integer);
+      if (lookahead == '.') ADVANCE(273);
+      if (lookahead == 'U') ADVANCE(272);
+      if (lookahead == 'E' ||
+          lookahead == 'e') ADVANCE(278);
+      if (lookahead == '8' ||
+          lookahead == '9') ADVANCE(277);
+      if (('0' <= lookahead && lookahead <= '7')) ADVANCE(268);
+      if (lookahead == '$' ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
+      END_STATE();
+    case 269:
+      ACCEPT_TOKEN(sym_integer);
+      if (lookahead == '.') ADVANCE(273);
+      if (lookahead == 'U') ADVANCE(272);
+      if (lookahead == 'E' ||
+          lookahead == 'e') ADVANCE(278);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(269);
+      if (lookahead == '$' ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
+      END_STATE();
+    case 270:
+      ACCEPT_TOKEN(sym_integer);
+      if (lookahead == 'U') ADVANCE(272);
       if (lookahead == '0' ||
-          lookahead == '1') ADVANCE(266);
+          lookahead == '1') ADVANCE(270);
       if (lookahead == '$' ||
           ('2' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
-    case 267:
+    case 271:
       ACCEPT_TOKEN(sym_integer);
-      if (lookahead == 'U') ADVANCE(268);
+      if (lookahead == 'U') ADVANCE(272);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'F') ||
-          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(267);
+          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(271);
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
-    case 268:
+    case 272:
       ACCEPT_TOKEN(sym_integer);
       if (lookahead == '$' ||
           ('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
-    case 269:
+    case 273:
       ACCEPT_TOKEN(sym_float);
       if (lookahead == 'E' ||
-          lookahead == 'e') ADVANCE(28);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(269);
+          lookahead == 'e') ADVANCE(29);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(273);
       END_STATE();
-    case 270:
+    case 274:
       ACCEPT_TOKEN(sym_float);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(270);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(274);
       if (lookahead == '$' ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
-    case 271:
+    case 275:
       ACCEPT_TOKEN(sym_float);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(271);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(275);
       END_STATE();
-    case 272:
+    case 276:
       ACCEPT_TOKEN(sym_exact_float);
       if (lookahead == '$' ||
           ('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
-    case 273:
+    case 277:
       ACCEPT_TOKEN(sym_malformed_number);
-      if (lookahead == '.') ADVANCE(269);
+      if (lookahead == '.') ADVANCE(273);
       if (lookahead == 'E' ||
-          lookahead == 'e') ADVANCE(274);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(273);
+          lookahead == 'e') ADVANCE(278);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(277);
       if (lookahead == '$' ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
-    case 274:
+    case 278:
       ACCEPT_TOKEN(sym_malformed_number);
       if (lookahead == '+' ||
-          lookahead == '-') ADVANCE(31);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(270);
+          lookahead == '-') ADVANCE(32);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(274);
       if (lookahead == '$' ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
-    case 275:
+    case 279:
       ACCEPT_TOKEN(sym_malformed_number);
       if (lookahead == '0' ||
-          lookahead == '1') ADVANCE(266);
+          lookahead == '1') ADVANCE(270);
       if (lookahead == '$' ||
           ('2' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
-      END_STATE();
-    case 276:
-      ACCEPT_TOKEN(sym_malformed_number);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'F') ||
-          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(267);
-      if (lookahead == '$' ||
-          ('G' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
-      END_STATE();
-    case 277:
-      ACCEPT_TOKEN(sym_malformed_number);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'F') ||
-          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(272);
-      if (lookahead == '$' ||
-          ('G' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
-      END_STATE();
-    case 278:
-      ACCEPT_TOKEN(sym_malformed_number);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'F') ||
-          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(277);
-      if (lookahead == '$' ||
-          ('G' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
-      END_STATE();
-    case 279:
-      ACCEPT_TOKEN(sym_malformed_number);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'F') ||
-          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(278);
-      if (lookahead == '$' ||
-          ('G' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 280:
       ACCEPT_TOKEN(sym_malformed_number);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'F') ||
-          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(279);
+          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(271);
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 281:
       ACCEPT_TOKEN(sym_malformed_number);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'F') ||
-          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(280);
+          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(276);
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 282:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6035,7 +6026,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 283:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6045,7 +6036,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 284:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6055,7 +6046,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 285:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6065,7 +6056,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 286:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6075,7 +6066,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 287:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6085,7 +6076,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 288:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6095,7 +6086,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 289:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6105,7 +6096,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 290:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6115,7 +6106,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 291:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6125,7 +6116,7 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 292:
       ACCEPT_TOKEN(sym_malformed_number);
@@ -6135,36 +6126,76 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
       if (lookahead == '$' ||
           ('G' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(293);
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 293:
+      ACCEPT_TOKEN(sym_malformed_number);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'F') ||
+          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(292);
+      if (lookahead == '$' ||
+          ('G' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
+      END_STATE();
+    case 294:
+      ACCEPT_TOKEN(sym_malformed_number);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'F') ||
+          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(293);
+      if (lookahead == '$' ||
+          ('G' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
+      END_STATE();
+    case 295:
+      ACCEPT_TOKEN(sym_malformed_number);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'F') ||
+          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(294);
+      if (lookahead == '$' ||
+          ('G' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
+      END_STATE();
+    case 296:
+      ACCEPT_TOKEN(sym_malformed_number);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'F') ||
+          ('a' <= lookahead && lookahead <= 'f')) ADVANCE(295);
+      if (lookahead == '$' ||
+          ('G' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('g' <= lookahead && lookahead <= 'z')) ADVANCE(297);
+      END_STATE();
+    case 297:
       ACCEPT_TOKEN(sym_malformed_number);
       if (lookahead == '$' ||
           ('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(293);
-      END_STATE();
-    case 294:
-      ACCEPT_TOKEN(sym_string);
-      END_STATE();
-    case 295:
-      ACCEPT_TOKEN(sym_dwarf_line);
-      if (lookahead != 0 &&
-          lookahead != '\n') ADVANCE(295);
-      END_STATE();
-    case 296:
-      ACCEPT_TOKEN(sym_comment);
-      END_STATE();
-    case 297:
-      ACCEPT_TOKEN(sym_comment);
-      if (lookahead != 0 &&
-          lookahead != '\n') ADVANCE(297);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(297);
       END_STATE();
     case 298:
+      ACCEPT_TOKEN(sym_string);
+      END_STATE();
+    case 299:
+      ACCEPT_TOKEN(sym_dwarf_line);
+      if (lookahead != 0 &&
+          lookahead != '\n') ADVANCE(299);
+      END_STATE();
+    case 300:
+      ACCEPT_TOKEN(sym_comment);
+      END_STATE();
+    case 301:
+      ACCEPT_TOKEN(sym_comment);
+      if (lookahead != 0 &&
+          lookahead != '\n') ADVANCE(301);
+      END_STATE();
+    case 302:
       ACCEPT_TOKEN(sym_preprocessor_line);
       if (lookahead != 0 &&
-          lookahead != '\n') ADVANCE(298);
+          lookahead != '\n') ADVANCE(302);
       END_STATE();
     default:
       return false;
@@ -6173,493 +6204,493 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
 
 static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
   [0] = {.lex_state = 0, .external_lex_state = 1},
-  [1] = {.lex_state = 34, .external_lex_state = 2},
-  [2] = {.lex_state = 34, .external_lex_state = 2},
-  [3] = {.lex_state = 34, .external_lex_state = 2},
-  [4] = {.lex_state = 34, .external_lex_state = 3},
-  [5] = {.lex_state = 34, .external_lex_state = 3},
-  [6] = {.lex_state = 34, .external_lex_state = 3},
-  [7] = {.lex_state = 34, .external_lex_state = 3},
-  [8] = {.lex_state = 34, .external_lex_state = 3},
-  [9] = {.lex_state = 34, .external_lex_state = 4},
-  [10] = {.lex_state = 34, .external_lex_state = 5},
-  [11] = {.lex_state = 34, .external_lex_state = 6},
-  [12] = {.lex_state = 34, .external_lex_state = 6},
-  [13] = {.lex_state = 34, .external_lex_state = 7},
-  [14] = {.lex_state = 34, .external_lex_state = 7},
-  [15] = {.lex_state = 34, .external_lex_state = 8},
-  [16] = {.lex_state = 34, .external_lex_state = 8},
-  [17] = {.lex_state = 34, .external_lex_state = 9},
-  [18] = {.lex_state = 34, .external_lex_state = 8},
-  [19] = {.lex_state = 34, .external_lex_state = 6},
-  [20] = {.lex_state = 34, .external_lex_state = 10},
-  [21] = {.lex_state = 34, .external_lex_state = 10},
-  [22] = {.lex_state = 34, .external_lex_state = 11},
-  [23] = {.lex_state = 34, .external_lex_state = 10},
-  [24] = {.lex_state = 34, .external_lex_state = 10},
-  [25] = {.lex_state = 34, .external_lex_state = 7},
-  [26] = {.lex_state = 34, .external_lex_state = 8},
-  [27] = {.lex_state = 34, .external_lex_state = 8},
-  [28] = {.lex_state = 34, .external_lex_state = 10},
-  [29] = {.lex_state = 34, .external_lex_state = 8},
-  [30] = {.lex_state = 34, .external_lex_state = 10},
-  [31] = {.lex_state = 34, .external_lex_state = 8},
-  [32] = {.lex_state = 34, .external_lex_state = 8},
-  [33] = {.lex_state = 34, .external_lex_state = 8},
-  [34] = {.lex_state = 34, .external_lex_state = 8},
-  [35] = {.lex_state = 34, .external_lex_state = 8},
-  [36] = {.lex_state = 34, .external_lex_state = 8},
-  [37] = {.lex_state = 34, .external_lex_state = 8},
-  [38] = {.lex_state = 34, .external_lex_state = 8},
-  [39] = {.lex_state = 34, .external_lex_state = 8},
-  [40] = {.lex_state = 34, .external_lex_state = 8},
-  [41] = {.lex_state = 34, .external_lex_state = 8},
-  [42] = {.lex_state = 34, .external_lex_state = 8},
-  [43] = {.lex_state = 34, .external_lex_state = 8},
-  [44] = {.lex_state = 34, .external_lex_state = 8},
-  [45] = {.lex_state = 34, .external_lex_state = 8},
-  [46] = {.lex_state = 34, .external_lex_state = 8},
-  [47] = {.lex_state = 34, .external_lex_state = 8},
-  [48] = {.lex_state = 34, .external_lex_state = 8},
-  [49] = {.lex_state = 34, .external_lex_state = 8},
-  [50] = {.lex_state = 34, .external_lex_state = 8},
-  [51] = {.lex_state = 34, .external_lex_state = 8},
-  [52] = {.lex_state = 34, .external_lex_state = 8},
-  [53] = {.lex_state = 34, .external_lex_state = 8},
-  [54] = {.lex_state = 34, .external_lex_state = 8},
-  [55] = {.lex_state = 34, .external_lex_state = 8},
-  [56] = {.lex_state = 34, .external_lex_state = 8},
-  [57] = {.lex_state = 34, .external_lex_state = 8},
-  [58] = {.lex_state = 34, .external_lex_state = 8},
-  [59] = {.lex_state = 34, .external_lex_state = 8},
-  [60] = {.lex_state = 34, .external_lex_state = 8},
-  [61] = {.lex_state = 34, .external_lex_state = 8},
-  [62] = {.lex_state = 34, .external_lex_state = 8},
-  [63] = {.lex_state = 34, .external_lex_state = 8},
-  [64] = {.lex_state = 34, .external_lex_state = 10},
-  [65] = {.lex_state = 34, .external_lex_state = 10},
-  [66] = {.lex_state = 34, .external_lex_state = 10},
-  [67] = {.lex_state = 34, .external_lex_state = 10},
-  [68] = {.lex_state = 34, .external_lex_state = 10},
-  [69] = {.lex_state = 34, .external_lex_state = 10},
-  [70] = {.lex_state = 34, .external_lex_state = 10},
-  [71] = {.lex_state = 34, .external_lex_state = 10},
-  [72] = {.lex_state = 34, .external_lex_state = 10},
-  [73] = {.lex_state = 34, .external_lex_state = 10},
-  [74] = {.lex_state = 34, .external_lex_state = 10},
-  [75] = {.lex_state = 34, .external_lex_state = 10},
-  [76] = {.lex_state = 34, .external_lex_state = 10},
-  [77] = {.lex_state = 34, .external_lex_state = 10},
-  [78] = {.lex_state = 34, .external_lex_state = 10},
-  [79] = {.lex_state = 34, .external_lex_state = 10},
-  [80] = {.lex_state = 34, .external_lex_state = 10},
-  [81] = {.lex_state = 34, .external_lex_state = 10},
-  [82] = {.lex_state = 34, .external_lex_state = 10},
-  [83] = {.lex_state = 34, .external_lex_state = 10},
-  [84] = {.lex_state = 34, .external_lex_state = 10},
-  [85] = {.lex_state = 34, .external_lex_state = 10},
-  [86] = {.lex_state = 34, .external_lex_state = 10},
-  [87] = {.lex_state = 34, .external_lex_state = 10},
-  [88] = {.lex_state = 34, .external_lex_state = 10},
-  [89] = {.lex_state = 34, .external_lex_state = 10},
-  [90] = {.lex_state = 34, .external_lex_state = 10},
-  [91] = {.lex_state = 34, .external_lex_state = 10},
-  [92] = {.lex_state = 34, .external_lex_state = 10},
-  [93] = {.lex_state = 34, .external_lex_state = 10},
-  [94] = {.lex_state = 34, .external_lex_state = 10},
-  [95] = {.lex_state = 34, .external_lex_state = 10},
-  [96] = {.lex_state = 34, .external_lex_state = 10},
-  [97] = {.lex_state = 34, .external_lex_state = 10},
-  [98] = {.lex_state = 34, .external_lex_state = 8},
-  [99] = {.lex_state = 35, .external_lex_state = 12},
-  [100] = {.lex_state = 35, .external_lex_state = 12},
-  [101] = {.lex_state = 35, .external_lex_state = 12},
-  [102] = {.lex_state = 35, .external_lex_state = 13},
-  [103] = {.lex_state = 35, .external_lex_state = 13},
-  [104] = {.lex_state = 35, .external_lex_state = 13},
-  [105] = {.lex_state = 35, .external_lex_state = 13},
-  [106] = {.lex_state = 35, .external_lex_state = 12},
-  [107] = {.lex_state = 35, .external_lex_state = 12},
-  [108] = {.lex_state = 35, .external_lex_state = 12},
-  [109] = {.lex_state = 35, .external_lex_state = 13},
-  [110] = {.lex_state = 35, .external_lex_state = 12},
-  [111] = {.lex_state = 35, .external_lex_state = 13},
-  [112] = {.lex_state = 35, .external_lex_state = 13},
-  [113] = {.lex_state = 35, .external_lex_state = 12},
-  [114] = {.lex_state = 35, .external_lex_state = 13},
-  [115] = {.lex_state = 36, .external_lex_state = 14},
-  [116] = {.lex_state = 36, .external_lex_state = 15},
-  [117] = {.lex_state = 34, .external_lex_state = 16},
-  [118] = {.lex_state = 37, .external_lex_state = 17},
-  [119] = {.lex_state = 37, .external_lex_state = 18},
-  [120] = {.lex_state = 37, .external_lex_state = 18},
-  [121] = {.lex_state = 37, .external_lex_state = 17},
-  [122] = {.lex_state = 34, .external_lex_state = 19},
-  [123] = {.lex_state = 35, .external_lex_state = 20},
-  [124] = {.lex_state = 35, .external_lex_state = 21},
-  [125] = {.lex_state = 35, .external_lex_state = 21},
-  [126] = {.lex_state = 35, .external_lex_state = 21},
-  [127] = {.lex_state = 35, .external_lex_state = 21},
-  [128] = {.lex_state = 35, .external_lex_state = 21},
-  [129] = {.lex_state = 35, .external_lex_state = 21},
-  [130] = {.lex_state = 37, .external_lex_state = 18},
-  [131] = {.lex_state = 37, .external_lex_state = 17},
-  [132] = {.lex_state = 35, .external_lex_state = 21},
-  [133] = {.lex_state = 35, .external_lex_state = 20},
-  [134] = {.lex_state = 34, .external_lex_state = 22},
-  [135] = {.lex_state = 35, .external_lex_state = 20},
-  [136] = {.lex_state = 34, .external_lex_state = 22},
-  [137] = {.lex_state = 35, .external_lex_state = 20},
-  [138] = {.lex_state = 35, .external_lex_state = 21},
-  [139] = {.lex_state = 35, .external_lex_state = 21},
-  [140] = {.lex_state = 35, .external_lex_state = 21},
-  [141] = {.lex_state = 35, .external_lex_state = 21},
-  [142] = {.lex_state = 35, .external_lex_state = 21},
-  [143] = {.lex_state = 35, .external_lex_state = 21},
-  [144] = {.lex_state = 35, .external_lex_state = 21},
-  [145] = {.lex_state = 34, .external_lex_state = 22},
-  [146] = {.lex_state = 34, .external_lex_state = 22},
-  [147] = {.lex_state = 35, .external_lex_state = 21},
-  [148] = {.lex_state = 35, .external_lex_state = 20},
-  [149] = {.lex_state = 35, .external_lex_state = 20},
-  [150] = {.lex_state = 35, .external_lex_state = 20},
-  [151] = {.lex_state = 35, .external_lex_state = 21},
-  [152] = {.lex_state = 35, .external_lex_state = 20},
-  [153] = {.lex_state = 35, .external_lex_state = 20},
-  [154] = {.lex_state = 35, .external_lex_state = 21},
-  [155] = {.lex_state = 35, .external_lex_state = 20},
-  [156] = {.lex_state = 34, .external_lex_state = 23},
-  [157] = {.lex_state = 35, .external_lex_state = 21},
-  [158] = {.lex_state = 35, .external_lex_state = 20},
-  [159] = {.lex_state = 35, .external_lex_state = 20},
-  [160] = {.lex_state = 35, .external_lex_state = 20},
-  [161] = {.lex_state = 35, .external_lex_state = 20},
-  [162] = {.lex_state = 35, .external_lex_state = 20},
-  [163] = {.lex_state = 35, .external_lex_state = 20},
-  [164] = {.lex_state = 35, .external_lex_state = 20},
-  [165] = {.lex_state = 35, .external_lex_state = 20},
-  [166] = {.lex_state = 35, .external_lex_state = 20},
-  [167] = {.lex_state = 35, .external_lex_state = 20},
-  [168] = {.lex_state = 35, .external_lex_state = 20},
-  [169] = {.lex_state = 35, .external_lex_state = 20},
-  [170] = {.lex_state = 35, .external_lex_state = 20},
-  [171] = {.lex_state = 35, .external_lex_state = 20},
-  [172] = {.lex_state = 35, .external_lex_state = 20},
-  [173] = {.lex_state = 35, .external_lex_state = 21},
-  [174] = {.lex_state = 34, .external_lex_state = 23},
-  [175] = {.lex_state = 34, .external_lex_state = 23},
-  [176] = {.lex_state = 35, .external_lex_state = 13},
-  [177] = {.lex_state = 35, .external_lex_state = 21},
-  [178] = {.lex_state = 35, .external_lex_state = 21},
-  [179] = {.lex_state = 35, .external_lex_state = 12},
-  [180] = {.lex_state = 35, .external_lex_state = 21},
-  [181] = {.lex_state = 34, .external_lex_state = 23},
-  [182] = {.lex_state = 35, .external_lex_state = 21},
-  [183] = {.lex_state = 35, .external_lex_state = 21},
-  [184] = {.lex_state = 35, .external_lex_state = 21},
-  [185] = {.lex_state = 35, .external_lex_state = 24},
-  [186] = {.lex_state = 35, .external_lex_state = 24},
-  [187] = {.lex_state = 34, .external_lex_state = 23},
-  [188] = {.lex_state = 34, .external_lex_state = 22},
-  [189] = {.lex_state = 35, .external_lex_state = 13},
-  [190] = {.lex_state = 35, .external_lex_state = 25},
-  [191] = {.lex_state = 35, .external_lex_state = 25},
-  [192] = {.lex_state = 35, .external_lex_state = 12},
-  [193] = {.lex_state = 34, .external_lex_state = 22},
-  [194] = {.lex_state = 35, .external_lex_state = 12},
-  [195] = {.lex_state = 34, .external_lex_state = 22},
-  [196] = {.lex_state = 35, .external_lex_state = 13},
-  [197] = {.lex_state = 34, .external_lex_state = 23},
-  [198] = {.lex_state = 34, .external_lex_state = 23},
-  [199] = {.lex_state = 35, .external_lex_state = 24},
-  [200] = {.lex_state = 35, .external_lex_state = 25},
-  [201] = {.lex_state = 34, .external_lex_state = 26},
-  [202] = {.lex_state = 34, .external_lex_state = 27},
-  [203] = {.lex_state = 34, .external_lex_state = 26},
-  [204] = {.lex_state = 34, .external_lex_state = 28},
-  [205] = {.lex_state = 34, .external_lex_state = 26},
-  [206] = {.lex_state = 34, .external_lex_state = 26},
-  [207] = {.lex_state = 34, .external_lex_state = 26},
-  [208] = {.lex_state = 34, .external_lex_state = 26},
-  [209] = {.lex_state = 34, .external_lex_state = 26},
-  [210] = {.lex_state = 34, .external_lex_state = 26},
-  [211] = {.lex_state = 34, .external_lex_state = 26},
-  [212] = {.lex_state = 34, .external_lex_state = 26},
-  [213] = {.lex_state = 34, .external_lex_state = 26},
-  [214] = {.lex_state = 34, .external_lex_state = 28},
-  [215] = {.lex_state = 34, .external_lex_state = 28},
-  [216] = {.lex_state = 34, .external_lex_state = 28},
-  [217] = {.lex_state = 34, .external_lex_state = 26},
-  [218] = {.lex_state = 34, .external_lex_state = 28},
-  [219] = {.lex_state = 34, .external_lex_state = 28},
-  [220] = {.lex_state = 34, .external_lex_state = 28},
-  [221] = {.lex_state = 34, .external_lex_state = 29},
-  [222] = {.lex_state = 34, .external_lex_state = 26},
-  [223] = {.lex_state = 34, .external_lex_state = 26},
-  [224] = {.lex_state = 34, .external_lex_state = 28},
-  [225] = {.lex_state = 34, .external_lex_state = 26},
-  [226] = {.lex_state = 34, .external_lex_state = 28},
-  [227] = {.lex_state = 34, .external_lex_state = 28},
-  [228] = {.lex_state = 34, .external_lex_state = 28},
-  [229] = {.lex_state = 35, .external_lex_state = 24},
-  [230] = {.lex_state = 34, .external_lex_state = 28},
-  [231] = {.lex_state = 34, .external_lex_state = 28},
-  [232] = {.lex_state = 34, .external_lex_state = 28},
-  [233] = {.lex_state = 35, .external_lex_state = 25},
-  [234] = {.lex_state = 34, .external_lex_state = 26},
-  [235] = {.lex_state = 34, .external_lex_state = 26},
-  [236] = {.lex_state = 34, .external_lex_state = 28},
-  [237] = {.lex_state = 34, .external_lex_state = 28},
-  [238] = {.lex_state = 34, .external_lex_state = 28},
-  [239] = {.lex_state = 34, .external_lex_state = 28},
-  [240] = {.lex_state = 34, .external_lex_state = 26},
-  [241] = {.lex_state = 34, .external_lex_state = 28},
-  [242] = {.lex_state = 34, .external_lex_state = 2},
-  [243] = {.lex_state = 34, .external_lex_state = 26},
-  [244] = {.lex_state = 34, .external_lex_state = 26},
-  [245] = {.lex_state = 34, .external_lex_state = 2},
-  [246] = {.lex_state = 34, .external_lex_state = 3},
-  [247] = {.lex_state = 35, .external_lex_state = 21},
-  [248] = {.lex_state = 34, .external_lex_state = 3},
-  [249] = {.lex_state = 34, .external_lex_state = 28},
-  [250] = {.lex_state = 34, .external_lex_state = 26},
-  [251] = {.lex_state = 34, .external_lex_state = 2},
-  [252] = {.lex_state = 34, .external_lex_state = 26},
-  [253] = {.lex_state = 34, .external_lex_state = 28},
-  [254] = {.lex_state = 35, .external_lex_state = 21},
-  [255] = {.lex_state = 34, .external_lex_state = 2},
-  [256] = {.lex_state = 35, .external_lex_state = 21},
-  [257] = {.lex_state = 34, .external_lex_state = 28},
-  [258] = {.lex_state = 34, .external_lex_state = 26},
-  [259] = {.lex_state = 34, .external_lex_state = 3},
-  [260] = {.lex_state = 34, .external_lex_state = 26},
-  [261] = {.lex_state = 34, .external_lex_state = 26},
-  [262] = {.lex_state = 35, .external_lex_state = 21},
-  [263] = {.lex_state = 35, .external_lex_state = 20},
-  [264] = {.lex_state = 35, .external_lex_state = 20},
-  [265] = {.lex_state = 34, .external_lex_state = 28},
-  [266] = {.lex_state = 34, .external_lex_state = 26},
-  [267] = {.lex_state = 35, .external_lex_state = 21},
-  [268] = {.lex_state = 35, .external_lex_state = 20},
-  [269] = {.lex_state = 35, .external_lex_state = 20},
-  [270] = {.lex_state = 34, .external_lex_state = 28},
-  [271] = {.lex_state = 34, .external_lex_state = 26},
-  [272] = {.lex_state = 35, .external_lex_state = 20},
-  [273] = {.lex_state = 35, .external_lex_state = 21},
-  [274] = {.lex_state = 34, .external_lex_state = 28},
-  [275] = {.lex_state = 35, .external_lex_state = 21},
-  [276] = {.lex_state = 34, .external_lex_state = 28},
-  [277] = {.lex_state = 34, .external_lex_state = 2},
-  [278] = {.lex_state = 35, .external_lex_state = 20},
-  [279] = {.lex_state = 34, .external_lex_state = 26},
-  [280] = {.lex_state = 34, .external_lex_state = 2},
-  [281] = {.lex_state = 35, .external_lex_state = 20},
-  [282] = {.lex_state = 34, .external_lex_state = 3},
-  [283] = {.lex_state = 34, .external_lex_state = 28},
-  [284] = {.lex_state = 35, .external_lex_state = 20},
-  [285] = {.lex_state = 34, .external_lex_state = 28},
-  [286] = {.lex_state = 34, .external_lex_state = 28},
-  [287] = {.lex_state = 34, .external_lex_state = 3},
-  [288] = {.lex_state = 34, .external_lex_state = 26},
-  [289] = {.lex_state = 34, .external_lex_state = 28},
-  [290] = {.lex_state = 35, .external_lex_state = 21},
-  [291] = {.lex_state = 34, .external_lex_state = 26},
-  [292] = {.lex_state = 34, .external_lex_state = 3},
-  [293] = {.lex_state = 34, .external_lex_state = 3},
-  [294] = {.lex_state = 34, .external_lex_state = 2},
-  [295] = {.lex_state = 34, .external_lex_state = 2},
-  [296] = {.lex_state = 34, .external_lex_state = 3},
-  [297] = {.lex_state = 34, .external_lex_state = 3},
-  [298] = {.lex_state = 34, .external_lex_state = 3},
-  [299] = {.lex_state = 34, .external_lex_state = 3},
-  [300] = {.lex_state = 34, .external_lex_state = 2},
-  [301] = {.lex_state = 34, .external_lex_state = 2},
-  [302] = {.lex_state = 34, .external_lex_state = 2},
-  [303] = {.lex_state = 34, .external_lex_state = 2},
-  [304] = {.lex_state = 34, .external_lex_state = 2},
-  [305] = {.lex_state = 34, .external_lex_state = 2},
-  [306] = {.lex_state = 34, .external_lex_state = 2},
-  [307] = {.lex_state = 34, .external_lex_state = 2},
-  [308] = {.lex_state = 34, .external_lex_state = 2},
-  [309] = {.lex_state = 34, .external_lex_state = 3},
-  [310] = {.lex_state = 34, .external_lex_state = 2},
-  [311] = {.lex_state = 34, .external_lex_state = 2},
-  [312] = {.lex_state = 34, .external_lex_state = 2},
-  [313] = {.lex_state = 34, .external_lex_state = 2},
-  [314] = {.lex_state = 34, .external_lex_state = 2},
-  [315] = {.lex_state = 34, .external_lex_state = 3},
-  [316] = {.lex_state = 34, .external_lex_state = 2},
-  [317] = {.lex_state = 34, .external_lex_state = 2},
-  [318] = {.lex_state = 34, .external_lex_state = 2},
-  [319] = {.lex_state = 34, .external_lex_state = 2},
-  [320] = {.lex_state = 34, .external_lex_state = 2},
-  [321] = {.lex_state = 34, .external_lex_state = 3},
-  [322] = {.lex_state = 34, .external_lex_state = 3},
-  [323] = {.lex_state = 34, .external_lex_state = 3},
-  [324] = {.lex_state = 34, .external_lex_state = 3},
-  [325] = {.lex_state = 34, .external_lex_state = 3},
-  [326] = {.lex_state = 34, .external_lex_state = 3},
-  [327] = {.lex_state = 34, .external_lex_state = 3},
-  [328] = {.lex_state = 34, .external_lex_state = 2},
-  [329] = {.lex_state = 34, .external_lex_state = 2},
-  [330] = {.lex_state = 34, .external_lex_state = 3},
-  [331] = {.lex_state = 34, .external_lex_state = 3},
-  [332] = {.lex_state = 34, .external_lex_state = 2},
-  [333] = {.lex_state = 34, .external_lex_state = 3},
-  [334] = {.lex_state = 34, .external_lex_state = 3},
-  [335] = {.lex_state = 34, .external_lex_state = 3},
-  [336] = {.lex_state = 34, .external_lex_state = 3},
-  [337] = {.lex_state = 34, .external_lex_state = 3},
-  [338] = {.lex_state = 34, .external_lex_state = 3},
-  [339] = {.lex_state = 34, .external_lex_state = 3},
-  [340] = {.lex_state = 34, .external_lex_state = 3},
-  [341] = {.lex_state = 34, .external_lex_state = 3},
-  [342] = {.lex_state = 34, .external_lex_state = 3},
-  [343] = {.lex_state = 34, .external_lex_state = 3},
-  [344] = {.lex_state = 34, .external_lex_state = 3},
-  [345] = {.lex_state = 34, .external_lex_state = 3},
-  [346] = {.lex_state = 34, .external_lex_state = 3},
-  [347] = {.lex_state = 34, .external_lex_state = 3},
-  [348] = {.lex_state = 34, .external_lex_state = 3},
-  [349] = {.lex_state = 34, .external_lex_state = 3},
-  [350] = {.lex_state = 34, .external_lex_state = 3},
-  [351] = {.lex_state = 34, .external_lex_state = 2},
-  [352] = {.lex_state = 34, .external_lex_state = 3},
-  [353] = {.lex_state = 34, .external_lex_state = 2},
-  [354] = {.lex_state = 34, .external_lex_state = 2},
-  [355] = {.lex_state = 34, .external_lex_state = 3},
-  [356] = {.lex_state = 34, .external_lex_state = 3},
-  [357] = {.lex_state = 34, .external_lex_state = 3},
-  [358] = {.lex_state = 34, .external_lex_state = 2},
-  [359] = {.lex_state = 34, .external_lex_state = 3},
-  [360] = {.lex_state = 34, .external_lex_state = 3},
-  [361] = {.lex_state = 34, .external_lex_state = 3},
-  [362] = {.lex_state = 34, .external_lex_state = 3},
-  [363] = {.lex_state = 34, .external_lex_state = 2},
-  [364] = {.lex_state = 34, .external_lex_state = 2},
-  [365] = {.lex_state = 34, .external_lex_state = 3},
-  [366] = {.lex_state = 34, .external_lex_state = 3},
-  [367] = {.lex_state = 34, .external_lex_state = 3},
-  [368] = {.lex_state = 34, .external_lex_state = 3},
-  [369] = {.lex_state = 34, .external_lex_state = 3},
-  [370] = {.lex_state = 34, .external_lex_state = 3},
-  [371] = {.lex_state = 34, .external_lex_state = 3},
-  [372] = {.lex_state = 34, .external_lex_state = 3},
-  [373] = {.lex_state = 34, .external_lex_state = 2},
-  [374] = {.lex_state = 34, .external_lex_state = 3},
-  [375] = {.lex_state = 34, .external_lex_state = 3},
-  [376] = {.lex_state = 34, .external_lex_state = 3},
-  [377] = {.lex_state = 34, .external_lex_state = 3},
-  [378] = {.lex_state = 34, .external_lex_state = 3},
-  [379] = {.lex_state = 34, .external_lex_state = 3},
-  [380] = {.lex_state = 34, .external_lex_state = 2},
-  [381] = {.lex_state = 34, .external_lex_state = 3},
-  [382] = {.lex_state = 34, .external_lex_state = 2},
-  [383] = {.lex_state = 34, .external_lex_state = 3},
-  [384] = {.lex_state = 34, .external_lex_state = 3},
-  [385] = {.lex_state = 34, .external_lex_state = 3},
-  [386] = {.lex_state = 34, .external_lex_state = 3},
-  [387] = {.lex_state = 34, .external_lex_state = 3},
-  [388] = {.lex_state = 34, .external_lex_state = 2},
-  [389] = {.lex_state = 34, .external_lex_state = 2},
-  [390] = {.lex_state = 34, .external_lex_state = 2},
-  [391] = {.lex_state = 34, .external_lex_state = 3},
-  [392] = {.lex_state = 34, .external_lex_state = 3},
-  [393] = {.lex_state = 34, .external_lex_state = 2},
-  [394] = {.lex_state = 34, .external_lex_state = 2},
-  [395] = {.lex_state = 34, .external_lex_state = 2},
-  [396] = {.lex_state = 34, .external_lex_state = 2},
-  [397] = {.lex_state = 34, .external_lex_state = 2},
-  [398] = {.lex_state = 34, .external_lex_state = 2},
-  [399] = {.lex_state = 34, .external_lex_state = 2},
-  [400] = {.lex_state = 34, .external_lex_state = 2},
-  [401] = {.lex_state = 34, .external_lex_state = 2},
-  [402] = {.lex_state = 34, .external_lex_state = 2},
-  [403] = {.lex_state = 34, .external_lex_state = 2},
-  [404] = {.lex_state = 34, .external_lex_state = 2},
-  [405] = {.lex_state = 34, .external_lex_state = 2},
-  [406] = {.lex_state = 34, .external_lex_state = 2},
-  [407] = {.lex_state = 34, .external_lex_state = 2},
-  [408] = {.lex_state = 34, .external_lex_state = 2},
-  [409] = {.lex_state = 34, .external_lex_state = 3},
-  [410] = {.lex_state = 34, .external_lex_state = 3},
-  [411] = {.lex_state = 34, .external_lex_state = 3},
-  [412] = {.lex_state = 34, .external_lex_state = 3},
-  [413] = {.lex_state = 34, .external_lex_state = 2},
-  [414] = {.lex_state = 34, .external_lex_state = 3},
-  [415] = {.lex_state = 34, .external_lex_state = 3},
-  [416] = {.lex_state = 34, .external_lex_state = 3},
-  [417] = {.lex_state = 34, .external_lex_state = 3},
-  [418] = {.lex_state = 34, .external_lex_state = 3},
-  [419] = {.lex_state = 34, .external_lex_state = 2},
-  [420] = {.lex_state = 34, .external_lex_state = 3},
-  [421] = {.lex_state = 34, .external_lex_state = 2},
-  [422] = {.lex_state = 34, .external_lex_state = 2},
-  [423] = {.lex_state = 34, .external_lex_state = 2},
-  [424] = {.lex_state = 34, .external_lex_state = 3},
-  [425] = {.lex_state = 34, .external_lex_state = 3},
-  [426] = {.lex_state = 34, .external_lex_state = 3},
-  [427] = {.lex_state = 34, .external_lex_state = 3},
-  [428] = {.lex_state = 34, .external_lex_state = 3},
-  [429] = {.lex_state = 34, .external_lex_state = 3},
-  [430] = {.lex_state = 34, .external_lex_state = 3},
-  [431] = {.lex_state = 34, .external_lex_state = 3},
-  [432] = {.lex_state = 34, .external_lex_state = 2},
-  [433] = {.lex_state = 34, .external_lex_state = 2},
-  [434] = {.lex_state = 34, .external_lex_state = 3},
-  [435] = {.lex_state = 34, .external_lex_state = 2},
-  [436] = {.lex_state = 34, .external_lex_state = 2},
-  [437] = {.lex_state = 34, .external_lex_state = 2},
-  [438] = {.lex_state = 34, .external_lex_state = 2},
-  [439] = {.lex_state = 34, .external_lex_state = 2},
-  [440] = {.lex_state = 34, .external_lex_state = 2},
-  [441] = {.lex_state = 34, .external_lex_state = 2},
-  [442] = {.lex_state = 34, .external_lex_state = 2},
-  [443] = {.lex_state = 34, .external_lex_state = 2},
-  [444] = {.lex_state = 34, .external_lex_state = 2},
-  [445] = {.lex_state = 34, .external_lex_state = 2},
-  [446] = {.lex_state = 34, .external_lex_state = 2},
-  [447] = {.lex_state = 34, .external_lex_state = 2},
-  [448] = {.lex_state = 34, .external_lex_state = 2},
-  [449] = {.lex_state = 34, .external_lex_state = 2},
-  [450] = {.lex_state = 34, .external_lex_state = 2},
-  [451] = {.lex_state = 34, .external_lex_state = 2},
-  [452] = {.lex_state = 34, .external_lex_state = 2},
-  [453] = {.lex_state = 34, .external_lex_state = 3},
-  [454] = {.lex_state = 34, .external_lex_state = 3},
-  [455] = {.lex_state = 34, .external_lex_state = 3},
-  [456] = {.lex_state = 34, .external_lex_state = 3},
-  [457] = {.lex_state = 34, .external_lex_state = 3},
-  [458] = {.lex_state = 34, .external_lex_state = 2},
-  [459] = {.lex_state = 34, .external_lex_state = 2},
-  [460] = {.lex_state = 34, .external_lex_state = 2},
-  [461] = {.lex_state = 34, .external_lex_state = 3},
-  [462] = {.lex_state = 34, .external_lex_state = 3},
-  [463] = {.lex_state = 34, .external_lex_state = 3},
-  [464] = {.lex_state = 34, .external_lex_state = 2},
-  [465] = {.lex_state = 34, .external_lex_state = 3},
-  [466] = {.lex_state = 34, .external_lex_state = 3},
-  [467] = {.lex_state = 34, .external_lex_state = 3},
-  [468] = {.lex_state = 34, .external_lex_state = 3},
-  [469] = {.lex_state = 34, .external_lex_state = 2},
-  [470] = {.lex_state = 34, .external_lex_state = 3},
-  [471] = {.lex_state = 34, .external_lex_state = 2},
-  [472] = {.lex_state = 34, .external_lex_state = 2},
-  [473] = {.lex_state = 34, .external_lex_state = 2},
-  [474] = {.lex_state = 34, .external_lex_state = 2},
-  [475] = {.lex_state = 34, .external_lex_state = 2},
-  [476] = {.lex_state = 34, .external_lex_state = 2},
-  [477] = {.lex_state = 34, .external_lex_state = 2},
-  [478] = {.lex_state = 34, .external_lex_state = 2},
-  [479] = {.lex_state = 34, .external_lex_state = 2},
-  [480] = {.lex_state = 34, .external_lex_state = 2},
-  [481] = {.lex_state = 34, .external_lex_state = 2},
-  [482] = {.lex_state = 34, .external_lex_state = 2},
-  [483] = {.lex_state = 34, .external_lex_state = 2},
-  [484] = {.lex_state = 34, .external_lex_state = 2},
-  [485] = {.lex_state = 34, .external_lex_state = 3},
-  [486] = {.lex_state = 34, .external_lex_state = 2},
-  [487] = {.lex_state = 34, .external_lex_state = 2},
+  [1] = {.lex_state = 36, .external_lex_state = 2},
+  [2] = {.lex_state = 36, .external_lex_state = 2},
+  [3] = {.lex_state = 36, .external_lex_state = 2},
+  [4] = {.lex_state = 36, .external_lex_state = 3},
+  [5] = {.lex_state = 36, .external_lex_state = 3},
+  [6] = {.lex_state = 36, .external_lex_state = 3},
+  [7] = {.lex_state = 36, .external_lex_state = 3},
+  [8] = {.lex_state = 36, .external_lex_state = 3},
+  [9] = {.lex_state = 36, .external_lex_state = 4},
+  [10] = {.lex_state = 36, .external_lex_state = 5},
+  [11] = {.lex_state = 36, .external_lex_state = 6},
+  [12] = {.lex_state = 36, .external_lex_state = 6},
+  [13] = {.lex_state = 36, .external_lex_state = 7},
+  [14] = {.lex_state = 36, .external_lex_state = 7},
+  [15] = {.lex_state = 36, .external_lex_state = 8},
+  [16] = {.lex_state = 36, .external_lex_state = 8},
+  [17] = {.lex_state = 36, .external_lex_state = 9},
+  [18] = {.lex_state = 36, .external_lex_state = 8},
+  [19] = {.lex_state = 36, .external_lex_state = 6},
+  [20] = {.lex_state = 36, .external_lex_state = 10},
+  [21] = {.lex_state = 36, .external_lex_state = 10},
+  [22] = {.lex_state = 36, .external_lex_state = 11},
+  [23] = {.lex_state = 36, .external_lex_state = 10},
+  [24] = {.lex_state = 36, .external_lex_state = 10},
+  [25] = {.lex_state = 36, .external_lex_state = 7},
+  [26] = {.lex_state = 36, .external_lex_state = 8},
+  [27] = {.lex_state = 36, .external_lex_state = 8},
+  [28] = {.lex_state = 36, .external_lex_state = 10},
+  [29] = {.lex_state = 36, .external_lex_state = 8},
+  [30] = {.lex_state = 36, .external_lex_state = 10},
+  [31] = {.lex_state = 36, .external_lex_state = 8},
+  [32] = {.lex_state = 36, .external_lex_state = 8},
+  [33] = {.lex_state = 36, .external_lex_state = 8},
+  [34] = {.lex_state = 36, .external_lex_state = 8},
+  [35] = {.lex_state = 36, .external_lex_state = 8},
+  [36] = {.lex_state = 36, .external_lex_state = 8},
+  [37] = {.lex_state = 36, .external_lex_state = 8},
+  [38] = {.lex_state = 36, .external_lex_state = 8},
+  [39] = {.lex_state = 36, .external_lex_state = 8},
+  [40] = {.lex_state = 36, .external_lex_state = 8},
+  [41] = {.lex_state = 36, .external_lex_state = 8},
+  [42] = {.lex_state = 36, .external_lex_state = 8},
+  [43] = {.lex_state = 36, .external_lex_state = 8},
+  [44] = {.lex_state = 36, .external_lex_state = 8},
+  [45] = {.lex_state = 36, .external_lex_state = 8},
+  [46] = {.lex_state = 36, .external_lex_state = 8},
+  [47] = {.lex_state = 36, .external_lex_state = 8},
+  [48] = {.lex_state = 36, .external_lex_state = 8},
+  [49] = {.lex_state = 36, .external_lex_state = 8},
+  [50] = {.lex_state = 36, .external_lex_state = 8},
+  [51] = {.lex_state = 36, .external_lex_state = 8},
+  [52] = {.lex_state = 36, .external_lex_state = 8},
+  [53] = {.lex_state = 36, .external_lex_state = 8},
+  [54] = {.lex_state = 36, .external_lex_state = 8},
+  [55] = {.lex_state = 36, .external_lex_state = 8},
+  [56] = {.lex_state = 36, .external_lex_state = 8},
+  [57] = {.lex_state = 36, .external_lex_state = 8},
+  [58] = {.lex_state = 36, .external_lex_state = 8},
+  [59] = {.lex_state = 36, .external_lex_state = 8},
+  [60] = {.lex_state = 36, .external_lex_state = 8},
+  [61] = {.lex_state = 36, .external_lex_state = 8},
+  [62] = {.lex_state = 36, .external_lex_state = 8},
+  [63] = {.lex_state = 36, .external_lex_state = 8},
+  [64] = {.lex_state = 36, .external_lex_state = 10},
+  [65] = {.lex_state = 36, .external_lex_state = 10},
+  [66] = {.lex_state = 36, .external_lex_state = 10},
+  [67] = {.lex_state = 36, .external_lex_state = 10},
+  [68] = {.lex_state = 36, .external_lex_state = 10},
+  [69] = {.lex_state = 36, .external_lex_state = 10},
+  [70] = {.lex_state = 36, .external_lex_state = 10},
+  [71] = {.lex_state = 36, .external_lex_state = 10},
+  [72] = {.lex_state = 36, .external_lex_state = 10},
+  [73] = {.lex_state = 36, .external_lex_state = 10},
+  [74] = {.lex_state = 36, .external_lex_state = 10},
+  [75] = {.lex_state = 36, .external_lex_state = 10},
+  [76] = {.lex_state = 36, .external_lex_state = 10},
+  [77] = {.lex_state = 36, .external_lex_state = 10},
+  [78] = {.lex_state = 36, .external_lex_state = 10},
+  [79] = {.lex_state = 36, .external_lex_state = 10},
+  [80] = {.lex_state = 36, .external_lex_state = 10},
+  [81] = {.lex_state = 36, .external_lex_state = 10},
+  [82] = {.lex_state = 36, .external_lex_state = 10},
+  [83] = {.lex_state = 36, .external_lex_state = 10},
+  [84] = {.lex_state = 36, .external_lex_state = 10},
+  [85] = {.lex_state = 36, .external_lex_state = 10},
+  [86] = {.lex_state = 36, .external_lex_state = 10},
+  [87] = {.lex_state = 36, .external_lex_state = 10},
+  [88] = {.lex_state = 36, .external_lex_state = 10},
+  [89] = {.lex_state = 36, .external_lex_state = 10},
+  [90] = {.lex_state = 36, .external_lex_state = 10},
+  [91] = {.lex_state = 36, .external_lex_state = 10},
+  [92] = {.lex_state = 36, .external_lex_state = 10},
+  [93] = {.lex_state = 36, .external_lex_state = 10},
+  [94] = {.lex_state = 36, .external_lex_state = 10},
+  [95] = {.lex_state = 36, .external_lex_state = 10},
+  [96] = {.lex_state = 36, .external_lex_state = 10},
+  [97] = {.lex_state = 36, .external_lex_state = 10},
+  [98] = {.lex_state = 36, .external_lex_state = 8},
+  [99] = {.lex_state = 37, .external_lex_state = 12},
+  [100] = {.lex_state = 37, .external_lex_state = 12},
+  [101] = {.lex_state = 37, .external_lex_state = 12},
+  [102] = {.lex_state = 37, .external_lex_state = 13},
+  [103] = {.lex_state = 37, .external_lex_state = 13},
+  [104] = {.lex_state = 37, .external_lex_state = 13},
+  [105] = {.lex_state = 37, .external_lex_state = 13},
+  [106] = {.lex_state = 37, .external_lex_state = 12},
+  [107] = {.lex_state = 37, .external_lex_state = 12},
+  [108] = {.lex_state = 37, .external_lex_state = 12},
+  [109] = {.lex_state = 37, .external_lex_state = 13},
+  [110] = {.lex_state = 37, .external_lex_state = 12},
+  [111] = {.lex_state = 37, .external_lex_state = 13},
+  [112] = {.lex_state = 37, .external_lex_state = 13},
+  [113] = {.lex_state = 37, .external_lex_state = 12},
+  [114] = {.lex_state = 37, .external_lex_state = 13},
+  [115] = {.lex_state = 38, .external_lex_state = 14},
+  [116] = {.lex_state = 38, .external_lex_state = 15},
+  [117] = {.lex_state = 36, .external_lex_state = 16},
+  [118] = {.lex_state = 39, .external_lex_state = 17},
+  [119] = {.lex_state = 39, .external_lex_state = 18},
+  [120] = {.lex_state = 39, .external_lex_state = 18},
+  [121] = {.lex_state = 39, .external_lex_state = 17},
+  [122] = {.lex_state = 36, .external_lex_state = 19},
+  [123] = {.lex_state = 37, .external_lex_state = 20},
+  [124] = {.lex_state = 37, .external_lex_state = 21},
+  [125] = {.lex_state = 37, .external_lex_state = 21},
+  [126] = {.lex_state = 37, .external_lex_state = 21},
+  [127] = {.lex_state = 37, .external_lex_state = 21},
+  [128] = {.lex_state = 37, .external_lex_state = 21},
+  [129] = {.lex_state = 37, .external_lex_state = 21},
+  [130] = {.lex_state = 39, .external_lex_state = 18},
+  [131] = {.lex_state = 39, .external_lex_state = 17},
+  [132] = {.lex_state = 37, .external_lex_state = 21},
+  [133] = {.lex_state = 37, .external_lex_state = 20},
+  [134] = {.lex_state = 36, .external_lex_state = 22},
+  [135] = {.lex_state = 37, .external_lex_state = 20},
+  [136] = {.lex_state = 36, .external_lex_state = 22},
+  [137] = {.lex_state = 37, .external_lex_state = 20},
+  [138] = {.lex_state = 37, .external_lex_state = 21},
+  [139] = {.lex_state = 37, .external_lex_state = 21},
+  [140] = {.lex_state = 37, .external_lex_state = 21},
+  [141] = {.lex_state = 37, .external_lex_state = 21},
+  [142] = {.lex_state = 37, .external_lex_state = 21},
+  [143] = {.lex_state = 37, .external_lex_state = 21},
+  [144] = {.lex_state = 37, .external_lex_state = 21},
+  [145] = {.lex_state = 36, .external_lex_state = 22},
+  [146] = {.lex_state = 36, .external_lex_state = 22},
+  [147] = {.lex_state = 37, .external_lex_state = 21},
+  [148] = {.lex_state = 37, .external_lex_state = 20},
+  [149] = {.lex_state = 37, .external_lex_state = 20},
+  [150] = {.lex_state = 37, .external_lex_state = 20},
+  [151] = {.lex_state = 37, .external_lex_state = 21},
+  [152] = {.lex_state = 37, .external_lex_state = 20},
+  [153] = {.lex_state = 37, .external_lex_state = 20},
+  [154] = {.lex_state = 37, .external_lex_state = 21},
+  [155] = {.lex_state = 37, .external_lex_state = 20},
+  [156] = {.lex_state = 36, .external_lex_state = 23},
+  [157] = {.lex_state = 37, .external_lex_state = 21},
+  [158] = {.lex_state = 37, .external_lex_state = 20},
+  [159] = {.lex_state = 37, .external_lex_state = 20},
+  [160] = {.lex_state = 37, .external_lex_state = 20},
+  [161] = {.lex_state = 37, .external_lex_state = 20},
+  [162] = {.lex_state = 37, .external_lex_state = 20},
+  [163] = {.lex_state = 37, .external_lex_state = 20},
+  [164] = {.lex_state = 37, .external_lex_state = 20},
+  [165] = {.lex_state = 37, .external_lex_state = 20},
+  [166] = {.lex_state = 37, .external_lex_state = 20},
+  [167] = {.lex_state = 37, .external_lex_state = 20},
+  [168] = {.lex_state = 37, .external_lex_state = 20},
+  [169] = {.lex_state = 37, .external_lex_state = 20},
+  [170] = {.lex_state = 37, .external_lex_state = 20},
+  [171] = {.lex_state = 37, .external_lex_state = 20},
+  [172] = {.lex_state = 37, .external_lex_state = 20},
+  [173] = {.lex_state = 37, .external_lex_state = 21},
+  [174] = {.lex_state = 36, .external_lex_state = 23},
+  [175] = {.lex_state = 36, .external_lex_state = 23},
+  [176] = {.lex_state = 37, .external_lex_state = 13},
+  [177] = {.lex_state = 37, .external_lex_state = 21},
+  [178] = {.lex_state = 37, .external_lex_state = 21},
+  [179] = {.lex_state = 37, .external_lex_state = 12},
+  [180] = {.lex_state = 37, .external_lex_state = 21},
+  [181] = {.lex_state = 36, .external_lex_state = 23},
+  [182] = {.lex_state = 37, .external_lex_state = 21},
+  [183] = {.lex_state = 37, .external_lex_state = 21},
+  [184] = {.lex_state = 37, .external_lex_state = 21},
+  [185] = {.lex_state = 37, .external_lex_state = 24},
+  [186] = {.lex_state = 37, .external_lex_state = 24},
+  [187] = {.lex_state = 36, .external_lex_state = 23},
+  [188] = {.lex_state = 36, .external_lex_state = 22},
+  [189] = {.lex_state = 37, .external_lex_state = 13},
+  [190] = {.lex_state = 37, .external_lex_state = 25},
+  [191] = {.lex_state = 37, .external_lex_state = 25},
+  [192] = {.lex_state = 37, .external_lex_state = 12},
+  [193] = {.lex_state = 36, .external_lex_state = 22},
+  [194] = {.lex_state = 37, .external_lex_state = 12},
+  [195] = {.lex_state = 36, .external_lex_state = 22},
+  [196] = {.lex_state = 37, .external_lex_state = 13},
+  [197] = {.lex_state = 36, .external_lex_state = 23},
+  [198] = {.lex_state = 36, .external_lex_state = 23},
+  [199] = {.lex_state = 37, .external_lex_state = 24},
+  [200] = {.lex_state = 37, .external_lex_state = 25},
+  [201] = {.lex_state = 36, .external_lex_state = 26},
+  [202] = {.lex_state = 36, .external_lex_state = 27},
+  [203] = {.lex_state = 36, .external_lex_state = 26},
+  [204] = {.lex_state = 36, .external_lex_state = 28},
+  [205] = {.lex_state = 36, .external_lex_state = 26},
+  [206] = {.lex_state = 36, .external_lex_state = 26},
+  [207] = {.lex_state = 36, .external_lex_state = 26},
+  [208] = {.lex_state = 36, .external_lex_state = 26},
+  [209] = {.lex_state = 36, .external_lex_state = 26},
+  [210] = {.lex_state = 36, .external_lex_state = 26},
+  [211] = {.lex_state = 36, .external_lex_state = 26},
+  [212] = {.lex_state = 36, .external_lex_state = 26},
+  [213] = {.lex_state = 36, .external_lex_state = 26},
+  [214] = {.lex_state = 36, .external_lex_state = 28},
+  [215] = {.lex_state = 36, .external_lex_state = 28},
+  [216] = {.lex_state = 36, .external_lex_state = 28},
+  [217] = {.lex_state = 36, .external_lex_state = 26},
+  [218] = {.lex_state = 36, .external_lex_state = 28},
+  [219] = {.lex_state = 36, .external_lex_state = 28},
+  [220] = {.lex_state = 36, .external_lex_state = 28},
+  [221] = {.lex_state = 36, .external_lex_state = 29},
+  [222] = {.lex_state = 36, .external_lex_state = 26},
+  [223] = {.lex_state = 36, .external_lex_state = 26},
+  [224] = {.lex_state = 36, .external_lex_state = 28},
+  [225] = {.lex_state = 36, .external_lex_state = 26},
+  [226] = {.lex_state = 36, .external_lex_state = 28},
+  [227] = {.lex_state = 36, .external_lex_state = 28},
+  [228] = {.lex_state = 36, .external_lex_state = 28},
+  [229] = {.lex_state = 37, .external_lex_state = 24},
+  [230] = {.lex_state = 36, .external_lex_state = 28},
+  [231] = {.lex_state = 36, .external_lex_state = 28},
+  [232] = {.lex_state = 36, .external_lex_state = 28},
+  [233] = {.lex_state = 37, .external_lex_state = 25},
+  [234] = {.lex_state = 36, .external_lex_state = 26},
+  [235] = {.lex_state = 36, .external_lex_state = 26},
+  [236] = {.lex_state = 36, .external_lex_state = 28},
+  [237] = {.lex_state = 36, .external_lex_state = 28},
+  [238] = {.lex_state = 36, .external_lex_state = 28},
+  [239] = {.lex_state = 36, .external_lex_state = 28},
+  [240] = {.lex_state = 36, .external_lex_state = 26},
+  [241] = {.lex_state = 36, .external_lex_state = 28},
+  [242] = {.lex_state = 36, .external_lex_state = 2},
+  [243] = {.lex_state = 36, .external_lex_state = 26},
+  [244] = {.lex_state = 36, .external_lex_state = 26},
+  [245] = {.lex_state = 36, .external_lex_state = 2},
+  [246] = {.lex_state = 36, .external_lex_state = 3},
+  [247] = {.lex_state = 37, .external_lex_state = 21},
+  [248] = {.lex_state = 36, .external_lex_state = 3},
+  [249] = {.lex_state = 36, .external_lex_state = 28},
+  [250] = {.lex_state = 36, .external_lex_state = 26},
+  [251] = {.lex_state = 36, .external_lex_state = 2},
+  [252] = {.lex_state = 36, .external_lex_state = 26},
+  [253] = {.lex_state = 36, .external_lex_state = 28},
+  [254] = {.lex_state = 37, .external_lex_state = 21},
+  [255] = {.lex_state = 36, .external_lex_state = 2},
+  [256] = {.lex_state = 37, .external_lex_state = 21},
+  [257] = {.lex_state = 36, .external_lex_state = 28},
+  [258] = {.lex_state = 36, .external_lex_state = 26},
+  [259] = {.lex_state = 36, .external_lex_state = 3},
+  [260] = {.lex_state = 36, .external_lex_state = 26},
+  [261] = {.lex_state = 36, .external_lex_state = 26},
+  [262] = {.lex_state = 37, .external_lex_state = 21},
+  [263] = {.lex_state = 37, .external_lex_state = 20},
+  [264] = {.lex_state = 37, .external_lex_state = 20},
+  [265] = {.lex_state = 36, .external_lex_state = 28},
+  [266] = {.lex_state = 36, .external_lex_state = 26},
+  [267] = {.lex_state = 37, .external_lex_state = 21},
+  [268] = {.lex_state = 37, .external_lex_state = 20},
+  [269] = {.lex_state = 37, .external_lex_state = 20},
+  [270] = {.lex_state = 36, .external_lex_state = 28},
+  [271] = {.lex_state = 36, .external_lex_state = 26},
+  [272] = {.lex_state = 37, .external_lex_state = 20},
+  [273] = {.lex_state = 37, .external_lex_state = 21},
+  [274] = {.lex_state = 36, .external_lex_state = 28},
+  [275] = {.lex_state = 37, .external_lex_state = 21},
+  [276] = {.lex_state = 36, .external_lex_state = 28},
+  [277] = {.lex_state = 36, .external_lex_state = 2},
+  [278] = {.lex_state = 37, .external_lex_state = 20},
+  [279] = {.lex_state = 36, .external_lex_state = 26},
+  [280] = {.lex_state = 36, .external_lex_state = 2},
+  [281] = {.lex_state = 37, .external_lex_state = 20},
+  [282] = {.lex_state = 36, .external_lex_state = 3},
+  [283] = {.lex_state = 36, .external_lex_state = 28},
+  [284] = {.lex_state = 37, .external_lex_state = 20},
+  [285] = {.lex_state = 36, .external_lex_state = 28},
+  [286] = {.lex_state = 36, .external_lex_state = 28},
+  [287] = {.lex_state = 36, .external_lex_state = 3},
+  [288] = {.lex_state = 36, .external_lex_state = 26},
+  [289] = {.lex_state = 36, .external_lex_state = 28},
+  [290] = {.lex_state = 37, .external_lex_state = 21},
+  [291] = {.lex_state = 36, .external_lex_state = 26},
+  [292] = {.lex_state = 36, .external_lex_state = 3},
+  [293] = {.lex_state = 36, .external_lex_state = 3},
+  [294] = {.lex_state = 36, .external_lex_state = 2},
+  [295] = {.lex_state = 36, .external_lex_state = 2},
+  [296] = {.lex_state = 36, .external_lex_state = 3},
+  [297] = {.lex_state = 36, .external_lex_state = 3},
+  [298] = {.lex_state = 36, .external_lex_state = 3},
+  [299] = {.lex_state = 36, .external_lex_state = 3},
+  [300] = {.lex_state = 36, .external_lex_state = 2},
+  [301] = {.lex_state = 36, .external_lex_state = 2},
+  [302] = {.lex_state = 36, .external_lex_state = 2},
+  [303] = {.lex_state = 36, .external_lex_state = 2},
+  [304] = {.lex_state = 36, .external_lex_state = 2},
+  [305] = {.lex_state = 36, .external_lex_state = 2},
+  [306] = {.lex_state = 36, .external_lex_state = 2},
+  [307] = {.lex_state = 36, .external_lex_state = 2},
+  [308] = {.lex_state = 36, .external_lex_state = 2},
+  [309] = {.lex_state = 36, .external_lex_state = 3},
+  [310] = {.lex_state = 36, .external_lex_state = 2},
+  [311] = {.lex_state = 36, .external_lex_state = 2},
+  [312] = {.lex_state = 36, .external_lex_state = 2},
+  [313] = {.lex_state = 36, .external_lex_state = 2},
+  [314] = {.lex_state = 36, .external_lex_state = 2},
+  [315] = {.lex_state = 36, .external_lex_state = 3},
+  [316] = {.lex_state = 36, .external_lex_state = 2},
+  [317] = {.lex_state = 36, .external_lex_state = 2},
+  [318] = {.lex_state = 36, .external_lex_state = 2},
+  [319] = {.lex_state = 36, .external_lex_state = 2},
+  [320] = {.lex_state = 36, .external_lex_state = 2},
+  [321] = {.lex_state = 36, .external_lex_state = 3},
+  [322] = {.lex_state = 36, .external_lex_state = 3},
+  [323] = {.lex_state = 36, .external_lex_state = 3},
+  [324] = {.lex_state = 36, .external_lex_state = 3},
+  [325] = {.lex_state = 36, .external_lex_state = 3},
+  [326] = {.lex_state = 36, .external_lex_state = 3},
+  [327] = {.lex_state = 36, .external_lex_state = 3},
+  [328] = {.lex_state = 36, .external_lex_state = 2},
+  [329] = {.lex_state = 36, .external_lex_state = 2},
+  [330] = {.lex_state = 36, .external_lex_state = 3},
+  [331] = {.lex_state = 36, .external_lex_state = 3},
+  [332] = {.lex_state = 36, .external_lex_state = 2},
+  [333] = {.lex_state = 36, .external_lex_state = 3},
+  [334] = {.lex_state = 36, .external_lex_state = 3},
+  [335] = {.lex_state = 36, .external_lex_state = 3},
+  [336] = {.lex_state = 36, .external_lex_state = 3},
+  [337] = {.lex_state = 36, .external_lex_state = 3},
+  [338] = {.lex_state = 36, .external_lex_state = 3},
+  [339] = {.lex_state = 36, .external_lex_state = 3},
+  [340] = {.lex_state = 36, .external_lex_state = 3},
+  [341] = {.lex_state = 36, .external_lex_state = 3},
+  [342] = {.lex_state = 36, .external_lex_state = 3},
+  [343] = {.lex_state = 36, .external_lex_state = 3},
+  [344] = {.lex_state = 36, .external_lex_state = 3},
+  [345] = {.lex_state = 36, .external_lex_state = 3},
+  [346] = {.lex_state = 36, .external_lex_state = 3},
+  [347] = {.lex_state = 36, .external_lex_state = 3},
+  [348] = {.lex_state = 36, .external_lex_state = 3},
+  [349] = {.lex_state = 36, .external_lex_state = 3},
+  [350] = {.lex_state = 36, .external_lex_state = 3},
+  [351] = {.lex_state = 36, .external_lex_state = 2},
+  [352] = {.lex_state = 36, .external_lex_state = 3},
+  [353] = {.lex_state = 36, .external_lex_state = 2},
+  [354] = {.lex_state = 36, .external_lex_state = 2},
+  [355] = {.lex_state = 36, .external_lex_state = 3},
+  [356] = {.lex_state = 36, .external_lex_state = 3},
+  [357] = {.lex_state = 36, .external_lex_state = 3},
+  [358] = {.lex_state = 36, .external_lex_state = 2},
+  [359] = {.lex_state = 36, .external_lex_state = 3},
+  [360] = {.lex_state = 36, .external_lex_state = 3},
+  [361] = {.lex_state = 36, .external_lex_state = 3},
+  [362] = {.lex_state = 36, .external_lex_state = 3},
+  [363] = {.lex_state = 36, .external_lex_state = 2},
+  [364] = {.lex_state = 36, .external_lex_state = 2},
+  [365] = {.lex_state = 36, .external_lex_state = 3},
+  [366] = {.lex_state = 36, .external_lex_state = 3},
+  [367] = {.lex_state = 36, .external_lex_state = 3},
+  [368] = {.lex_state = 36, .external_lex_state = 3},
+  [369] = {.lex_state = 36, .external_lex_state = 3},
+  [370] = {.lex_state = 36, .external_lex_state = 3},
+  [371] = {.lex_state = 36, .external_lex_state = 3},
+  [372] = {.lex_state = 36, .external_lex_state = 3},
+  [373] = {.lex_state = 36, .external_lex_state = 2},
+  [374] = {.lex_state = 36, .external_lex_state = 3},
+  [375] = {.lex_state = 36, .external_lex_state = 3},
+  [376] = {.lex_state = 36, .external_lex_state = 3},
+  [377] = {.lex_state = 36, .external_lex_state = 3},
+  [378] = {.lex_state = 36, .external_lex_state = 3},
+  [379] = {.lex_state = 36, .external_lex_state = 3},
+  [380] = {.lex_state = 36, .external_lex_state = 2},
+  [381] = {.lex_state = 36, .external_lex_state = 3},
+  [382] = {.lex_state = 36, .external_lex_state = 2},
+  [383] = {.lex_state = 36, .external_lex_state = 3},
+  [384] = {.lex_state = 36, .external_lex_state = 3},
+  [385] = {.lex_state = 36, .external_lex_state = 3},
+  [386] = {.lex_state = 36, .external_lex_state = 3},
+  [387] = {.lex_state = 36, .external_lex_state = 3},
+  [388] = {.lex_state = 36, .external_lex_state = 2},
+  [389] = {.lex_state = 36, .external_lex_state = 2},
+  [390] = {.lex_state = 36, .external_lex_state = 2},
+  [391] = {.lex_state = 36, .external_lex_state = 3},
+  [392] = {.lex_state = 36, .external_lex_state = 3},
+  [393] = {.lex_state = 36, .external_lex_state = 2},
+  [394] = {.lex_state = 36, .external_lex_state = 2},
+  [395] = {.lex_state = 36, .external_lex_state = 2},
+  [396] = {.lex_state = 36, .external_lex_state = 2},
+  [397] = {.lex_state = 36, .external_lex_state = 2},
+  [398] = {.lex_state = 36, .external_lex_state = 2},
+  [399] = {.lex_state = 36, .external_lex_state = 2},
+  [400] = {.lex_state = 36, .external_lex_state = 2},
+  [401] = {.lex_state = 36, .external_lex_state = 2},
+  [402] = {.lex_state = 36, .external_lex_state = 2},
+  [403] = {.lex_state = 36, .external_lex_state = 2},
+  [404] = {.lex_state = 36, .external_lex_state = 2},
+  [405] = {.lex_state = 36, .external_lex_state = 2},
+  [406] = {.lex_state = 36, .external_lex_state = 2},
+  [407] = {.lex_state = 36, .external_lex_state = 2},
+  [408] = {.lex_state = 36, .external_lex_state = 2},
+  [409] = {.lex_state = 36, .external_lex_state = 3},
+  [410] = {.lex_state = 36, .external_lex_state = 3},
+  [411] = {.lex_state = 36, .external_lex_state = 3},
+  [412] = {.lex_state = 36, .external_lex_state = 3},
+  [413] = {.lex_state = 36, .external_lex_state = 2},
+  [414] = {.lex_state = 36, .external_lex_state = 3},
+  [415] = {.lex_state = 36, .external_lex_state = 3},
+  [416] = {.lex_state = 36, .external_lex_state = 3},
+  [417] = {.lex_state = 36, .external_lex_state = 3},
+  [418] = {.lex_state = 36, .external_lex_state = 3},
+  [419] = {.lex_state = 36, .external_lex_state = 2},
+  [420] = {.lex_state = 36, .external_lex_state = 3},
+  [421] = {.lex_state = 36, .external_lex_state = 2},
+  [422] = {.lex_state = 36, .external_lex_state = 2},
+  [423] = {.lex_state = 36, .external_lex_state = 2},
+  [424] = {.lex_state = 36, .external_lex_state = 3},
+  [425] = {.lex_state = 36, .external_lex_state = 3},
+  [426] = {.lex_state = 36, .external_lex_state = 3},
+  [427] = {.lex_state = 36, .external_lex_state = 3},
+  [428] = {.lex_state = 36, .external_lex_state = 3},
+  [429] = {.lex_state = 36, .external_lex_state = 3},
+  [430] = {.lex_state = 36, .external_lex_state = 3},
+  [431] = {.lex_state = 36, .external_lex_state = 3},
+  [432] = {.lex_state = 36, .external_lex_state = 2},
+  [433] = {.lex_state = 36, .external_lex_state = 2},
+  [434] = {.lex_state = 36, .external_lex_state = 3},
+  [435] = {.lex_state = 36, .external_lex_state = 2},
+  [436] = {.lex_state = 36, .external_lex_state = 2},
+  [437] = {.lex_state = 36, .external_lex_state = 2},
+  [438] = {.lex_state = 36, .external_lex_state = 2},
+  [439] = {.lex_state = 36, .external_lex_state = 2},
+  [440] = {.lex_state = 36, .external_lex_state = 2},
+  [441] = {.lex_state = 36, .external_lex_state = 2},
+  [442] = {.lex_state = 36, .external_lex_state = 2},
+  [443] = {.lex_state = 36, .external_lex_state = 2},
+  [444] = {.lex_state = 36, .external_lex_state = 2},
+  [445] = {.lex_state = 36, .external_lex_state = 2},
+  [446] = {.lex_state = 36, .external_lex_state = 2},
+  [447] = {.lex_state = 36, .external_lex_state = 2},
+  [448] = {.lex_state = 36, .external_lex_state = 2},
+  [449] = {.lex_state = 36, .external_lex_state = 2},
+  [450] = {.lex_state = 36, .external_lex_state = 2},
+  [451] = {.lex_state = 36, .external_lex_state = 2},
+  [452] = {.lex_state = 36, .external_lex_state = 2},
+  [453] = {.lex_state = 36, .external_lex_state = 3},
+  [454] = {.lex_state = 36, .external_lex_state = 3},
+  [455] = {.lex_state = 36, .external_lex_state = 3},
+  [456] = {.lex_state = 36, .external_lex_state = 3},
+  [457] = {.lex_state = 36, .external_lex_state = 3},
+  [458] = {.lex_state = 36, .external_lex_state = 2},
+  [459] = {.lex_state = 36, .external_lex_state = 2},
+  [460] = {.lex_state = 36, .external_lex_state = 2},
+  [461] = {.lex_state = 36, .external_lex_state = 3},
+  [462] = {.lex_state = 36, .external_lex_state = 3},
+  [463] = {.lex_state = 36, .external_lex_state = 3},
+  [464] = {.lex_state = 36, .external_lex_state = 2},
+  [465] = {.lex_state = 36, .external_lex_state = 3},
+  [466] = {.lex_state = 36, .external_lex_state = 3},
+  [467] = {.lex_state = 36, .external_lex_state = 3},
+  [468] = {.lex_state = 36, .external_lex_state = 3},
+  [469] = {.lex_state = 36, .external_lex_state = 2},
+  [470] = {.lex_state = 36, .external_lex_state = 3},
+  [471] = {.lex_state = 36, .external_lex_state = 2},
+  [472] = {.lex_state = 36, .external_lex_state = 2},
+  [473] = {.lex_state = 36, .external_lex_state = 2},
+  [474] = {.lex_state = 36, .external_lex_state = 2},
+  [475] = {.lex_state = 36, .external_lex_state = 2},
+  [476] = {.lex_state = 36, .external_lex_state = 2},
+  [477] = {.lex_state = 36, .external_lex_state = 2},
+  [478] = {.lex_state = 36, .external_lex_state = 2},
+  [479] = {.lex_state = 36, .external_lex_state = 2},
+  [480] = {.lex_state = 36, .external_lex_state = 2},
+  [481] = {.lex_state = 36, .external_lex_state = 2},
+  [482] = {.lex_state = 36, .external_lex_state = 2},
+  [483] = {.lex_state = 36, .external_lex_state = 2},
+  [484] = {.lex_state = 36, .external_lex_state = 2},
+  [485] = {.lex_state = 36, .external_lex_state = 3},
+  [486] = {.lex_state = 36, .external_lex_state = 2},
+  [487] = {.lex_state = 36, .external_lex_state = 2},
   [488] = {.lex_state = 1, .external_lex_state = 30},
   [489] = {.lex_state = 1, .external_lex_state = 31},
   [490] = {.lex_state = 1, .external_lex_state = 31},
@@ -7567,7 +7598,7 @@ static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
   [1392] = {.lex_state = 0, .external_lex_state = 115},
   [1393] = {.lex_state = 0, .external_lex_state = 112},
   [1394] = {.lex_state = 5, .external_lex_state = 114},
-  [1395] = {.lex_state = 35, .external_lex_state = 116},
+  [1395] = {.lex_state = 37, .external_lex_state = 116},
   [1396] = {.lex_state = 0, .external_lex_state = 107},
   [1397] = {.lex_state = 9, .external_lex_state = 91},
   [1398] = {.lex_state = 9, .external_lex_state = 91},
@@ -7828,7 +7859,7 @@ static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
   [1653] = {.lex_state = 0, .external_lex_state = 134},
   [1654] = {.lex_state = 0, .external_lex_state = 135},
   [1655] = {.lex_state = 0, .external_lex_state = 136},
-  [1656] = {.lex_state = 35, .external_lex_state = 137},
+  [1656] = {.lex_state = 37, .external_lex_state = 137},
   [1657] = {.lex_state = 0, .external_lex_state = 138},
   [1658] = {.lex_state = 0, .external_lex_state = 130},
   [1659] = {.lex_state = 0, .external_lex_state = 130},
@@ -7839,7 +7870,7 @@ static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
   [1664] = {.lex_state = 0, .external_lex_state = 134},
   [1665] = {.lex_state = 0, .external_lex_state = 130},
   [1666] = {.lex_state = 0, .external_lex_state = 138},
-  [1667] = {.lex_state = 35, .external_lex_state = 137},
+  [1667] = {.lex_state = 37, .external_lex_state = 137},
   [1668] = {.lex_state = 0, .external_lex_state = 130},
   [1669] = {.lex_state = 0, .external_lex_state = 130},
   [1670] = {.lex_state = 0, .external_lex_state = 139},
@@ -7847,7 +7878,7 @@ static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
   [1672] = {.lex_state = 0, .external_lex_state = 130},
   [1673] = {.lex_state = 0, .external_lex_state = 130},
   [1674] = {.lex_state = 0, .external_lex_state = 140},
-  [1675] = {.lex_state = 35, .external_lex_state = 137},
+  [1675] = {.lex_state = 37, .external_lex_state = 137},
   [1676] = {.lex_state = 0, .external_lex_state = 135},
   [1677] = {.lex_state = 0, .external_lex_state = 140},
   [1678] = {.lex_state = 0, .external_lex_state = 138},
@@ -7882,7 +7913,7 @@ static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
   [1707] = {.lex_state = 0, .external_lex_state = 139},
   [1708] = {.lex_state = 0, .external_lex_state = 135},
   [1709] = {.lex_state = 0, .external_lex_state = 135},
-  [1710] = {.lex_state = 35, .external_lex_state = 137},
+  [1710] = {.lex_state = 37, .external_lex_state = 137},
   [1711] = {.lex_state = 0, .external_lex_state = 130},
   [1712] = {.lex_state = 0, .external_lex_state = 130},
   [1713] = {.lex_state = 0, .external_lex_state = 140},
@@ -7893,7 +7924,7 @@ static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
   [1718] = {.lex_state = 0, .external_lex_state = 130},
   [1719] = {.lex_state = 0, .external_lex_state = 136},
   [1720] = {.lex_state = 0, .external_lex_state = 130},
-  [1721] = {.lex_state = 35, .external_lex_state = 137},
+  [1721] = {.lex_state = 37, .external_lex_state = 137},
   [1722] = {.lex_state = 0, .external_lex_state = 139},
   [1723] = {.lex_state = 0, .external_lex_state = 135},
   [1724] = {.lex_state = 0, .external_lex_state = 130},
@@ -7915,7 +7946,7 @@ static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
   [1740] = {.lex_state = 0, .external_lex_state = 135},
   [1741] = {.lex_state = 0, .external_lex_state = 130},
   [1742] = {.lex_state = 0, .external_lex_state = 134},
-  [1743] = {.lex_state = 35, .external_lex_state = 137},
+  [1743] = {.lex_state = 37, .external_lex_state = 137},
   [1744] = {.lex_state = 0, .external_lex_state = 143},
   [1745] = {.lex_state = 0, .external_lex_state = 143},
   [1746] = {.lex_state = 0, .external_lex_state = 143},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.insertion import insert_missing
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
@@ -53,10 +54,16 @@ def excluded_combination(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant cannot be told.
+    There is a fix only where one more modifier makes it right, and no other would, as `.L2::cache_hint`
+    before a cache policy.
     """
     for instruction, verdict in checks(function):
-        for problem in verdict.problems:
-            if problem.kind == "excluded" and not problem.style:
-                place = problem_place(function, instruction, problem)
-                yield Finding(place, problem.message)
+        excluded = [
+            problem
+            for problem in verdict.problems
+            if problem.kind == "excluded" and not problem.style
+        ]
+        for index, problem in enumerate(excluded):
+            place = problem_place(function, instruction, problem)
+            remedy = insert_missing(function, instruction) if index == 0 else None
+            yield Finding(place, problem.message, remedy=remedy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.insertion import insert_missing
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
@@ -29,10 +30,9 @@ def missing_modifier(function: Function) -> Iterator[Finding]:
     .address_size 64
     .entry kernel()
     {
-        .reg .b32 %r<4>;
         .reg .f32 %f<4>;
-        .reg .b64 %rd<4>;
-        mul.s32 %r1, %r2, %r3;
+        .reg .pred %p<4>;
+        setp.lt %p1, %f2, %f3;
         ret;
     }
     ```
@@ -44,19 +44,24 @@ def missing_modifier(function: Function) -> Iterator[Finding]:
     .address_size 64
     .entry kernel()
     {
-        .reg .b32 %r<4>;
         .reg .f32 %f<4>;
-        .reg .b64 %rd<4>;
-        mul.lo.s32 %r1, %r2, %r3;
+        .reg .pred %p<4>;
+        setp.lt.f32 %p1, %f2, %f3;
         ret;
     }
     ```
 
     ## Fix safety
-    There is a fix only where one modifier alone can be meant.
+    There is a fix only where one choice alone suits the operands, the version and the target.
     """
     for instruction, verdict in checks(function):
-        for problem in verdict.problems:
-            if problem.kind == "missing-modifier" and not problem.style:
-                place = problem_place(function, instruction, problem)
-                yield Finding(place, problem.message)
+        missing = [
+            problem
+            for problem in verdict.problems
+            if problem.kind == "missing-modifier" and not problem.style
+        ]
+        for index, problem in enumerate(missing):
+            place = problem_place(function, instruction, problem)
+            # The fix of the first writes all that is missing.
+            remedy = insert_missing(function, instruction) if index == 0 else None
+            yield Finding(place, problem.message, remedy=remedy)

@@ -1,0 +1,87 @@
+"""The rule `misaligned-access`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.access import Access, accesses
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import address_alignment
+
+_SPACES = frozenset({".shared", ".global", ".const", ".local"})
+"""Not `.param`: ptxas decides where parameters are."""
+
+
+@function_rule("misaligned-access", code="W203")
+def misaligned_access(function: Function) -> Iterator[Finding]:
+    """An access to a variable that is not known to be aligned as the access must be.
+
+    ## What it does
+    An address must be a multiple of the size of what is read or written there, all elements of a vector
+    together. Reports accesses at a variable, or at a constant distance from one, where the alignment of the
+    variable does not promise that, or where the distance rules it out.
+
+    ## Why it matters
+    ptxas says nothing. Where the address is no multiple, the kernel ends with an error, `misaligned
+    address`; where it happens to be one, a change elsewhere in the file may move it.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 4 .b8 tile[64];
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        ld.shared.v4.b32 {%r0, %r1, %r2, %r3}, [tile+16];
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 16 .b8 tile[64];
+    .entry kernel()
+    {
+        .reg .b32 %r<4>;
+        ld.shared.v4.b32 {%r0, %r1, %r2, %r3}, [tile+16];
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the alignment may be wrong, or the distance, or the size of the access.
+    """
+    for access in accesses(function):
+        variable = access.variable
+        if variable.space not in _SPACES or variable.is_parameter:
+            continue
+        alignment = address_alignment(variable)
+        if alignment is None or access.size < 2:
+            continue
+        if access.offset % access.size or alignment % access.size:
+            related = ((variable.place, f"`{variable.name}` is declared here"),)
+            yield Finding(function.place(access.address), _message(access, alignment), related)
+
+
+def _message(access: Access, alignment: int) -> str:
+    name, size = access.variable.name, access.size
+    needs = f"an access of {size} bytes needs an address that is a multiple of {size}"
+    declare = f"`{name}` is aligned to {alignment} only: declare it with `.align {size}`"
+    if access.offset % size == 0:
+        return f"{needs}; {declare}"
+    before = access.offset - access.offset % size
+    here, lower, upper = (_at(name, offset) for offset in (access.offset, before, before + size))
+    if alignment % size:
+        return f"{needs}; {declare}, and access {lower} or {upper}, not {here}"
+    return f"{needs}; `{name}` is aligned to {alignment}, so {lower} and {upper} are, not {here}"
+
+
+def _at(name: str, offset: int) -> str:
+    return f"`{name}{offset:+}`" if offset else f"`{name}`"

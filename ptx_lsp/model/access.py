@@ -1,0 +1,89 @@
+"""Accesses to memory at a variable, or at a known distance from one: `ld.shared.v4.b32 {...}, [a+16]`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from ptx_lsp.facts import fact
+from ptx_lsp.isa.entry import form_type
+from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.scope import integer
+from ptx_lsp.model.symbols import Variable
+from ptx_lsp.syntax import nodes
+
+_OPCODES = frozenset({"ld", "ldu", "st", "atom", "red"})
+
+
+class Access(NamedTuple):
+    """What an instruction reads or writes; `address` is what stands in the brackets, `offset` and `size`
+    are in bytes.
+    """
+
+    instruction: nodes.Instruction
+    address: nodes.Expression
+    variable: Variable
+    offset: int
+    size: int
+
+
+@fact
+def accesses(function: Function) -> tuple[Access, ...]:
+    """Those of `function` by `ld`, `st`, `atom`, `red` and their kin, in order."""
+    found: list[Access] = []
+    for instruction, _ in function.body.instructions:
+        if instruction.opcode.text.partition(".")[0] not in _OPCODES:
+            continue
+        for operand in instruction.operands:
+            if isinstance(operand, nodes.Address) and operand.items:
+                address = operand.items[0]
+                base = _variable_and_offset(function, address)
+                size = _size_bytes(instruction.opcode.text)
+                if base is not None and size is not None:
+                    found.append(Access(instruction, address, *base, size))
+    return tuple(found)
+
+
+def _variable_and_offset(
+    function: Function, address: nodes.Expression
+) -> tuple[Variable, int] | None:
+    match address:
+        case nodes.Name() as name:
+            offset: int | None = 0
+        case nodes.Binary(operator="+" | "-" as sign, left=nodes.Name() as name, right=right):
+            offset = _constant(right)
+            if offset is not None and sign == "-":
+                offset = -offset
+        case _:
+            return None
+    symbol = function.resolve(name)
+    return (symbol, offset) if isinstance(symbol, Variable) and offset is not None else None
+
+
+def _constant(value: nodes.Expression) -> int | None:
+    match value:
+        case nodes.Number(text=text, kind="integer"):
+            return integer(text)
+        case nodes.Unary(operator="-", value=nodes.Number(text=text, kind="integer")):
+            number = integer(text)
+            return -number if number is not None else None
+        case _:
+            return None
+
+
+@lru_cache(maxsize=1024)
+def _size_bytes(spelling: str) -> int | None:
+    """None where the table does not know the spelling, or it has no one size."""
+    sizes = {_size_of(candidate.choices) for candidate in resolve(spelling).candidates}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _size_of(choices: Choices) -> int | None:
+    type = TYPES.get(form_type(choices))
+    length = choices["vec"].removeprefix(".v")
+    if type is None:
+        return None
+    return type.bytes * (int(length) if length.isdigit() else 1)

@@ -1,0 +1,55 @@
+"""What an instruction lacks, where only one choice makes it whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptx_lsp.isa.insertion import Insertion, insertions
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.target import Target, Version
+
+FLOAT, BITS, LONG, PREDICATE = (
+    Argument("register", type) for type in (".f32", ".b32", ".b64", ".pred")
+)
+MEMORY = Argument("address", parts=(LONG,))
+MATRIX = Argument("vector", parts=(BITS,))
+NEW = (Version(9, 5), Target(90, "a"))
+
+
+@pytest.mark.parametrize(
+    ("spelling", "arguments", "expected"),
+    [
+        ("mul", (FLOAT, FLOAT, FLOAT), [(0, ".f32")]),
+        ("setp.lt", (PREDICATE, FLOAT, FLOAT), [(1, ".f32")]),
+        ("mul.s32", (LONG, BITS, BITS), [(0, ".wide")]),
+        ("elect", (BITS._replace(pair=PREDICATE), BITS), [(0, ".sync")]),
+        ("ldmatrix.m8n8.x1.shared.b16", (MATRIX, MEMORY), [(0, ".sync"), (0, ".aligned")]),
+        ("ld.global.f32", (FLOAT, MEMORY, LONG), [(1, ".L2::cache_hint")]),
+    ],
+)
+def test_the_only_way(
+    spelling: str, arguments: tuple[Argument, ...], expected: list[Insertion]
+) -> None:
+    assert list(insertions(spelling, arguments, *NEW)) == expected
+
+
+@pytest.mark.parametrize(
+    ("spelling", "arguments"),
+    [
+        ("mul.s32", (BITS, BITS, BITS)),  # .hi and .lo
+        ("add", (BITS, BITS, BITS)),
+        ("mul.lo.s32", (BITS, BITS)),  # no modifier is missing
+        ("mul", (FLOAT, FLOAT)),
+        ("nothing", (FLOAT,)),
+        ("cp", (MEMORY, MEMORY)),  # too many ways to try
+    ],
+)
+def test_none_or_several_ways(spelling: str, arguments: tuple[Argument, ...]) -> None:
+    assert insertions(spelling, arguments, *NEW) == ()
+
+
+def test_what_the_target_lacks_is_no_way() -> None:
+    elect = ("elect", (BITS._replace(pair=PREDICATE), BITS))
+    assert insertions(*elect, Version(8, 0), Target(90)) != ()
+    assert insertions(*elect, Version(8, 0), Target(80)) == ()
+    assert insertions(*elect, None, None) != ()
