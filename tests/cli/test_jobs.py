@@ -65,6 +65,8 @@ def test_interrupted(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*COMMAND, str(tmp_path / "absent.ptx"), "-"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # a shell that runs the tests in the background has them ignore Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdin is not None and process.stderr is not None
         process.stdin.write(b"x" * (1 << 20))  # more than a pipe holds: when it is through, it reads
@@ -74,6 +76,7 @@ def test_interrupted(tmp_path: Path) -> None:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=1)
                 break
+        process.kill()
         said = process.stderr.read()
     assert (process.returncode, said) == (130, b"ptx-lint: interrupted\n")
 
