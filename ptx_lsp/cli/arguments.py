@@ -159,7 +159,7 @@ def _add_help(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what things mean")
     group.add_argument(
         "--explain", metavar="NAME",
-        help="explain a rule, an instruction with or without modifiers, a directive or a "
+        help="explain a rule, an instruction with or without modifiers, a modifier, a type, a directive or a "
         "special register",
     )
     group.add_argument("--rules", action="store_true", help="list the rules")

@@ -45,6 +45,11 @@ class Type:
     since: Version = OLDEST
 
     @property
+    def summary(self) -> str:
+        """What the bits are, in one sentence."""
+        return _SENTENCES.get(self.name) or _sentence(self)
+
+    @property
     def is_integer(self) -> bool:
         return self.kind in INTEGERS
 
@@ -114,6 +119,38 @@ def _table() -> Iterable[Type]:
     for name, width in _PARTS:
         yield Type(name, width, Kind.ALTERNATE, 1, False, Version(6, 3))
 
+
+def _sentence(type: Type) -> str:
+    if type.lanes > 1:
+        element = type.name.removesuffix(f"x{type.lanes}")
+        count = {2: "Two", 4: "Four"}[type.lanes]
+        return f"{count} {element} in {type.width} bits, the first one lowest."
+    if type.kind is Kind.HANDLE:
+        return f"{type.name[1:-3].capitalize()}: an opaque handle, of {type.width} bits as a value."
+    if type.name.startswith(".b"):
+        return f"{type.width} untyped bit{'s' if type.width > 1 else ''}."
+    return f"{'Signed' if type.name.startswith('.s') else 'Unsigned'} {type.width}-bit integer."
+
+
+_SENTENCES: Final = {
+    ".pred": "Predicate: true or false.",
+    ".f16": "16-bit float with 5 exponent and 10 mantissa bits: half precision.",
+    ".f32": "32-bit float with 8 exponent and 23 mantissa bits: single precision.",
+    ".f64": "64-bit float with 11 exponent and 52 mantissa bits: double precision.",
+    ".bf16": "16-bit float with 8 exponent and 7 mantissa bits: the upper half of .f32.",
+    ".tf32": "Float with 8 exponent and at least 10 mantissa bits, in 32 bits laid out as .f32.",
+    ".e4m3": "8-bit float with 4 exponent and 3 mantissa bits, no infinity.",
+    ".e5m2": "8-bit float with 5 exponent and 2 mantissa bits: the upper half of .f16.",
+    ".ue8m0": "8-bit scale factor, a power of two: 8 exponent bits, no sign, no mantissa.",
+    ".ue4m3": "Float without a sign: 4 exponent and 3 mantissa bits, padded to 8 bits; no infinity.",
+    ".ue5m3": "8-bit float without a sign: 5 exponent and 3 mantissa bits, no infinity.",
+    ".s2f6": "8-bit fixed-point number in two's complement with 6 fraction bits: -2 to just below 2.",
+    ".e2m3": "6-bit float with 2 exponent and 3 mantissa bits, no infinity, no NaN.",
+    ".e3m2": "6-bit float with 3 exponent and 2 mantissa bits, no infinity, no NaN.",
+    ".e2m1": "4-bit float with 2 exponent bits and 1 mantissa bit, no infinity, no NaN.",
+    ".e2m1p4": "The 4-bit float .e2m1 below four bits of padding.",
+    ".b1024": "1024 untyped bits: a tensor map.",
+}
 
 # Formats that no register holds alone: a part of one, or more than one.
 _PARTS: Final = (

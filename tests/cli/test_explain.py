@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from ptx_lsp.cli.explain_modifier import word_names
 from ptx_lsp.isa import directives, special_registers, table
 from ptx_lsp.lint.rule import all_rules
 from tests.cli.conftest import Lint
@@ -24,6 +25,13 @@ from tests.cli.conftest import Lint
         ("%pm3", "%pm3 (special register)", []),
         ("mul.wide.u32", "mul.wide.u32 (instruction)", ["Syntax\n", "mul.mode.type", "Example\n"]),
         ("add.u16x2", "add.u16x2 (instruction)", ["PTX ISA 8.0 and sm_90"]),
+        (".wide", ".wide (modifier)", ["the result has twice the width", "Instructions\n    mad, mul"]),
+        ("wide", ".wide (modifier)", []),
+        (".hi", ".hi (modifier)", ["depends on the instruction", "\ndp2a\n    Multiplies by"]),
+        (".e4m3", ".e4m3 (type)", ["4 exponent and 3 mantissa bits", "Needs\n    PTX ISA 8.1"]),
+        (".f16x2", ".f16x2 (type)", ["Two .f16 in 32 bits", "PTX ISA 4.2 and sm_53 or higher"]),
+        (".shared", ".shared (state space directive)",
+         ["\n\n.shared (state space)\n", "Lifetime        the CTA", "\n\n.shared (modifier)\n"]),
     ],
 )
 def test_explained(lint: Lint, name: str, first: str, parts: list[str]) -> None:
@@ -32,6 +40,67 @@ def test_explained(lint: Lint, name: str, first: str, parts: list[str]) -> None:
     assert done.out.startswith(first + "\n")
     for part in parts:
         assert part in done.out
+
+
+def test_a_spelling_is_explained_word_by_word(lint: Lint) -> None:
+    assert lint("--explain", "mul.wide.u32").out == """\
+mul.wide.u32 (instruction)
+Multiplies two integers and keeps the low half, the high half or all of the product.
+
+Syntax
+    mul.mode.type d, a, b;
+    .mode = { .hi, .lo, .wide };
+    .type = { .u16, .u32, .u64, .s16, .s32, .s64 };
+
+Modifiers
+    .wide  Takes all of the product: the result has twice the width of the factors.
+    .u32   Unsigned 32-bit integer.
+
+Operands
+    d     .u64 register, written
+    a, b  .u32 register or constant
+
+Needs
+    any PTX ISA version and target
+
+Example
+    mul.wide.u32 %rd1, %r1, 4;
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("ld.global.v4.f32", ["d             vector of 4 .f32 registers, written", "a             address in .global"]),
+        ("st.shared.b32", ["address in .shared, written"]),
+        ("atom.add.u32", ["address, read and written (.unified may follow)"]),
+        ("tex.2d.v4.f32.f32", ["optional: predicate register, written", "operand offset: PTX ISA 4.3"]),
+        ("vadd4.u32.u32.u32.sat", ["(.b0000 to .b7777 may follow)"]),
+        ("cvt.rn.satfinite.e4m3x2.f32", [".e4m3x2 in a .b16 register, written"]),
+        ("setmaxnreg.inc.sync.aligned.u32", ["constant (24, 32, 40, ..., 256)"]),
+        ("bar.sync", ["constant (0 to 15)", "constant (a multiple of 32)"]),
+        ("cp.async.bulk.wait_group.read", ["N  constant"]),
+        ("call.uni", ["the name of a function"]),
+    ],
+)
+def test_operands_are_those_of_the_spelling(lint: Lint, name: str, parts: list[str]) -> None:
+    out = lint("--explain", name).out
+    for part in parts:
+        assert part in out, out
+
+
+def test_syntax_is_that_of_the_spelling(lint: Lint) -> None:
+    name = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+    out = lint("--explain", name).out
+    assert "    .dst = { .shared::cluster };\n    .src = { .global };" in out
+    assert "(11 more with --explain cp.async.bulk.tensor)" in out
+    assert "newAddress" not in out
+    assert "newAddress" in lint("--explain", "cp.async.bulk.tensor").out
+
+
+def test_families_of_modifiers_are_told_once(lint: Lint) -> None:
+    out = lint("--explain", "wgmma.mma_async").out
+    assert out.partition("\nModifiers\n")[2].count(".m64n") == 1
 
 
 def test_needs_are_those_of_the_spelling(lint: Lint) -> None:
@@ -50,6 +119,7 @@ def test_everything_is_explained(lint: Lint) -> None:
     names += directives.DIRECTIVES
     names += [entry.name for entry in table.all_entries()]
     names += [name for name, _ in special_registers.rows() if "[" not in name]
+    names += word_names()
     for name in dict.fromkeys(names):
         done = lint("--explain", name)
         assert (done.status, done.err) == (0, ""), name

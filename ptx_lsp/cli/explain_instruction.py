@@ -1,0 +1,183 @@
+"""`--explain mul.wide.u32`: an instruction, or one spelling of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from inspect import cleandoc
+
+from ptx_lsp.cli.sections import prose, section, statements, table, title
+from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.modifiers import Modifier, describe
+from ptx_lsp.isa.notation import Place
+from ptx_lsp.isa.operand_summary import summarize
+from ptx_lsp.isa.resolve import Candidate, Resolution, resolve
+from ptx_lsp.isa.selector import Selector, Term
+from ptx_lsp.isa.syntax_text import syntax_text
+from ptx_lsp.isa.table import entries
+from ptx_lsp.isa.target import OLDEST, Version
+from ptx_lsp.lint.reporters.style import Style
+
+_MOST = 16
+"""So many modifiers or refusals are listed for an instruction; it may have hundreds."""
+
+
+def explain_instruction(spelling: str, style: Style) -> Iterator[str]:
+    """All rows of an opcode; with modifiers the rows that the spelling fits, else what is wrong."""
+    rows = sorted(entries(spelling.partition(".")[0]), key=_since)
+    resolution = resolve(spelling) if "." in spelling else None
+    if resolution is not None and resolution.ok:
+        fitting = {candidate.entry.name: candidate.entry for candidate in resolution.candidates}
+        rows = sorted(fitting.values(), key=_since)
+    elif resolution is not None:
+        named = [row for row in rows if row.name == spelling]
+        rows = named or rows
+        if not named:
+            for problem in resolution.problems:
+                yield f"{style.paint(spelling, 'bold')}: {problem.message}"
+            yield ""
+    for index, row in enumerate(rows):
+        if index:
+            yield ""
+        yield from _entry(row, resolution, style)
+
+
+def _since(entry: Entry) -> Version:
+    """The version that every spelling of a row needs; the oldest rows come first."""
+    ways = [way.version for need in entry.needs if not need.because.text for way in need.ways]
+    return min(ways, default=OLDEST)
+
+
+def _entry(entry: Entry, resolution: Resolution | None, style: Style) -> Iterator[str]:
+    fitting = [c for c in resolution.candidates if c.entry is entry] if resolution else []
+    name = resolution.spelling if resolution is not None and fitting else entry.name
+    yield from title(name, "instruction", entry.summary, style)
+    yield from section("Syntax", _syntax(entry, fitting), style)
+    yield from section("Modifiers", _modifiers(entry, name if fitting else ""), style)
+    yield from section("Operands", _operands(fitting), style)
+    yield from section("Needs", prose(_needs(entry, fitting)), style)
+    yield from section("Refused", prose(_refused(entry, fitting)), style)
+    yield from section("Ended", prose(_ended(entry, fitting)), style)
+    yield from section("Notes", prose(entry.notes), style)
+    yield from section("Example", cleandoc(entry.example).splitlines(), style)
+
+
+def _syntax(entry: Entry, fitting: list[Candidate]) -> list[str]:
+    """With a spelling, the forms that it fits."""
+    forms = {candidate.form.text for candidate in fitting}
+    lines = statements(syntax_text(entry.syntax, forms))
+    left = len(entry.forms) - len(forms) if fitting else 0
+    return [*lines, f"({left} more with --explain {entry.name})"] if left else lines
+
+
+def _modifiers(entry: Entry, spelling: str) -> list[str]:
+    """Those of the spelling, in its order; without one, all but types, if they are not too many."""
+    if spelling:
+        words = [f".{word}" for word in spelling.split(".")[1:]]
+        found = [describe(entry.opcode, word) for word in dict.fromkeys(words)]
+        return table((one.name, one.summary) for one in found if one is not None)
+    every = dict.fromkeys(
+        choice for form in entry.forms for slot in form.slots for choice in slot.choices
+    )
+    described = [one for word in every if (one := describe(entry.opcode, word)) is not None]
+    rows = _families([one for one in described if one.kind == "modifier"])
+    more = [f"and {len(rows) - _MOST} more: --explain with the dot explains each"]
+    return table(rows[:_MOST]) + (more if len(rows) > _MOST else [])
+
+
+def _families(described: list[Modifier]) -> list[tuple[str, str]]:
+    """One of those that differ in numbers only stands for all."""
+    families: dict[tuple[str, str], list[Modifier]] = {}
+    for one in described:
+        family = (re.sub(r"\d+", "0", one.name), re.sub(r"\d+|One|s\b", "0", one.summary))
+        families.setdefault(family, []).append(one)
+    return [
+        (f"{first.name} ..." if others else first.name, first.summary)
+        for first, *others in families.values()
+    ]
+
+
+def _operands(fitting: list[Candidate]) -> list[str]:
+    """Each operand of the fitting forms once; neighbours that want the same share a line."""
+    rows: list[tuple[str, str]] = []
+    seen: set[tuple[str, str]] = set()
+    for candidate in fitting:
+        fresh = [row for row in _wanted(candidate, candidate.form.places) if row not in seen]
+        seen.update(fresh)
+        for name, text in fresh:
+            if rows and rows[-1][1] == text:
+                rows[-1] = (f"{rows[-1][0]}, {name}", text)
+            else:
+                rows.append((name, text))
+    return table(rows)
+
+
+def _wanted(candidate: Candidate, places: tuple[Place, ...], within: str = "") -> Iterator[tuple[str, str]]:
+    for place in places:
+        optional = within or ("optional: " if place.groups else "")
+        if place.parts:
+            yield from _wanted(candidate, place.parts, optional)
+        else:
+            text = optional + summarize(candidate.operand(place))
+            yield place.name, text + _suffixes(place)
+        if place.pair:
+            optional = "optional: " if place.paired == "{" else within
+            yield place.pair, optional + summarize(candidate.operand(Place(place.pair)))
+
+
+def _suffixes(place: Place) -> str:
+    if not place.suffixes:
+        return ""
+    few = len(place.suffixes) <= _FEW
+    listed = ", ".join(place.suffixes) if few else f"{place.suffixes[0]} to {place.suffixes[-1]}"
+    return f" ({listed} may follow)"
+
+
+_FEW = 8
+
+
+def _needs(entry: Entry, fitting: list[Candidate]) -> list[str]:
+    lines: list[str] = []
+    for need in entry.needs:
+        ways = " or ".join(text for text in map(str, need.ways) if text)
+        if ways and _concerns(need.because, fitting):
+            lines.append(f"{_worded(need.because)}: {ways}" if need.because.text else ways)
+    return lines or ["any PTX ISA version and target"]
+
+
+def _refused(entry: Entry, fitting: list[Candidate]) -> list[str]:
+    sentences = list(dict.fromkeys(
+        sentence for when, sentence in entry.exceptions if _concerns(when, fitting)
+    ))
+    more = [f"and {len(sentences) - _MOST} more"] if len(sentences) > _MOST else []
+    return sentences[:_MOST] + more
+
+
+def _ended(entry: Entry, fitting: list[Candidate]) -> Iterator[str]:
+    for end in entry.ends:
+        if _concerns(end.when, fitting):
+            named = f"{_worded(end.when)}: " if end.when.text else ""
+            yield f"{named}{end.sentence} (from PTX ISA {end.version}, sm_{end.number} on)"
+
+
+def _worded(selector: Selector) -> str:
+    """`.sat with .u32 or .s32`, `operand c`, `a as a register`, `not .v2`."""
+    return " with ".join(map(_term, selector.terms))
+
+
+def _term(term: Term) -> str:
+    alternatives = sorted(term.values)
+    if term.given:
+        parts = [one.partition(":") for one in alternatives]
+        alternatives = [f"{name} as {kind}" if kind else f"operand {name}" for name, _, kind in parts]
+    text = " or ".join(value or "nothing" for value in alternatives)
+    where = f" as .{term.slot}" if term.slot is not None else ""
+    return f"{'not ' if term.negated else ''}{text}{where}"
+
+
+def _concerns(selector: Selector, fitting: list[Candidate]) -> bool:
+    """Whether a statement may be about the spelling, by what does not depend on operands."""
+    terms = [term for term in selector.terms if not term.given]
+    return not fitting or any(
+        all(term.holds(candidate.choices, ()) for term in terms) for candidate in fitting
+    )
