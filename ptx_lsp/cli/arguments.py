@@ -159,8 +159,8 @@ def _add_help(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what things mean")
     group.add_argument(
         "--explain", metavar="NAME",
-        help="explain a rule, an instruction with or without modifiers, a modifier, a type, a directive or a "
-        "special register",
+        help="explain a rule, an instruction with or without modifiers, a modifier, a type, a state "
+        "space, a directive or a special register",
     )
     group.add_argument("--rules", action="store_true", help="list the rules")
 

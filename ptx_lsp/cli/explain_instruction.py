@@ -116,7 +116,9 @@ def _wanted(candidate: Candidate, places: tuple[Place, ...], within: str = "") -
     for place in places:
         optional = within or ("optional: " if place.groups else "")
         if place.parts:
-            yield from _wanted(candidate, place.parts, optional)
+            inner = list(_wanted(candidate, place.parts, optional))
+            yield inner[0][0], inner[0][1] + _suffixes(place)
+            yield from inner[1:]
         else:
             text = optional + summarize(candidate.operand(place))
             yield place.name, text + _suffixes(place)
