@@ -20,7 +20,7 @@ examples:
   ptx-lint --targets sm_80,sm_90a k.ptx   what stands in the way on each target?
   ptx-lint --ptxas --kernels k.ptx        ask ptxas as well; print what kernels use
   ptx-lint --requires k.ptx               the least .version and target, and why
-  ptx-lint --explain undeclared-name      what a rule, instruction or directive means
+  ptx-lint --explain mul.wide.u32         what an instruction, modifier, directive or rule means
 
 exit status:
   0  nothing at or above the level of --fail-on

@@ -64,7 +64,7 @@ def _entry(entry: Entry, resolution: Resolution | None, style: Style) -> Iterato
 
 def _syntax(entry: Entry, fitting: list[Candidate]) -> list[str]:
     """With a spelling, the forms that it fits."""
-    forms = {candidate.form.text for candidate in fitting}
+    forms = {candidate.form for candidate in fitting}
     lines = statements(syntax_text(entry.syntax, forms))
     left = len(entry.forms) - len(forms) if fitting else 0
     return [*lines, f"({left} more with --explain {entry.name})"] if left else lines

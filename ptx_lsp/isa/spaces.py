@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ptx_lsp.isa.target import Requirement, parse_requirement
 
 
-@dataclass(frozen=True, slots=True)
-class StateSpace:
+class StateSpace(NamedTuple):
     """One state space. `access` says who reads and writes it, `lifetime` how long its values last.
 
     `initialisable` when a declaration may give initial values. `deprecated` says what to use instead.

@@ -65,7 +65,7 @@ def argument(function: Function, value: nodes.Expression) -> Argument:
                 suffix=value.suffix.text if value.suffix else "",
             )
         case nodes.Vector():
-            return Argument("vector", parts=tuple(argument(function, i) for i in value.items))
+            return Argument("vector", parts=tuple(_part(function, i) for i in value.items))
         case nodes.Group():
             return _group(function, value)
         case nodes.Pair():
@@ -139,7 +139,14 @@ def _group(function: Function, value: nodes.Group) -> Argument:
     return Argument("list", parts=parts)
 
 
+def _part(function: Function, value: nodes.Expression) -> Argument:
+    """One element of a vector, where ptxas passes over a selector."""
+    part = argument(function, value)
+    return part._replace(suffix="") if isinstance(value, nodes.Member) else part
+
+
 def _member(function: Function, value: nodes.Member) -> Argument:
+    """A component that its object does not have is unknown: `model/components.py` tells of it."""
     if len(value.components) != 1:
         return UNKNOWN
     whole = argument(function, value.object)

@@ -152,6 +152,9 @@ class _Lowering:
                 predicate = self.missing(child, "a predicate", "a guard")
             elif child.type != "@":
                 predicate = self.operand(child)
+                if isinstance(predicate, nodes.Member):
+                    word = predicate.components[0]
+                    self.problems.append(SyntaxProblem(word.start, word.end, "an opcode", "a guard"))
         start, end = self._span(node)
         return nodes.Guard(start, end, negated, predicate or nodes.Missing(end, end))
 
@@ -169,7 +172,7 @@ class _Lowering:
     def guarded_block(self, node: Node) -> nodes.Guard:
         start = node.children[-1].start_byte - self.base
         self.problems.append(
-            SyntaxProblem(start, start + 1, "one instruction: no guard applies to a block", "a guard")
+            SyntaxProblem(start, start + 1, "one instruction, not a block,", "a guard")
         )
         return self.guard(node.children[0])
 
@@ -227,7 +230,7 @@ class _Lowering:
     def stray_brace(self, node: Node) -> nodes.Statement:
         start, end = self._span(node)
         self.problems.append(
-            SyntaxProblem(start, end, "a directive: no block is open here", "the module")
+            SyntaxProblem(start, end, "a directive, for no block is open here,", "the module")
         )
         return nodes.Junk(start, end)
 
@@ -237,7 +240,7 @@ class _Lowering:
     def empty_statement(self, node: Node) -> nodes.Statement:
         start, end = self._span(node)
         self.problems.append(
-            SyntaxProblem(start, end, "a statement: PTX has no empty one", "a block")
+            SyntaxProblem(start, end, "a statement, and none is empty,", "a block")
         )
         return nodes.Junk(start, end)
 
@@ -279,6 +282,9 @@ class _Lowering:
                 case "modifier":
                     modifiers.append(self.name(child))
                 case "dimension":
+                    if not leading:  # `.f32[4] v` of PTX 1.x
+                        first, last = self._span(child)
+                        self.problems.append(SyntaxProblem(first, last, "a name", within))
                     leading.append(self.dimension(child))
                 case "alignment":
                     alignment = self.number(child.children[-1], "an alignment in bytes", within)
@@ -290,9 +296,9 @@ class _Lowering:
                     declarators.append(self.declarator(child, leading))
                 case "missing":
                     # ptxas takes `.reg .b32;`, which declares nothing
-                    if not (modifiers and self._follows(child, ";")):
+                    if not (leading or (modifiers and self._follows(child, ";"))):
                         self._missing_in_list(child, "a name", within, bool(declarators))
-                case "junk":
+                case "junk" if declarators or not leading:
                     self.junk(child, "`,` or `;`" if declarators else "a name", within)
                 case _:
                     pass

@@ -2,7 +2,8 @@
 
 The grammar reads operands as C would read them. PTX is narrower: a name can only come first in an
 expression, and only `+` may follow it; an exact float (`0f3F800000`) takes no sign and no part in
-arithmetic; vectors are nested only inside an address. (Probed, docs/ptxas.md sections 1.3 to 1.6.)
+arithmetic; vectors are nested only inside an address; a component (`v.x`) stands alone. (Probed,
+docs/ptxas.md sections 1.3 to 1.7.)
 """
 
 from __future__ import annotations
@@ -28,13 +29,18 @@ def operand_problems(operand: nodes.Operand, within: str) -> Iterator[SyntaxProb
                     yield from _vector_problems(item, within)
                 elif isinstance(item, nodes.Address):
                     yield _problem(item, "an address, not one in brackets again,", within)
+                elif isinstance(item, nodes.Member):
+                    yield _problem(item.components[0], "`]` or `+`", within)
                 else:
                     yield from _expression_problems(item, within, first=True)
         case nodes.Vector():
             yield from _vector_problems(operand, within)
         case nodes.Group():
             for item in operand.items:
-                yield from operand_problems(item, within)
+                if isinstance(item, nodes.Member):
+                    yield _problem(item.components[0], "`,` or `)`", within)
+                else:
+                    yield from operand_problems(item, within)
         case _:
             yield from _expression_problems(operand, within, first=True)
 
@@ -59,6 +65,10 @@ def _expression_problems(
         case nodes.Element():
             for index in value.indices:
                 yield from _expression_problems(index, within, first=True)
+        case nodes.Member(object=nodes.Element()):
+            yield _problem(value.components[0], "no component of an element", within)
+        case nodes.Member() if len(value.components) > 1:
+            yield _problem(value.components[1], "one component", within)
         case nodes.Unary(value=nodes.Number(kind="exact_float") as literal):
             yield _problem(literal, "a number without sign: its bits hold one already", within)
         case nodes.Unary(operator="-" | "!", value=nodes.Name() | nodes.Member()):
@@ -89,9 +99,11 @@ def _binary_problems(
         rights.append(left)
         left = left.left
     innermost = rights[-1]
-    if (
+    if first and isinstance(left, nodes.Member):
+        yield SyntaxProblem(left.end, innermost.right.start, "nothing after a component", within)
+    elif (
         first
-        and isinstance(left, nodes.Name | nodes.Member | nodes.Element)
+        and isinstance(left, nodes.Name | nodes.Element)
         and not (isinstance(left, nodes.Name) and left.text == "WARP_SZ")
         and innermost.operator != "+"
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -126,6 +127,18 @@ def test_everything_is_explained(lint: Lint) -> None:
         done = lint("--explain", name)
         assert (done.status, done.err) == (0, ""), name
         assert done.out.count("\n") >= 2, name
+
+
+def test_unknown_names_are_wrong_usage(lint: Lint) -> None:
+    for name, near in ((".widee", "`.wide`"), (".e4m33", "`.e4m3`"), ("mull", "`mul`")):
+        done = lint("--explain", name)
+        assert (done.status, done.out) == (2, "")
+        assert f"did you mean {near}?" in done.err
+
+
+def test_the_example_of_the_page_is_what_is_printed(lint: Lint) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ptx-lint.md").read_text()
+    assert f"--explain mul.wide.u32\n{lint('--explain', 'mul.wide.u32').out}```" in page
 
 
 def test_rules(lint: Lint) -> None:

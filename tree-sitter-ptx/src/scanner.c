@@ -101,8 +101,10 @@ static bool starts_block(TSLexer *lexer) {
  * been read; reads on. */
 static bool starts_statement(TSLexer *lexer, int32_t c, const bool *valid) {
   char word[16];
+  /* behind `=` and in the list of an initialiser */
+  bool value = valid[IDENTIFIER] && valid[LEFT_BRACE] && !valid[LEFT_BRACKET];
   if (c == '@') return true;
-  if (c == '{') return valid[IDENTIFIER] && starts_block(lexer); /* where a vector may stand */
+  if (c == '{') return valid[IDENTIFIER] && !value && starts_block(lexer); /* or a vector may stand */
   if (c == '.') {
     read_word(lexer, word, sizeof word);
     if (valid[PARAM] && valid[ENTRY]) return false; /* `.visible`, and what it applies to */
@@ -126,7 +128,7 @@ static bool starts_statement(TSLexer *lexer, int32_t c, const bool *valid) {
     return lexer->lookahead != ':';
   }
   if (percent) return false;
-  if (blank && starts_operand(c)) return true; /* two operands never stand side by side */
+  if (blank && starts_operand(c)) return !(value && c == '('); /* no two operands stand side by side */
   return component > 1 && (c == ';' || c == '\n'); /* `membar.gl;`, but not `v.x;` */
 }
 

@@ -174,5 +174,5 @@ def _passed(text: str, start: int) -> int:
 
 
 def _shown(text: str) -> str:
-    line = text.split("\n", 1)[0].rstrip()
+    line = text.strip().split("\n", 1)[0].rstrip()
     return f"`{line}`" if len(line) <= _LONGEST else f"`{line[:_LONGEST]}...`"

@@ -57,6 +57,8 @@ def wrong_guard(function: Function) -> Iterator[Finding]:
         if instruction.guard is None:
             continue
         predicate = instruction.guard.predicate
+        if isinstance(predicate, nodes.Member):
+            continue  # a syntax error
         given = argument(function, predicate)
         if given.kind == "unknown" or given.type == ".pred":
             continue
