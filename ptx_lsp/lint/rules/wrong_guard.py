@@ -8,6 +8,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.arguments import argument
 from ptx_lsp.model.function import Function
+from ptx_lsp.syntax import nodes
 
 
 @function_rule("wrong-guard", code="E170")
