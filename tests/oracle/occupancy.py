@@ -4,9 +4,9 @@
     python -m tests.oracle.occupancy --header PATH --update    the same, and record the header's answers
 
 PATH is the header or its folder (the PyPI package `nvidia-cuda-runtime` has it); a C compiler `cc` must
-be at hand. The sweep is always the same: blocks drawn by chance, half of their numbers at or near a step. What the
-header does not know of a device (registers, threads and shared memory of an SM) it is told from
-`analyses.device_limits`; the rest is its own.
+be at hand. The sweep is always the same: blocks drawn by chance, half of their numbers at or near a
+step. What the header does not know of a device (registers, threads and shared memory of an SM) it is
+told from `analyses.device_limits`; the rest is its own.
 """
 
 from __future__ import annotations
@@ -140,15 +140,14 @@ def _factors(result: Occupancy) -> int:
     """The header names what limits blocks apart from barriers, and besides barriers where they
     limit; we name barriers alone where only they do.
     """
+    limits = dict(zip(result.limits._fields, result.limits, strict=True))
     apart = min(result.limits._replace(barriers=UNLIMITED))
-    names = {
-        name for name in _FACTORS if name != "barriers" and getattr(result.limits, name) == apart
-    }
+    names = {name for name, limit in limits.items() if limit == apart} - {"barriers", "clusters"}
     if "barriers" in result.limiters:
         names.add("barriers")
     if apart == result.blocks_per_sm and names != set(result.limiters):
         return -1
-    return sum(_FACTORS[name] for name in names)
+    return sum(bit for name, bit in _FACTORS.items() if name in names)
 
 
 def computed_best(case: Case) -> Best:
