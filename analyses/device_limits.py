@@ -55,6 +55,8 @@ class DeviceLimits(NamedTuple):
     """How much of the common memory can be shared memory; the rest is cache. Empty where it is fixed."""
     clusters: bool
     """Whether blocks can form clusters."""
+    least_registers: int
+    """The fewest registers of a thread that `.maxnreg` can make ptxas keep to."""
 
     @property
     def warps_per_sm(self) -> int:
@@ -101,6 +103,7 @@ def _limits() -> dict[int, DeviceLimits]:
             128 if number >= 80 else 256,
             _carveouts(number, shared),
             number >= 90,
+            24 if number >= 70 else 16,
         )
     return limits
 
