@@ -16,7 +16,6 @@ from analyses.device_limits import (
     MAX_STATIC_SHARED_BYTES,
     MAX_THREADS_PER_BLOCK,
     WARP_SIZE,
-    DeviceLimits,
 )
 from analyses.occupancy import Block, Occupancy, most_registers, most_shared_bytes, occupancy_of
 
@@ -102,15 +101,13 @@ def room(result: Occupancy) -> Room:
     )
 
 
-def best_block_size(
-    device: DeviceLimits, block: Block, at_most: int = MAX_THREADS_PER_BLOCK
-) -> Occupancy:
-    """The occupancy at the best size, whatever `block.threads` is: `at_most` threads or a lower multiple of
-    32. Where no size can be launched, that of the smallest. Raises ValueError as `occupancy` does.
+def best_block_size(result: Occupancy, at_most: int = MAX_THREADS_PER_BLOCK) -> Occupancy:
+    """The occupancy at the best size, whatever size `result` has: `at_most` threads or a lower multiple
+    of 32. Where no size can be launched, that of the smallest. Raises ValueError when `at_most` is below 1.
     """
     at_most = min(at_most, MAX_THREADS_PER_BLOCK)
-    sizes = range(WARP_SIZE, at_most, WARP_SIZE)
-    found = [occupancy_of(device, block._replace(threads=size)) for size in (*sizes, at_most)]
+    sizes = (*range(WARP_SIZE, at_most, WARP_SIZE), at_most)
+    found = [_with(result, result.block._replace(threads=size)) for size in sizes]
     most = max(one.threads_per_sm for one in found)
     if most == 0:
         return found[0]

@@ -90,7 +90,7 @@ def compile_for(target: str, tool: Path, directives: list[str]) -> list[Compiled
             reason
             for pattern, reason in _WARNINGS.items()
             for text in warned
-            if re.search(pattern, text) and f" k{number} " in f"{text} "
+            if re.search(pattern, text) and re.search(rf"\bk{number}\b", text)
         ]
         # this one message does not name its kernel
         if not ignored and "minnctapersm" in words and "ntid" not in words:

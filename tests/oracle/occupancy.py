@@ -152,7 +152,7 @@ def _factors(result: Occupancy) -> int:
 
 def computed_best(case: Case) -> Best:
     """What `best_block_size` says."""
-    best = best_block_size(LIMITS[case.number], case.block)
+    best = best_block_size(occupancy_of(LIMITS[case.number], case.block))
     return Best(best.block.threads if best.blocks_per_sm else 0, best.blocks_per_sm)
 
 
