@@ -160,7 +160,7 @@ def test_nonsense_is_refused(arguments: tuple[str, int, int], words: str) -> Non
     ("barriers", "cluster", "carveout"), [(-1, 1, 100), (1, 0, 100), (1, 1, 101), (1, 1, -1)]
 )
 def test_nonsense_in_options_is_refused(barriers: int, cluster: int, carveout: int) -> None:
-    with pytest.raises(ValueError, match="block|cluster|carve-out"):
+    with pytest.raises(ValueError, match=r"block|cluster|carve-out"):
         occupancy(
             "sm_90",
             64,
