@@ -62,6 +62,11 @@ class DeviceLimits(NamedTuple):
     def warps_per_sm(self) -> int:
         return self.threads_per_sm // WARP_SIZE
 
+    @property
+    def max_cluster_size(self) -> int:
+        """The most blocks in a cluster; 1 where there are no clusters."""
+        return MAX_CLUSTER_SIZE if self.clusters else 1
+
 
 @lru_cache(maxsize=256)
 def limits_of(target: str | Target) -> DeviceLimits:

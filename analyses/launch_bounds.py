@@ -28,7 +28,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from analyses.device_limits import (
     MAX_BLOCK_DIMENSIONS,
-    MAX_CLUSTER_SIZE,
     MAX_REGISTERS_PER_THREAD,
     MAX_STATIC_SHARED_BYTES,
     MAX_THREADS_PER_BLOCK,
@@ -83,7 +82,8 @@ class Failure(NamedTuple):
     available: int
     always: bool
     """Whether every launch fails. Else only those with the largest block or cluster that the directives
-    allow, those of blocks with more than `largest_block` threads, or (`opt-in`) those that do not ask.
+    allow, those of blocks with more than `largest_block` threads, or those that do not ask for more than
+    is always to be had (`opt-in`; a `cluster` of 9 to 16 blocks).
     """
 
 
@@ -275,10 +275,12 @@ def _shared_failures(device: DeviceLimits, static_bytes: int, dynamic_bytes: int
 
 
 def _cluster_failures(bounds: LaunchBounds) -> list[Failure]:
-    exact = prod(bounds.directives.reqnctapercluster) if bounds.directives.reqnctapercluster else 0
-    size = exact or bounds.directives.maxclusterrank
-    if size > MAX_CLUSTER_SIZE:
-        return [Failure("cluster", size, MAX_CLUSTER_SIZE, always=exact > 0)]
+    required = prod(bounds.directives.reqnctapercluster)
+    is_required = bool(bounds.directives.reqnctapercluster)
+    size = required if is_required else bounds.directives.maxclusterrank
+    most = bounds.device.max_cluster_size
+    if size > most:
+        return [Failure("cluster", size, most, always=is_required)]
     if size > PORTABLE_CLUSTER_SIZE:
         return [Failure("cluster", size, PORTABLE_CLUSTER_SIZE, always=False)]
     return []

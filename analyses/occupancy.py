@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from analyses.device_limits import (
-    MAX_CLUSTER_SIZE,
     MAX_REGISTERS_PER_THREAD,
     MAX_STATIC_SHARED_BYTES,
     MAX_THREADS_PER_BLOCK,
@@ -257,4 +256,4 @@ def _barrier_limit(device: DeviceLimits, barriers: int) -> int:
 
 def _cluster_limit(device: DeviceLimits, size: int) -> int:
     """Sentence 5."""
-    return UNLIMITED if size <= (MAX_CLUSTER_SIZE if device.clusters else 1) else 0
+    return UNLIMITED if size <= device.max_cluster_size else 0

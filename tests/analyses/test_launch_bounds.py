@@ -189,6 +189,11 @@ def test_launches_that_fail(
     assert bounds.failures(registers, static, dynamic) == failures
 
 
+def test_there_are_no_clusters_before_sm_90() -> None:
+    bounds = launch_bounds_of("sm_80", Directives(maxclusterrank=2))
+    assert bounds.failures(32) == (Failure("cluster", 2, 1, False),)
+
+
 def test_a_launch_that_fails_has_no_blocks_resident() -> None:
     for target in ("sm_53", "sm_60", "sm_75", "sm_90", "sm_120"):
         for threads in (32, 160, 512, 1000, 1024):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -47,6 +48,8 @@ _WARNINGS: dict[str, Ignored] = {
     r"is out of range. \.minnctapersm and \.maxntid will be": "block size above threads per SM",
     r"Too many maxnreg specified": "maxnreg above 255",
 }
+_HEADER = 3
+"""Lines before the first kernel."""
 
 
 class Compiled(NamedTuple):
@@ -80,30 +83,23 @@ def compile_for(target: str, tool: Path, directives: list[str]) -> list[Compiled
     report = ptxas.judge(source(target, directives, tool).encode(), ptxas=tool, arch=target)
     if not report.accepted:
         raise AssertionError(report.messages[:3])
-    warned = [message.text for message in report.messages]
+    length = len(_body().splitlines()) + len(("head", "{", "}"))
+    ignored: dict[int, list[Ignored]] = defaultdict(list)
+    for message in report.messages:
+        for pattern, reason in _WARNINGS.items():
+            if re.search(pattern, message.text):
+                named = re.search(r"for entry k(\d+)\b", message.text)
+                # where no kernel is named, the line is one of its own
+                kernel = int(named[1]) if named else ((message.line or 0) - 1 - _HEADER) // length
+                ignored[kernel].append(reason)
     rows: list[Compiled] = []
     for number, words in enumerate(directives):
         figures = report.kernels[f"k{number}"]
         if figures.registers is None:
             raise AssertionError(figures)
-        ignored = [
-            reason
-            for pattern, reason in _WARNINGS.items()
-            for text in warned
-            if re.search(pattern, text) and re.search(rf"\bk{number}\b", text)
-        ]
-        # this one message does not name its kernel
-        if not ignored and "minnctapersm" in words and "ntid" not in words:
-            ignored = ["minnctapersm without block size"]
-        rows.append(
-            Compiled(
-                target,
-                figures.registers,
-                figures.spill_store_bytes or 0,
-                "; ".join(ignored) or "-",
-                words,
-            )
-        )
+        reasons = "; ".join(ignored[number]) or "-"
+        spilled = figures.spill_store_bytes or 0
+        rows.append(Compiled(target, figures.registers, spilled, reasons, words))
     return rows
 
 
