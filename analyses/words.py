@@ -45,14 +45,17 @@ _OFFSETS: Final = frozenset({"add.s64", "add.u64", "add.s32", "add.u32"})
 class Operation(NamedTuple):
     """A step that is left, with the words that it reads and writes.
 
-    `keeps` are the written words of which something remains. `materialised` is how many more registers it
-    needs while it happens, for constants that it cannot take as they are.
+    `keeps` are the written words of which something remains. `flags_read` and `flags_written` are registers
+    without words: predicates. `materialised` is how many more registers it needs while it happens, for
+    constants that it cannot take as they are.
     """
 
     step: Step
     reads: frozenset[int]
     writes: frozenset[int]
     keeps: frozenset[int]
+    flags_read: tuple[int, ...]
+    flags_written: tuple[int, ...]
     materialised: int
 
 
@@ -123,8 +126,12 @@ class _Lowering:
             else:
                 reads = held
         reads.discard(FREE)
+        flags = tuple(register for register in step.reads if not self.sizes[register])
         return Operation(
-            step, frozenset(reads), frozenset(writes), frozenset(keeps), self.materialised(step)
+            step, frozenset(reads), frozenset(writes), frozenset(keeps),
+            (*flags, step.guard) if step.guard >= 0 else flags,
+            tuple(register for register in step.writes if not self.sizes[register]),
+            self.materialised(step),
         )
 
     # -- the words of a register ----------------------------------------------------------------
