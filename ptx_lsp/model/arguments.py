@@ -34,6 +34,8 @@ _LABEL = Argument("label")
 _FUNCTION = Argument("function")
 SELECTORS = frozenset({".b0", ".b1", ".b2", ".b3", ".h0", ".h1"})
 """What video instructions take of a register: a byte or a half."""
+COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
+"""Of any vector: ptxas does not look at how many elements there are."""
 
 
 def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argument, ...]:
@@ -152,7 +154,7 @@ def _member(function: Function, value: nodes.Member) -> Argument:
         return UNKNOWN
     whole = argument(function, value.object)
     component = value.components[0].text
-    if whole.kind in ("vector", "special") and whole.parts:
+    if whole.kind in ("vector", "special") and whole.parts and component in COMPONENTS:
         return whole.parts[0]
     if whole.kind == "register" and component in SELECTORS:
         return whole._replace(suffix=component)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa import special_registers
-from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.line import operand_or_line
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.arguments import COMPONENTS
 from ptx_lsp.model.components import WrongComponent, wrong_components
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
@@ -26,7 +26,7 @@ def unknown_component(function: Function) -> Iterator[Finding]:
     where `%tid` is declared, `%tid.x` is a component of that register.
 
     ## Why it matters
-    ptxas rejects it, with `Unknown video selector` or `Unknown field`.
+    ptxas rejects it, with `Unknown vector selector`, `Unknown video selector` or `Unknown field`.
 
     ## Example
     ```ptx
@@ -35,8 +35,8 @@ def unknown_component(function: Function) -> Iterator[Finding]:
     .address_size 64
     .entry kernel()
     {
-        .reg .u32 %tid;
-        mov.u32 %tid, %tid.x;
+        .reg .u32 %r1;
+        mov.u32 %r1, %tid.X;
         ret;
     }
     ```
@@ -55,30 +55,42 @@ def unknown_component(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant cannot be told.
+    The fix writes a component in small letters, or deletes that of a special register which has only one
+    value. For other components there is none: what was meant cannot be told.
     """
     for wrong in wrong_components(function):
         word = wrong.member.components[0]
         if word.text in _OF_PTX_1:
             continue  # the rule `legacy-syntax`
-        place, exact = operand_or_line(function, wrong.instruction, word)
-        yield Finding(place, _message(wrong), (*exact, *_declaration(wrong)))
+        message, remedy = _judged(function, wrong)
+        yield Finding(function.place(word), message, tuple(_declaration(wrong)), remedy)
 
 
-def _message(wrong: WrongComponent) -> str:
-    name, word = wrong.symbol.name, wrong.member.components[0].text
+def _judged(function: Function, wrong: WrongComponent) -> tuple[str, Remedy | None]:
+    name, word = wrong.symbol.name, wrong.member.components[0]
+    component = word.text
     match wrong.of:
         case "vector":
-            return f"`{name}` has no component `{word}`; those of a vector are `.x`, `.y`, `.z`, `.w`"
+            message = f"`{name}` has no component `{component}`"
+            lower = component.lower()
+            if lower in COMPONENTS:
+                remedy = Remedy(f"Write `{lower}`", (Replacement(function.place(word), lower),))
+                return f"{message}; did you mean `{lower}`?", remedy
+            return f"{message}; those of a vector are `.x`, `.y`, `.z`, `.w`", None
+        case "special register":
+            rest = Place(function.node, wrong.member.object.end, wrong.member.end)
+            remedy = Remedy(f"Delete `{component}`", (Replacement(rest, ""),))
+            return f"`{name}` is one value, and has no component `{component}`", remedy
         case "register" if special_registers.find(name) is not None:
-            return (
+            message = (
                 f"`{name}` is here a register of this function, which hides the special register,"
-                f" and has no component `{word}`"
+                f" and has no component `{component}`"
             )
+            return message, None
         case "register":
-            return f"`{name}` is no vector and has no component `{word}`"
-        case _:
-            return f"`{name}` has no components, so none called `{word}`"
+            return f"`{name}` is no vector and has no component `{component}`", None
+        case "other":
+            return f"`{name}` has no components, so none called `{component}`", None
 
 
 def _declaration(wrong: WrongComponent) -> Iterator[tuple[Place, str]]:
