@@ -278,9 +278,7 @@ def element(part: Argument) -> Argument:
     type = TYPES.get(part.type.partition("|")[0]) if part.kind == "special" else None
     if type is None or part.parts:
         return part
-    if type.kind is Kind.PREDICATE:
-        return Argument("unknown")
-    return Argument("register", f".b{type.width}")
+    return Argument("register", ".u32" if type.kind is Kind.PREDICATE else f".b{type.width}")
 
 
 def _types(wanted: Operand) -> list[Type]:
@@ -293,6 +291,8 @@ def _vector(wanted: Operand, given: Argument, count: int) -> str:
         return f"a vector cannot stand here: {_expected(wanted)} is expected"
     if count >= 0 and len(given.parts) not in (count, *wanted.lengths):
         return f"a vector of {count} elements is expected here, not of {len(given.parts)}"
+    if all(part.kind == "special" and part.type == ".pred" for part in given.parts):
+        return f"a vector of predicates cannot stand here: {_expected(wanted)} is expected"
     single = replace(wanted, count=0)
     return next((why for part in given.parts if (why := mismatch(single, element(part)))), "")
 

@@ -28,8 +28,11 @@ class SpecialRegister:
 
     @property
     def example(self) -> str:
-        """An instruction that reads it."""
-        name = re.sub(r"\[(\d).*?\]|\(.*\)", lambda found: found[1] or "0", self.name)
+        """An instruction that reads it, of those with numbers the first."""
+        return self.example_of(re.sub(r"\[(\d).*?\]|\(.*\)", lambda found: found[1] or "0", self.name))
+
+    def example_of(self, name: str) -> str:
+        """The same for one of its names."""
         register = {".pred": "%p1", ".u64": "%rd1"}.get(self.type, "%r1")
         return f"mov{self.type} {register}, {name}{'.x' if self.vector > 1 else ''};"
 
