@@ -57,4 +57,7 @@ PRAGMAS: Final[dict[str, Requirement]] = {
     "enable_smem_spilling": parse_requirement("8.7", 75),
     "frequency": parse_requirement("9.0", 10),
 }
-"""First words of a `.pragma` that ptxas knows later than `.pragma` itself."""
+"""First words of a `.pragma` in a body that ptxas knows later than `.pragma` itself."""
+
+PRAGMAS_OF_BODIES: Final = frozenset({"used_bytes_mask", "enable_smem_spilling", "frequency"})
+"""Those that ptxas refuses before a body and at module level."""

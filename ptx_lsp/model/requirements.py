@@ -134,7 +134,8 @@ def part_demands(module: Module, use: Use) -> Iterator[Demand]:
                     yield from _feature(use.place, "kernel prototype")
                 for parameter in node.parameters[-1:] if node.parameters else ():
                     last = parameter.declarators[-1].name if parameter.declarators else parameter
-                    yield from _feature(Place.of(use.owner, last), "kernel parameter")
+                    place = _reported(module, Place.of(use.owner, last))
+                    yield from _feature(place, "kernel parameter")
             yield from _attributes(use.owner, node.attributes)
         case nodes.File(path=path, end=end) if path.end < end:
             yield from _feature(use.place, "time of a file")
@@ -170,6 +171,7 @@ def declaration_demands(module: Module, declared: Declared) -> Iterator[Demand]:
         place = declared.place(declarator.name)
         if declared.space == ".param" and declared.where in ("parameter", "return"):
             unsized = None in declarator.dimensions
+            place = _reported(module, place)
             yield from _feature(place, "unsized parameter" if unsized else "parameter in memory")
         elif declared.space == ".param" and declared.where == "body" and not _is_own(module, declared):
             yield from _feature(place, "`.param` variable in a body")
@@ -277,6 +279,19 @@ def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> It
             yield from _feature(declared.place(value), where)
         case _:
             pass
+
+
+_BETWEEN = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+
+
+def _reported(module: Module, place: Place) -> Place:
+    """The name of a parameter, or what follows it where that is on another line: ptxas names its line."""
+    _, end = module.span(place)
+    between = _BETWEEN.match(module.document.source.data, end)
+    if between is None or b"\n" not in between[0]:
+        return place
+    after = place.end + len(between[0])
+    return Place(place.owner, after, after + 1)
 
 
 def _is_own(module: Module, declared: Declared) -> bool:
