@@ -61,8 +61,9 @@ def _of_function(function: Function) -> tuple[Unmet, ...]:
     version, target = function.module.version, function.module.target
     assert version is not None
     assert target is not None
-    found = list(_of_instructions(function, target))
-    for demand in special_register_demands(function):
+    registers = special_register_demands(function)
+    found = list(_of_instructions(function, target, registers))
+    for demand in registers:
         found += _of_demand(demand, version, target)
     return tuple(found)
 
@@ -79,9 +80,16 @@ def _in_words(what: str) -> str:
     return f"`{what}`"
 
 
-def _of_instructions(function: Function, target: Target) -> Iterator[Unmet]:
+def _of_instructions(
+    function: Function, target: Target, registers: tuple[Demand, ...]
+) -> Iterator[Unmet]:
     for instruction, verdict in checks(function):
         for need in verdict.unmet:
+            if any(
+                demand.ways == need.ways and instruction.start <= demand.place.start < instruction.end
+                for demand in registers
+            ):
+                continue  # it is the special register that needs it
             index = _modifier(instruction, need)
             words = instruction.opcode.text.split(".")
             what = f"`.{words[index]}`" if index else f"`{_name(verdict, words)}`"
