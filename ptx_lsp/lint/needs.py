@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ptx_lsp.facts import fact
@@ -13,8 +13,8 @@ from ptx_lsp.isa.verdict import Verdict
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.model.checks import checks
-from ptx_lsp.model.declarations import declarations
-from ptx_lsp.model.directives import directives
+from ptx_lsp.model.declarations import Declared, declarations, declarations_of
+from ptx_lsp.model.directives import Use, directives, directives_of
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -45,13 +45,10 @@ def unmet(module: Module) -> Iterator[Unmet]:
     version, target = module.version, module.target
     if version is None or target is None:
         return
-    for use in directives(module):
-        if use.row is None or satisfies(use.row.since, version, target):
-            for demand in part_demands(module, use):
-                yield from _of_demand(demand, version, target)
-    for declared in declarations(module):
-        for demand in declaration_demands(module, declared):
-            yield from _of_demand(demand, version, target)
+    outside = [use for use in directives(module) if not isinstance(use.owner, nodes.Function)]
+    declared = [one for one in declarations(module) if one.where == "module"]
+    for demand in _demands(module, outside, declared):
+        yield from _of_demand(demand, version, target)
     for function in module.functions:
         yield from _of_function(function)
 
@@ -63,9 +60,23 @@ def _of_function(function: Function) -> tuple[Unmet, ...]:
     assert target is not None
     registers = special_register_demands(function)
     found = list(_of_instructions(function, target, registers))
-    for demand in registers:
+    others = _demands(function.module, directives_of(function), declarations_of(function))
+    for demand in (*registers, *others):
         found += _of_demand(demand, version, target)
     return tuple(found)
+
+
+def _demands(
+    module: Module, uses: Iterable[Use], declared: Iterable[Declared]
+) -> Iterator[Demand]:
+    version, target = module.version, module.target
+    assert version is not None
+    assert target is not None
+    for use in uses:
+        if use.row is None or satisfies(use.row.since, version, target):
+            yield from part_demands(module, use)
+    for one in declared:
+        yield from declaration_demands(module, one)
 
 
 def _of_demand(demand: Demand, version: Version, target: Target) -> Iterator[Unmet]:
