@@ -57,6 +57,8 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
         return
     told: set[str] = set()
     for use in directives(module):
+        if use.is_param_in_body:
+            continue  # the rule `needs-version`
         for word in (use.name, *use.linkage, *_attributes(use.node)):
             row = find(word.text)
             if row is None or not row.is_accepted or (word is use.name and use.where not in row.places):
