@@ -3,12 +3,13 @@
 1. `.minnctapersm` counts only beside a block size: `.reqntid`, else `.maxntid`.
 2. It is ignored where it is above the number of blocks that an SM holds, and where so many blocks, each
    in whole warps, are more threads than an SM holds.
-3. A block size above the threads of an SM is ignored, and `.minnctapersm` with it.
+3. It is ignored with a block size above the threads of an SM, which is ignored itself (and no block is
+   so large: the rule `block-too-large`).
 4. `.maxnreg` above 255 is ignored; below what ptxas needs at least it is raised to that.
 5. `.maxnreg` is followed even where a block of that size cannot have so many registers.
 6. Of a repeated directive the last one counts.
 
-Source: ptxas 13.5 (docs/ptxas.md, section 4.4). It warns of 1 to 4, and is silent on 5.
+Source: ptxas 13.5 (docs/ptxas.md, section 4.4). It warns of 1 to 4, and is silent on 5 and 6.
 """
 
 from __future__ import annotations
@@ -76,10 +77,9 @@ def _of(heads: Tuning, limits: SmLimits | None) -> Iterator[Ignored]:
     if limits is None:
         return
     if block is not None and block.product and block.product > limits.threads_per_sm:
-        reason = f"an SM holds {limits.threads_per_sm} threads, not {block.product}"
-        yield Ignored(block, reason)
         if minimum is not None:
-            yield Ignored(minimum, f"`{block.name}` is ignored", block)
+            reason = f"a block of {block.product} threads is more than an SM holds"
+            yield Ignored(minimum, reason, block)
     elif block is not None and minimum is not None:
         yield from _of_minimum(minimum, block, limits)
     maximum = heads.last(".maxnreg")

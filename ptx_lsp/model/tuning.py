@@ -91,3 +91,18 @@ def given_in(directives: tuple[nodes.Directive, ...]) -> Tuning:
             if directive.name.text != ".pragma"
         )
     )
+
+
+class Signature(NamedTuple):
+    """What a function, or a call prototype, returns and promises."""
+
+    node: nodes.Function | nodes.CallPrototype
+    tuning: Tuning
+
+
+@fact
+def signatures(function: Function) -> tuple[Signature, ...]:
+    """That of a `.func` itself, and those of the call prototypes in a body."""
+    own = () if function.is_kernel else (Signature(function.node, tuning(function)),)
+    prototypes = (node for node in function.body.statements if isinstance(node, nodes.CallPrototype))
+    return (*own, *(Signature(node, given_in(node.directives)) for node in prototypes))

@@ -65,7 +65,8 @@ def _problem(given: Given) -> str | None:
         return None
     if product > MAX_THREADS_PER_BLOCK:
         end = "no launch can have it" if given.name == ".reqntid" else "no launch can have so many"
-        return f"`{given.name}` allows {product} threads; a block has {MAX_THREADS_PER_BLOCK} at most, and {end}"
+        most = MAX_THREADS_PER_BLOCK
+        return f"`{given.name}` is {product} threads; a block has {most} at most, and {end}"
     if given.name == ".reqntid" and extent[2] > MAX_BLOCK_DIMENSIONS[2]:
         return (
             f"the third dimension of a block is {MAX_BLOCK_DIMENSIONS[2]} at most, not {extent[2]}; "

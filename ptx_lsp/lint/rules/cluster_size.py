@@ -19,8 +19,8 @@ def cluster_size(function: Function) -> Iterator[Finding]:
     Reports a `.reqnctapercluster` with a 0 in it, or of more than 16 blocks, and a `.maxclusterrank` of 0.
 
     ## Why it matters
-    ptxas takes them and says nothing. It drops a directive whose first number is 0; a cluster above 16 blocks,
-    or with a 0 in another dimension, cannot be launched.
+    ptxas takes them and says nothing. It drops a directive whose first number is 0; a cluster above 16
+    blocks, or with a 0 in another dimension, cannot be launched.
 
     ## Example
     ```ptx

@@ -16,8 +16,7 @@ def ignored_directive(function: Function) -> Iterator[Finding]:
 
     ## What it does
     Reports `.minnctapersm` without `.maxntid` or `.reqntid`, one that asks for more blocks or threads than
-    an SM of the target holds, a block larger than an SM, and `.maxnreg` above 255 or below what ptxas
-    needs at least.
+    an SM of the target holds, and `.maxnreg` above 255 or below what ptxas needs at least.
 
     ## Why it matters
     The kernel gets the registers and blocks that it would get without the directive. ptxas warns, without a

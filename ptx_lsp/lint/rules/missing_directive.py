@@ -16,8 +16,8 @@ def missing_directive(function: Function) -> Iterator[Finding]:
     """A directive of a kernel that another one needs.
 
     ## What it does
-    Reports `.blocksareclusters` in a kernel without `.reqntid` or `.reqnctapercluster`. One that begins with
-    0 counts as not given.
+    Reports `.blocksareclusters` in a kernel without `.reqntid` or `.reqnctapercluster`. A
+    `.reqnctapercluster` that begins with 0 counts as not given.
 
     ## Why it matters
     ptxas rejects the kernel, and names the line of its closing brace.
@@ -60,10 +60,11 @@ def missing_directive(function: Function) -> Iterator[Finding]:
     related: list[tuple[Place, str]] = []
     for name in (".reqntid", ".reqnctapercluster"):
         given = heads.last(name)
-        if given is None or given.is_unset:
+        if given is None:
             missing.append(f"`{name}`")
-            if given is not None:
-                related.append((function.place(given.node), "0 stands for none"))
+        elif name == ".reqnctapercluster" and given.is_unset:
+            missing.append(f"`{name}`")
+            related.append((function.place(given.node), "0 stands for none"))
     if missing:
         message = f"`.blocksareclusters` needs {' and '.join(missing)} beside it"
         yield Finding(function.place(blocks.node.name), message, tuple(related))
