@@ -55,6 +55,8 @@ def unknown_pragma(module: Module) -> Iterator[Finding]:
         name, _ = split(use.text)
         if name in PRAGMAS and (name == use.text or name != "nounroll"):
             continue
+        if not use.text.isascii():
+            continue  # the rule `not-ptx`
         guess = nearest(name.strip().lower(), list(PRAGMAS))
         message = f'`"{use.text}"` is not a pragma that ptxas knows'
         remedy = None
