@@ -42,17 +42,21 @@ def difference(first: nodes.Function, second: nodes.Function) -> Difference | No
             if differing is not None:
                 name = other.declarator.name
                 return Difference(f"the {what} `{name.text}` has another {differing}", name)
-    if is_noreturn(first) != is_noreturn(second):
-        return Difference("only one of the two is `.noreturn`")
-    return _preserving_differs(first, second)
+    return promise_difference(first, second)
 
 
-def is_noreturn(function: nodes.Function) -> bool:
+def is_noreturn(function: nodes.Function | nodes.CallPrototype) -> bool:
     return any(directive.name.text == ".noreturn" for directive in function.directives)
 
 
-def _preserving_differs(first: nodes.Function, second: nodes.Function) -> Difference | None:
-    """ptxas finds this when it makes code, as registers that differ."""
+def promise_difference(
+    first: nodes.Function | nodes.CallPrototype, second: nodes.Function | nodes.CallPrototype
+) -> Difference | None:
+    """Whether two differ in `.noreturn`, or in the registers preserved. ptxas finds the latter when it
+    makes code.
+    """
+    if is_noreturn(first) != is_noreturn(second):
+        return Difference("only one of the two is `.noreturn`")
     former, latter = given_in(first.directives), given_in(second.directives)
     for name in (".abi_preserve", ".abi_preserve_control"):
         one, other = former.first(name), latter.first(name)
