@@ -1,0 +1,209 @@
+"""The control flow graph of a function: basic blocks and the edges between them.
+
+1. A block is a run of steps that is entered at its first step and left at its last. Steps after which
+   control may go elsewhere (`bra`, `brx.idx`, `ret`, `exit`, `trap`, a call of a `.noreturn` function)
+   end a block; a label begins one.
+2. A guarded jump goes to its target or on; `bra` under no guard only to its target. A guarded `ret`,
+   `exit` or `trap` goes on, or leaves; an unguarded one leaves. So does the end of the text.
+3. `brx.idx` goes to each label of its list. Where that list, or the target of a `bra`, is not known, the
+   jump may go to every label of the function, and its block is `unknown`.
+4. The last block of the graph, `exit`, is empty: all that leaves the function goes there.
+5. Block 0 is where the function is entered. What cannot be reached from there stays in the graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from analyses.steps import Step, steps
+from ptx_lsp.facts import fact
+from ptx_lsp.model.calls import calls
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import FunctionName, Label, TargetTable
+from ptx_lsp.syntax import nodes
+
+JUMPS = frozenset({"bra", "brx"})
+LEAVES = frozenset({"ret", "exit", "trap"})
+
+
+class Block(NamedTuple):
+    """Steps `first` to `end` (without `end`). `labels` are those at its beginning.
+
+    Of the successors of a guarded jump, the block that is reached when it does not jump comes first.
+    """
+
+    number: int
+    first: int
+    end: int
+    labels: tuple[str, ...]
+    successors: tuple[int, ...]
+    predecessors: tuple[int, ...]
+    is_unknown: bool
+
+    @property
+    def steps(self) -> range:
+        return range(self.first, self.end)
+
+    @property
+    def splits(self) -> bool:
+        """Whether control leaves it in more than one way."""
+        return len(self.successors) > 1
+
+
+@dataclass(frozen=True)
+class Cfg:
+    """The graph. `blocks` are in the order of the text, `exit` is the last."""
+
+    blocks: tuple[Block, ...]
+    starts: tuple[int, ...]
+    """The first step of each block but `exit`."""
+
+    @property
+    def exit(self) -> int:
+        """The number of the empty block at the end."""
+        return len(self.blocks) - 1
+
+    @cached_property
+    def block_of(self) -> tuple[int, ...]:
+        """For each step, the number of its block."""
+        return tuple(block.number for block in self.blocks for _ in block.steps)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The blocks that can be reached, in reverse postorder: first those that lead to others."""
+        return order(tuple(block.successors for block in self.blocks), 0)
+
+    @cached_property
+    def reached(self) -> frozenset[int]:
+        """The blocks that can be reached."""
+        return frozenset(self.order)
+
+
+@fact
+def cfg(function: Function) -> Cfg:
+    """The control flow graph of `function`."""
+    return _Builder(function).build()
+
+
+def order(edges: tuple[tuple[int, ...], ...], root: int) -> tuple[int, ...]:
+    """What can be reached from `root`, in reverse postorder."""
+    seen = {root}
+    postorder: list[int] = []
+    path = [(root, iter(edges[root]))]
+    while path:
+        node, following = path[-1]
+        for target in following:
+            if target not in seen:
+                seen.add(target)
+                path.append((target, iter(edges[target])))
+                break
+        else:
+            postorder.append(node)
+            path.pop()
+    return tuple(reversed(postorder))
+
+
+class _Builder:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.steps = steps(function).steps
+        self.without_return = _without_return(function)
+        self.names: dict[int, list[str]] = {}
+        """The labels before each step."""
+        self.at: dict[int, int] = {}
+        """The step that each label stands before, by the start of its name."""
+
+    def build(self) -> Cfg:
+        self.place_labels()
+        count = len(self.steps)
+        starts = sorted({0, *self.names, *self.cuts()} - {count}) if count else []
+        number_of = {start: number for number, start in enumerate(starts)}
+        number_of[count] = len(starts)
+        ends = [*starts[1:], count]
+        ways = [self.ways(start, end) for start, end in zip(starts, ends, strict=False)]
+        successors = [
+            tuple(dict.fromkeys(number_of[step] for step in targets)) for targets, _ in ways
+        ]
+        predecessors: list[list[int]] = [[] for _ in range(len(starts) + 1)]
+        for number, targets in enumerate(successors):
+            for target in targets:
+                predecessors[target].append(number)
+        blocks = [
+            Block(
+                number, start, end, tuple(self.names.get(start, ())), successors[number],
+                tuple(predecessors[number]), ways[number][1],
+            )
+            for number, (start, end) in enumerate(zip(starts, ends, strict=False))
+        ]
+        last = Block(
+            len(starts), count, count, tuple(self.names.get(count, ())), (),
+            tuple(predecessors[-1]), False,
+        )
+        return Cfg((*blocks, last), tuple(starts))
+
+    def place_labels(self) -> None:
+        position = 0
+        for statement in self.function.body.statements:
+            if type(statement) is nodes.Instruction:
+                position += 1
+            elif type(statement) is nodes.Label:
+                symbol = self.function.body.symbols.get(statement.name.start)
+                if isinstance(symbol, Label):
+                    self.names.setdefault(position, []).append(symbol.name)
+                    self.at[symbol.place.start] = position
+
+    def cuts(self) -> list[int]:
+        """Where blocks begin because the step before ends one."""
+        return [step.number + 1 for step in self.steps if self.ends_block(step)]
+
+    def ends_block(self, step: Step) -> bool:
+        opcode = step.opcode
+        return opcode in JUMPS or opcode in LEAVES or step.node.start in self.without_return
+
+    def ways(self, first: int, end: int) -> tuple[tuple[int, ...], bool]:
+        """The steps that control may go on with after the block, and whether they are not known."""
+        count = len(self.steps)
+        if end == first:
+            return (end,), False
+        step = self.steps[end - 1]
+        onward = (end,) if step.is_guarded else ()
+        if step.opcode in JUMPS:
+            targets = self.targets(step)
+            if targets is None:
+                return (*onward, *sorted(self.at.values())) or (count,), True
+            return (*onward, *targets), False
+        if self.ends_block(step):
+            return (*onward, count), False
+        return (end,), False
+
+    def targets(self, step: Step) -> tuple[int, ...] | None:
+        """The steps that a jump goes to; None where they are not known."""
+        name = step.node.operands[-1] if step.node.operands else None
+        symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
+        match symbol:
+            case Label() if symbol.place.start in self.at:
+                return (self.at[symbol.place.start],)
+            case TargetTable():
+                listed = [self.function.resolve(item) for item in symbol.node.names]
+                found = [self.at.get(s.place.start) for s in listed if isinstance(s, Label)]
+                known = [position for position in found if position is not None]
+                return tuple(known) if known and len(known) == len(listed) else None
+            case _:
+                return None
+
+
+def _without_return(function: Function) -> frozenset[int]:
+    """Where the calls begin that do not come back."""
+    return frozenset(
+        call.node.start
+        for call in calls(function)
+        if call.callees and all(_never_returns(callee.symbol) for callee in call.callees)
+    )
+
+
+def _never_returns(symbol: object) -> bool:
+    if not isinstance(symbol, FunctionName):
+        return False
+    return any(directive.name.text == ".noreturn" for directive in symbol.node.directives)
