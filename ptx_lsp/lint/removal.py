@@ -25,8 +25,9 @@ def removal(function: Function, node: nodes.Directive) -> Replacement:
         first -= 1
     while last < len(data) and data[last] in _BLANK:
         last += 1
-    if data[first - 1 : first] == b"\n" and data[last : last + 1] == b"\n":
-        return Replacement(Place(function.node, first - base, last + 1 - base), "")
+    line_end = next((word for word in (b"\n", b"\r\n") if data.startswith(word, last)), None)
+    if data[first - 1 : first] == b"\n" and line_end is not None:
+        return Replacement(Place(function.node, first - base, last + len(line_end) - base), "")
     if last == end:
         return Replacement(Place(function.node, first - base, end - base), "")
     return Replacement(Place(function.node, start - base, last - base), "")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.ignored_directives import too_many_registers as found_in
+from analyses.device_limits import MAX_THREADS_PER_BLOCK
+from analyses.launch_bounds import launch_bounds
+from analyses.occupancy import most_registers
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import tuning
 
 
 @function_rule("too-many-registers", code="W214")
@@ -51,12 +54,17 @@ def too_many_registers(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the block may be too large, or the registers too many.
     """
-    found = found_in(function)
-    if found is None:
+    heads, bounds = tuning(function), launch_bounds(function)
+    given, block = heads.last(".maxnreg"), heads.block
+    if bounds is None or given is None or block is None:
         return
+    if bounds.limit_source != "maxnreg" or not bounds.exceeds_block:
+        return
+    threads = min(bounds.threads_per_block, MAX_THREADS_PER_BLOCK)
+    most = most_registers(bounds.device, threads, 1)
     yield Finding(
-        function.place(found.given.node),
-        f"`.maxnreg {found.given.values[0]}` is too much for a block of {found.block.product} threads, "
-        f"which can have {found.most} registers each",
-        ((function.place(found.block.node), "the size of a block"),),
+        function.place(given.node),
+        f"{bounds.register_limit} registers are too many for a block of {threads} threads, "
+        f"which can have {most} each",
+        ((function.place(block.node), "the size of a block"),),
     )
