@@ -3,14 +3,15 @@
 1. A direct call names a function; a call through a list of targets may reach each of them; any other call
    through a register may reach anything.
 2. A function is recursive where some way of calls leads back to it.
-3. A function is external where the module has no definition of it.
+3. A call is external where it reaches a function that the module does not define.
+
+None of this is kept: it depends on other functions too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptx_lsp.facts import fact
 from ptx_lsp.model.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import FunctionName
@@ -18,48 +19,42 @@ from ptx_lsp.model.symbols import FunctionName
 
 @dataclass(frozen=True)
 class CallsMade:
-    """What one function calls. `by_step` has, where each call begins, the functions that it may reach and
-    that the module defines.
+    """What one function calls. `reached` has, by where a call begins, the functions of the module that it
+    may reach.
     """
 
-    by_start: dict[int, tuple[Function, ...]]
+    reached: dict[int, tuple[Function, ...]]
     has_indirect: bool
     has_external: bool
     is_recursive: bool
 
 
-@fact
 def calls_made(function: Function) -> CallsMade:
     """The calls of `function`, and whether they lead back to it."""
-    by_start: dict[int, tuple[Function, ...]] = {}
-    indirect = external = False
-    for call in calls(function):
-        reached = _reached(function, call)
-        by_start[call.node.start] = reached
-        indirect = indirect or call.table is not None
-        external = external or (call.table is None and not reached)
-    return CallsMade(by_start, indirect, external, _leads_back(function))
+    reached = {call.node.start: _reached(function, call) for call in calls(function)}
+    return CallsMade(
+        reached,
+        has_indirect=any(call.table is not None for call in calls(function)),
+        has_external=any(
+            call.table is None and not reached[call.node.start] for call in calls(function)
+        ),
+        is_recursive=_leads_back(function),
+    )
 
 
 def _reached(function: Function, call: Call) -> tuple[Function, ...]:
-    names = {c.symbol.name for c in call.callees if isinstance(c.symbol, FunctionName)}
-    return tuple(_definitions(function, names))
-
-
-def _definitions(function: Function, names: set[str]) -> list[Function]:
-    return [
-        other
-        for name in sorted(names)
-        for other in function.module.definitions.get(name, ())
-    ]
+    definitions = function.module.definitions
+    names = [c.symbol.name for c in call.callees if isinstance(c.symbol, FunctionName)]
+    return tuple(definitions[name] for name in dict.fromkeys(names) if name in definitions)
 
 
 def _leads_back(function: Function) -> bool:
     seen: set[int] = set()
     waiting = [function]
     while waiting:
-        for call in calls(waiting.pop()):
-            for other in _reached(function, call):
+        caller = waiting.pop()
+        for call in calls(caller):
+            for other in _reached(caller, call):
                 if other is function:
                     return True
                 if id(other) not in seen:

@@ -12,9 +12,8 @@ and may stand for parts of several registers of PTX.
    - A product or shift that is only added to an address disappears in the addition.
 3. Constants, addresses of variables, parameters of a kernel, `%ntid` and `%nctaid` are read from the
    instruction or from the constant bank: they need no word (`FREE`).
-4. A slot of local memory, such as compilers without optimisation give to each variable, is held in words
-   as well, provided that it is only ever read and written as a whole, at a constant offset.
-5. What makes none of the values that are left is gone: it is no operation of the machine.
+   The generic address of a local variable does, for it is computed.
+4. What makes none of the values that are left is gone: it is no operation of the machine.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from analyses.local_slots import local_slots
 from analyses.steps import Step, Steps, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.isa.types import TYPES
@@ -98,8 +96,6 @@ class _Lowering:
                 self.writers[register].append(step)
             for register in step.reads:
                 self.readers[register].append(step)
-        self.slots = local_slots(function)
-        self.slot_words: dict[tuple[object, ...], tuple[int, ...]] = {}
         self.values: list[tuple[int, ...] | None] = [None] * len(flow.registers)
         self.pending = [False] * len(flow.registers)
         self.made = [False] * len(flow.registers)
@@ -118,13 +114,6 @@ class _Lowering:
         reads = {word for register in step.reads for word in self.value(register)}
         writes = {word for register in step.writes for word in self.own(register)}
         keeps = {word for register in step.keeps for word in self.own(register)}
-        slot = self.slots.get(step.number)
-        if slot is not None:
-            held = set(self.slot(slot.key, slot.bytes))
-            if step.opcode == "st":
-                writes, reads = held, {w for r in slot.values for w in self.value(r)}
-            else:
-                reads = held
         reads.discard(FREE)
         flags = tuple(register for register in step.reads if not self.sizes[register])
         return Operation(
@@ -189,7 +178,7 @@ class _Lowering:
             case "ld" if not step.reads and self.function.is_kernel and ".param" in step.spelling:
                 return (FREE,) * size
             case "cvta":
-                return self.single(step.reads) if step.reads else (FREE,) * size
+                return self.generic(step, size)
             case "cvt":
                 return self.converted(step)
             case "add" if step.spelling in _OFFSETS and self.is_offset(register, step):
@@ -200,6 +189,11 @@ class _Lowering:
                 return None if index is None else (*index, *(FREE,) * size)[:size]
             case _:
                 return None
+
+    def generic(self, step: Step, size: int) -> tuple[int, ...] | None:
+        if ".local" in step.spelling and ".to" not in step.spelling:
+            return None
+        return self.single(step.reads) if step.reads else (FREE,) * size
 
     def moved(self, register: int, step: Step, size: int) -> tuple[int, ...] | None:
         source = step.node.operands[-1]
@@ -272,12 +266,7 @@ class _Lowering:
         symbol = self.function.body.symbols.get(operand.start)
         return self.flow.numbers.get(id(symbol)) if symbol is not None else None
 
-    # -- slots and constants --------------------------------------------------------------------
-
-    def slot(self, key: tuple[object, ...], size_bytes: int) -> tuple[int, ...]:
-        if key not in self.slot_words:
-            self.slot_words[key] = self.fresh(max(1, size_bytes // 4))
-        return self.slot_words[key]
+    # -- constants --------------------------------------------------------------------------
 
     def materialised(self, step: Step) -> int:
         """A store takes its values from registers; only a single zero is one already."""

@@ -159,6 +159,15 @@ class Module:
                     return symbol
         return found
 
+    @cached_property
+    def definitions(self) -> dict[str, Function]:
+        """The functions that have a body, by name; the first of each."""
+        found: dict[str, Function] = {}
+        for function in self.functions:
+            if function.symbol.is_definition:
+                found.setdefault(function.name, function)
+        return found
+
     def definition(self, name: str) -> FunctionName | None:
         """The body of a function that may be declared several times, else its first declaration."""
         symbols = [s for _, s in self.names.get(name, ()) if isinstance(s, FunctionName)]
