@@ -3,10 +3,10 @@
 1. A register is live before a step that reads it (its guard included), and before a step after which it
    is live unless that step writes all of it.
 2. A register of which something remains when it is written (`Step.keeps`) is not made dead by that.
-   The first such write still begins its life: before it, the register is live only where some way leads
-   there on which it was written.
 3. At the end of a block, live is what is live at the beginning of some successor.
 4. At `exit`, the registers of the function's return parameters are live.
+5. All that only where some way leads on which the register was written: what has no value yet does not
+   live. Code that is not reached counts as if each of its blocks were entered.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-from analyses.cfg import Cfg, cfg
+from analyses.cfg import Block, Cfg, cfg
 from analyses.steps import Step, Steps, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -31,25 +31,26 @@ class Liveness:
     live_out: tuple[frozenset[int], ...]
     kills: tuple[frozenset[int], ...]
     """For each step, the registers whose lives begin there."""
+    unborn: tuple[dict[int, int], ...]
+    """For each block, what no way to it has written, with the first step that does; past its end if none."""
 
     def backward(self, block: int) -> Iterator[tuple[Step, set[int]]]:
         """The steps of `block` from last to first, each with what is live after it.
 
         The set is the same one all the time, and changes as the iteration goes on.
         """
-        found = self.cfg.blocks[block]
         live = set(self.live_out[block])
-        for number in range(found.end - 1, found.first - 1, -1):
+        for number in reversed(self.cfg.blocks[block].steps):
             step = self.steps.steps[number]
             yield step, live
-            _before(step, self.kills[number], live)
+            self._step_back(block, step, live)
 
     def before(self, number: int) -> frozenset[int]:
         """What is live before step `number`."""
         block = self.cfg.block_of[number]
         for step, live in self.backward(block):
             if step.number == number:
-                _before(step, self.kills[number], live)
+                self._step_back(block, step, live)
                 return frozenset(live)
         raise IndexError(number)
 
@@ -60,6 +61,12 @@ class Liveness:
             if step.number == number:
                 return frozenset(live)
         raise IndexError(number)
+
+    def _step_back(self, block: int, step: Step, live: set[int]) -> None:
+        _before(step, self.kills[step.number], live)
+        unborn = self.unborn[block]
+        if unborn:
+            live.difference_update([one for one in live if unborn.get(one, -1) >= step.number])
 
 
 @fact
@@ -73,26 +80,19 @@ def liveness(function: Function) -> Liveness:
     )
     kills = [frozenset(step.writes).difference(step.keeps) for step in flow.steps]
     live_in = _live_in(flow, graph, kills, returned)
-    suspects = frozenset(live_in[0])  # without a write on some way
-    written = _written(flow, graph, suspects) if suspects else None
-    if written is not None:
-        for step in flow.steps:
-            begins = suspects.intersection(step.keeps)
-            if begins:
-                kills[step.number] |= _unwritten(flow, graph, written, step, begins)
-        live_in = _live_in(flow, graph, kills, returned)
-        live_in = [
-            live - (suspects - may) for live, may in zip(live_in, written, strict=True)
-        ]
-    live_out = [
-        frozenset[int]().union(*(live_in[target] for target in block.successors))
-        for block in graph.blocks
-    ]
-    if written is not None:
-        for block in graph.blocks:
-            late = {one for number in block.steps for one in flow.steps[number].writes}
-            live_out[block.number] -= suspects - written[block.number] - late
-    return Liveness(flow, graph, tuple(map(frozenset, live_in)), tuple(live_out), tuple(kills))
+    live_out = [set[int]().union(*(live_in[b] for b in block.successors)) for block in graph.blocks]
+    live_out[graph.exit] |= returned
+    unborn = _unborn(flow, graph, live_in)
+    for block, begins in zip(graph.blocks, unborn, strict=True):
+        for number in block.steps if begins else ():
+            keeps = flow.steps[number].keeps
+            kills[number] |= {one for one in keeps if begins.get(one) == number}
+        live_in[block.number] -= begins.keys()
+        live_out[block.number] -= {one for one, at in begins.items() if at >= block.end}
+    return Liveness(
+        flow, graph, tuple(map(frozenset, live_in)), tuple(map(frozenset, live_out)), tuple(kills),
+        tuple(unborn),
+    )
 
 
 def _live_in(
@@ -134,6 +134,19 @@ def _before(step: Step, kills: frozenset[int], live: set[int]) -> None:
         live.add(step.guard)
 
 
+def _unborn(flow: Steps, graph: Cfg, live_in: list[set[int]]) -> list[dict[int, int]]:
+    """For each block, what no way to it has written, though it would be live, see `Liveness.unborn`."""
+    unreached = [block.number for block in graph.blocks if block.number not in graph.reached]
+    suspects = live_in[0].union(*(live_in[number] for number in unreached))
+    if not suspects:  # whatever is live at some place has been written on some way there
+        return [{} for _ in graph.blocks]
+    written = _written(flow, graph, suspects)
+    return [
+        _first_writes(flow, block, suspects - known)
+        for block, known in zip(graph.blocks, written, strict=True)
+    ]
+
+
 def _written(flow: Steps, graph: Cfg, suspects: Set[int]) -> list[set[int]]:
     """For each block, those of `suspects` that some way to it has written."""
     writes = [
@@ -152,12 +165,11 @@ def _written(flow: Steps, graph: Cfg, suspects: Set[int]) -> list[set[int]]:
     return found
 
 
-def _unwritten(
-    flow: Steps, graph: Cfg, written: list[set[int]], step: Step, among: frozenset[int]
-) -> frozenset[int]:
-    """Those of `among` that no way has written before `step`."""
-    block = graph.blocks[graph.block_of[step.number]]
-    earlier = {
-        one for number in range(block.first, step.number) for one in flow.steps[number].writes
-    }
-    return among - written[block.number] - earlier
+def _first_writes(flow: Steps, block: Block, registers: Set[int]) -> dict[int, int]:
+    """For each of `registers` the first step of `block` that writes it; the end of the block if none."""
+    if not registers:
+        return {}
+    found = dict.fromkeys(registers, block.end)
+    for number in reversed(block.steps):
+        found.update((one, number) for one in flow.steps[number].writes if one in registers)
+    return found
