@@ -33,6 +33,8 @@ class Liveness:
     """For each step, the registers whose lives begin there."""
     unborn: tuple[dict[int, int], ...]
     """For each block, what no way to it has written, with the first step that does; past its end if none."""
+    exposed: frozenset[int]
+    """What may be read before anything has written all of it, parameters included."""
 
     def backward(self, block: int) -> Iterator[tuple[Step, set[int]]]:
         """The steps of `block` from last to first, each with what is live after it.
@@ -82,6 +84,7 @@ def liveness(function: Function) -> Liveness:
     live_in = _live_in(flow, graph, kills, returned)
     live_out = [set[int]().union(*(live_in[b] for b in block.successors)) for block in graph.blocks]
     live_out[graph.exit] |= returned
+    exposed = frozenset(live_in[0])
     unborn = _unborn(flow, graph, live_in)
     for block, begins in zip(graph.blocks, unborn, strict=True):
         for number in block.steps if begins else ():
@@ -91,7 +94,7 @@ def liveness(function: Function) -> Liveness:
         live_out[block.number] -= {one for one, at in begins.items() if at >= block.end}
     return Liveness(
         flow, graph, tuple(map(frozenset, live_in)), tuple(map(frozenset, live_out)), tuple(kills),
-        tuple(unborn),
+        tuple(unborn), exposed,
     )
 
 
