@@ -19,11 +19,12 @@ def dead_write(function: Function) -> Iterator[Finding]:
     """A result that nothing reads.
 
     ## What it does
-    Reports arithmetic, logic, comparisons, conversions and moves whose results are not read on any way from
-    there: nothing reads the register, or all ways write it again first.
+    Reports, as a hint, arithmetic, logic, comparisons, conversions and moves whose results are not read on
+    any way from there: nothing reads the register, or all ways write it again first.
 
     ## Why it matters
-    It does nothing; ptxas leaves it out. Often another register was meant, or a store is missing.
+    It does nothing; ptxas leaves it out, and compilers rely on that. By hand, often another
+    register was meant, or a store is missing.
 
     ## Example
     ```ptx
@@ -70,7 +71,7 @@ def dead_write(function: Function) -> Iterator[Finding]:
         for step, live in found.backward(number):
             if is_pure(step) and live.isdisjoint(step.writes):
                 place = function.place(step.node.operands[0])
-                yield Finding(place, _message(step, flow, read))
+                yield Finding(place, _message(step, flow, read), severity="hint")
 
 
 def _message(step: Step, flow: Steps, read: set[int]) -> str:

@@ -16,8 +16,8 @@ def unused_label(module: Module) -> Iterator[Finding]:
     """A label that nothing refers to.
 
     ## What it does
-    Reports labels of instructions that no branch, no list of targets and no debug information names. It is a
-    hint where the label stands in a function that compilers have made: they number every block.
+    Reports labels of instructions that no branch, no list of targets and no debug information names. Those
+    that begin with `$` are left alone: compilers number their blocks and lines with them.
 
     ## Why it matters
     A branch may be missing, or go somewhere else by mistake.
@@ -60,5 +60,7 @@ def unused_label(module: Module) -> Iterator[Finding]:
             continue
         used = uses(function)
         for label in function.body.labels:
-            if identity(label) not in used and label.name not in elsewhere:
+            if label.name.startswith("$") or label.name in elsewhere:
+                continue
+            if identity(label) not in used:
                 yield Finding(label.place, f"nothing refers to the label `{label.name}`")

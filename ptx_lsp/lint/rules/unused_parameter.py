@@ -16,8 +16,8 @@ def unused_parameter(function: Function) -> Iterator[Finding]:
     """A parameter that nothing reads.
 
     ## What it does
-    Reports, as a hint, a parameter that the body does not name. Functions that other files may call (`.visible`,
-    `.weak`) and kernels are called with all their parameters, so they are no mistake by themselves.
+    Reports, as a hint, a parameter that the body does not name. Kernels, and functions that other files may
+    call (`.visible`, `.weak`), are called with all their parameters, so it is no mistake by itself.
 
     ## Why it matters
     The caller passes it for nothing: of a kernel it takes space in the constant bank, of a function a

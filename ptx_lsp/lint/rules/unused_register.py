@@ -11,6 +11,8 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.uses import identity, uses
 from ptx_lsp.syntax import nodes
 
+_BY_HABIT = frozenset({"%SP", "%SPL", "temp_param_reg"})
+
 
 @function_rule("unused-register", code="W201")
 def unused_register(function: Function) -> Iterator[Finding]:
@@ -18,7 +20,8 @@ def unused_register(function: Function) -> Iterator[Finding]:
 
     ## What it does
     Reports a declared register, or a range of which no register is named. Ranges are often declared larger
-    than needed, so one that is used in part is not reported.
+    than needed, so one that is used in part is not reported; nor are `%SP`, `%SPL` and `temp_param_reg`,
+    which compilers declare whether they need them or not.
 
     ## Why it matters
     It costs nothing, but the program says something that it does not mean: a name may be misspelt.
@@ -59,7 +62,7 @@ def unused_register(function: Function) -> Iterator[Finding]:
         return
     used = uses(function)
     for register in function.body.registers:
-        if identity(register) in used:
+        if identity(register) in used or register.name in _BY_HABIT:
             continue
         count = register.declarator.range
         shown = f"{register.name}<{count.text}>" if isinstance(count, nodes.Number) else register.name

@@ -11,7 +11,7 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.model.uses import identity, names_elsewhere, uses
 
-_SEEN_BY_HOST = frozenset({".global", ".const", ".tex"})
+_OWN = frozenset({".shared", ".local", ".param"})
 
 
 @module_rule("unused-variable", code="W206")
@@ -20,8 +20,7 @@ def unused_variable(module: Module) -> Iterator[Finding]:
 
     ## What it does
     Reports variables in `.shared`, `.local` and `.param` memory that nothing names, in functions and outside
-    them; and, as a hint, those in `.global` and `.const` without `.visible`, `.extern`, `.weak` or `.common`, which
-    a host program may still find by their names.
+    them. Those in `.global` and `.const` are left alone: a host program may find them by their names.
 
     ## Why it matters
     Memory is set aside for nothing; of `.shared`, there is little. Or another variable was meant somewhere.
@@ -62,12 +61,14 @@ def unused_variable(module: Module) -> Iterator[Finding]:
         return
     named = set(names_elsewhere(module)).union(*(f.linked for f in module.functions))
     for variable in module.variables:
-        if isinstance(variable, Variable) and not variable.linkage and not _is_named(variable, named):
+        if not isinstance(variable, Variable) or variable.linkage or variable.space not in _OWN:
+            continue
+        if not _is_named(variable, named):
             yield _finding(variable)
     for function in module.functions:
         used = uses(function)
         for variable in function.body.variables:
-            if identity(variable) not in used:
+            if identity(variable) not in used and variable.space in _OWN:
                 yield _finding(variable)
 
 
@@ -78,7 +79,4 @@ def _is_named(variable: Variable, names: set[str]) -> bool:
 
 
 def _finding(variable: Variable) -> Finding:
-    message = f"nothing uses the variable `{variable.name}`"
-    if variable.space in _SEEN_BY_HOST:
-        return Finding(variable.place, message, severity="hint")
-    return Finding(variable.place, message)
+    return Finding(variable.place, f"nothing uses the variable `{variable.name}`")
