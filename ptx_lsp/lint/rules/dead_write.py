@@ -23,8 +23,8 @@ def dead_write(function: Function) -> Iterator[Finding]:
     any way from there: nothing reads the register, or all ways write it again first.
 
     ## Why it matters
-    It does nothing; ptxas leaves it out, and compilers rely on that. By hand, often another
-    register was meant, or a store is missing.
+    It does nothing; ptxas leaves it out, and compilers rely on that. By hand, often another register was
+    meant, or a store is missing.
 
     ## Example
     ```ptx

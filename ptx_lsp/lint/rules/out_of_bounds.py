@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyses.origins import register_accesses
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.access import accesses
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.symbols import Variable
+from ptx_lsp.syntax import nodes
 
 
 @function_rule("out-of-bounds", code="W240")
@@ -51,16 +54,22 @@ def out_of_bounds(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the distance may be wrong, or the size of the variable.
     """
-    for access in accesses(function):
-        variable = access.variable
-        if variable.is_unsized or variable.linkage == ".extern":
+    for variable, offset, size, address in _accesses(function):
+        if variable.is_unsized or variable.linkage == ".extern" or variable.declarator.range is not None:
             continue
-        size = size_bytes(variable)
-        if size is None or (access.offset >= 0 and access.offset + access.size <= size):
+        length = size_bytes(variable)
+        if length is None or (offset >= 0 and offset + size <= length):
             continue
-        last = access.offset + access.size - 1
-        message = (
-            f"bytes {access.offset} to {last} of `{variable.name}` are accessed, which has {size} bytes"
-        )
+        last = offset + size - 1
+        message = f"bytes {offset} to {last} of `{variable.name}` are accessed, which has {length} bytes"
         related = ((variable.place, f"`{variable.name}` is declared here"),)
-        yield Finding(function.place(access.address), message, related)
+        yield Finding(function.place(address), message, related)
+
+
+def _accesses(function: Function) -> Iterator[tuple[Variable, int, int, nodes.Expression]]:
+    """Variable, offset and size in bytes, and the address: at names and through registers."""
+    for access in accesses(function):
+        yield access.variable, access.offset, access.size, access.address
+    for _, address, origin, size in register_accesses(function):
+        if origin.variable is not None and origin.offset is not None and size is not None:
+            yield origin.variable, origin.offset, size, address

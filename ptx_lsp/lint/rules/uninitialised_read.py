@@ -24,9 +24,9 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
 
     ## What it does
     Reports the first read of a register that nothing writes on any way to it (a warning), or that is not
-    written on every way to it (an information). Writes and reads under the same guard belong together, and so
-    do the two sides of a branch and what is guarded by its predicate. Parameters have values; the accumulator
-    that `wgmma` may leave unread, and `xor` of a register with itself, are no reads.
+    written on every way to it (an information). Writes and reads under the same guard belong together, and
+    so do the two sides of a branch and what is guarded by its predicate. Parameters have values; the
+    accumulator that `wgmma` may leave unread, and `xor` of a register with itself, are no reads.
 
     ## Why it matters
     ptxas says nothing and leaves in the register whatever was there: results differ from one run, one
@@ -75,7 +75,7 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
     flow = steps(function)
     for read in unwritten_reads(function):
         step, register = flow.steps[read.step], flow.registers[read.register]
-        place = _place(function, step, register)
+        place = _mentions(function, step, register)[-1]
         if read.never:
             message = f"`{register.name}` is read here, but nothing has written it"
             yield Finding(place, message)
@@ -83,21 +83,19 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
         message = f"`{register.name}` is read here, but not every way to this place has written it"
         writers = [other for other in flow.steps if read.register in other.writes][:_MOST]
         related = tuple(
-            (_place(function, writer, register), f"`{register.name}` is written here")
+            (_mentions(function, writer, register)[0], f"`{register.name}` is written here")
             for writer in writers
         )
         yield Finding(place, message, related, severity="info")
 
 
-def _place(function: Function, step: Step, register: Register) -> Place:
-    """The last mention of `register` in an instruction: what is read stands behind what is written."""
-    operands = step.node.operands
-    if register in function.body.symbols.values() and step.node.guard is not None:
-        operands = (step.node.guard.predicate, *operands)
-    named = [
-        name
+def _mentions(function: Function, step: Step, register: Register) -> list[Place]:
+    """Where an instruction names `register`, what is read behind what is written."""
+    guard = step.node.guard
+    operands = step.node.operands if guard is None else (guard.predicate, *step.node.operands)
+    return [
+        function.place(name)
         for operand in operands
         for name in names_in(operand)
         if function.body.symbols.get(name.start) is register
     ]
-    return function.place(named[-1] if named else step.node.opcode)

@@ -19,9 +19,9 @@ def unreachable_code(function: Function) -> Iterator[Finding]:
     """Instructions that control never comes to.
 
     ## What it does
-    Reports the first of the instructions that follow an unguarded `bra`, `ret`, `exit`, `trap`, or a call of
-    a function that does not return, when no jump leads to them. A lone `ret`, `exit`, `trap` or `bra` is left
-    alone: compilers put one behind a call that does not return.
+    Reports the first of the instructions that follow an unguarded `bra`, `ret`, `exit`, `trap`, or a call
+    of a function that does not return, when no jump leads to them. A lone `ret`, `exit`, `trap` or `bra` is
+    left alone: compilers put one behind a call that does not return.
 
     ## Why it matters
     It is not executed, so either it is not needed or a jump to it is missing.

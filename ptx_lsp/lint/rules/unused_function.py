@@ -17,8 +17,8 @@ def unused_function(module: Module) -> Iterator[Finding]:
     """A function of this file alone that nothing calls.
 
     ## What it does
-    Reports a `.func` with a body and without `.visible`, `.extern` or `.weak` that nothing in the file names:
-    no call, no list of targets, no initial value, no alias.
+    Reports a `.func` with a body and without `.visible`, `.extern` or `.weak` that nothing in the file
+    names: no call, no list of targets, no initial value, no alias.
 
     ## Why it matters
     Without `.visible` no other file can call it, so it is never run.

@@ -19,8 +19,9 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     """A variable of this file alone that nothing names.
 
     ## What it does
-    Reports variables in `.shared`, `.local` and `.param` memory that nothing names, in functions and outside
-    them. Those in `.global` and `.const` are left alone: a host program may find them by their names.
+    Reports variables in `.shared`, `.local` and `.param` memory that nothing names, in functions and
+    outside them. Those in `.global` and `.const` are left alone: a host program may find them by their
+    names.
 
     ## Why it matters
     Memory is set aside for nothing; of `.shared`, there is little. Or another variable was meant somewhere.
