@@ -55,7 +55,7 @@ def out_of_bounds(function: Function) -> Iterator[Finding]:
     There is no fix: the distance may be wrong, or the size of the variable.
     """
     for variable, offset, size, address in _accesses(function):
-        if variable.is_unsized or variable.linkage == ".extern" or variable.declarator.range is not None:
+        if variable.linkage == ".extern" or variable.declarator.range is not None:
             continue
         length = size_bytes(variable)
         if length is None or (offset >= 0 and offset + size <= length):

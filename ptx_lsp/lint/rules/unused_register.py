@@ -66,5 +66,5 @@ def unused_register(function: Function) -> Iterator[Finding]:
             continue
         count = register.declarator.range
         shown = f"{register.name}<{count.text}>" if isinstance(count, nodes.Number) else register.name
-        what = "none of these registers" if count is not None else "this register"
+        what = "these registers" if count is not None else "this register"
         yield Finding(register.place, f"`{shown}`: nothing uses {what}")
