@@ -13,6 +13,7 @@ from analyses.steps import Step, steps
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Register
+from tests.analyses.random_functions import function_text
 from tests.oracle.corpus import files
 
 Sets = list[set[int]]
@@ -91,22 +92,5 @@ def test_real_files(path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_random_functions(seed: int) -> None:
-    """Guarded writes, reads before any write, code that nothing reaches and loops of every shape."""
-    random = Random(seed)
-    lines: list[str] = []
-    for number in range(random.randrange(3, 40)):
-        guard = random.choice(["", "", "@%p0 ", "@!%p1 "])
-        a, b, c = (f"%r{random.randrange(5)}" for _ in range(3))
-        lines.append(random.choice([
-            f"{guard}add.s32 {a}, {b}, {c};", f"{guard}mov.b32 {a}, {b};", f"mov.b32 {a}, 1;",
-            f"setp.eq.s32 %p{random.randrange(2)}, {a}, {b};", f"st.shared.b32 [{a}], {b};",
-            f"{guard}bra L{random.randrange(5)};", f"{guard}ret;", "bra nowhere;",
-            f"M{number}: bar.sync 0;",
-        ]))
-    for label in range(5):
-        lines.insert(random.randrange(len(lines) + 1), f"L{label}:")
-    text = ".func (.reg .b32 %r0) f(.reg .b32 %r1)\n{\n.reg .b32 %r2, %r3, %r4;\n.reg .pred %p<2>;\n"
-    (function,) = Module.parse(
-        ".version 8.5\n.target sm_90\n" + text + "\n".join(lines) + "\n}\n"
-    ).functions
+    (function,) = Module.parse(function_text(Random(seed))).functions
     assert_as_defined(function)

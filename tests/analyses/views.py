@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from analyses.cfg import Cfg, cfg
 from analyses.dominance import dominance
+from analyses.initialization import unwritten_reads
 from analyses.liveness import liveness
+from analyses.origins import register_accesses
 from analyses.steps import Steps, steps
 from ptx_lsp.model.function import Function
 
@@ -69,11 +71,31 @@ def live(function: Function) -> Iterator[Sentence]:
             yield block.first, f"before {_sorted(flow, found.live_in[block.number])}"
 
 
+def unwritten(function: Function) -> Iterator[Sentence]:
+    """The first read of each register that is not written on every way."""
+    flow = steps(function)
+    for found in unwritten_reads(function):
+        name = flow.registers[found.register].name
+        yield found.step, f"{name} {'never' if found.never else 'not always'} written"
+
+
+def addresses(function: Function) -> Iterator[Sentence]:
+    """Where the address of an access through a register comes from."""
+    for access in register_accesses(function):
+        origin = access.origin
+        variable = origin.variable.name if origin.variable is not None else "something"
+        offset = "?" if origin.offset is None else str(origin.offset)
+        generic = "generic " if origin.is_generic else ""
+        yield access.step.number, f"{generic}{origin.space} {variable} + {offset}"
+
+
 VIEWS: dict[str, Callable[[Function], Iterator[Sentence]]] = {
     "values": values,
     "blocks": blocks,
     "dominators": dominators,
     "live": live,
+    "unwritten": unwritten,
+    "addresses": addresses,
 }
 
 
