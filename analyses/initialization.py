@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 from analyses.cfg import JUMPS, LEAVES, Block, cfg
@@ -128,12 +129,12 @@ class _Search:
 
     def states(self) -> dict[int, _State]:
         """What is written at the beginning of each block that is reached."""
-        position = {block: index for index, block in enumerate(self.graph.order)}
+        order = self.graph.order
+        position = {block: index for index, block in enumerate(order)}
         found = {0: _State(0, 0, {})}
-        waiting = {0}
+        waiting = [0]  # positions, those first that lead to others
         while waiting:
-            number = min(waiting, key=position.__getitem__)
-            waiting.remove(number)
+            number = order[heappop(waiting)]
             block = self.graph.blocks[number]
             state = found[number].copy()
             for step in self.steps_of(block):
@@ -142,9 +143,10 @@ class _Search:
                 after = self.along(block, target, state)
                 if target not in found:
                     found[target] = after
-                    waiting.add(target)
-                elif found[target].meet(after):
-                    waiting.add(target)
+                elif not found[target].meet(after):
+                    continue
+                if position[target] not in waiting:
+                    heappush(waiting, position[target])
         return found
 
     def along(self, block: Block, target: int, state: _State) -> _State:
