@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
+from analyses.bits import Bits
 from analyses.cfg import Block, Cfg, cfg
 from analyses.steps import Step, Steps, steps
 from ptx_lsp.facts import fact
@@ -81,27 +83,32 @@ def liveness(function: Function) -> Liveness:
         if isinstance(symbol, Register) and (number := flow.number(symbol)) is not None
     )
     kills = [frozenset(step.writes).difference(step.keeps) for step in flow.steps]
-    live_in = _live_in(flow, graph, kills, returned)
-    live_out = [set[int]().union(*(live_in[b] for b in block.successors)) for block in graph.blocks]
-    live_out[graph.exit] |= returned
-    exposed = frozenset(live_in[0])
-    unborn = _unborn(flow, graph, live_in)
+    exposed, killed = _by_block(flow, graph, kills)
+    exposed[graph.exit] |= returned
+    bits = Bits(set[int]().union(*exposed))
+    live_in = _live_in(graph, bits, exposed, killed)
+    unborn = _unborn(flow, graph, bits, live_in)
+    ins: list[frozenset[int]] = []
+    outs: list[frozenset[int]] = []
     for block, begins in zip(graph.blocks, unborn, strict=True):
         for number in block.steps if begins else ():
             keeps = flow.steps[number].keeps
             kills[number] |= {one for one in keeps if begins.get(one) == number}
-        live_in[block.number] -= begins.keys()
-        live_out[block.number] -= {one for one, at in begins.items() if at >= block.end}
-    return Liveness(
-        flow, graph, tuple(map(frozenset, live_in)), tuple(map(frozenset, live_out)), tuple(kills),
-        tuple(unborn), exposed,
-    )
+        out = live_in[graph.exit] if block.number == graph.exit else 0
+        for target in block.successors:
+            out |= live_in[target]
+        never = [one for one, at in begins.items() if at >= block.end]
+        ins.append(frozenset(bits.registers_of(live_in[block.number]).difference(begins)))
+        outs.append(frozenset(bits.registers_of(out).difference(never)))
+    entered = frozenset(bits.registers_of(live_in[0]))
+    return Liveness(flow, graph, tuple(ins), tuple(outs), tuple(kills), tuple(unborn), entered)
 
 
-def _live_in(
-    flow: Steps, graph: Cfg, kills: list[frozenset[int]], returned: frozenset[int]
-) -> list[set[int]]:
-    live_in: list[set[int]] = []
+def _by_block(
+    flow: Steps, graph: Cfg, kills: list[frozenset[int]]
+) -> tuple[list[set[int]], list[set[int]]]:
+    """For each block, what it reads before it writes all of it, and what it writes all of."""
+    exposed: list[set[int]] = []
     killed: list[set[int]] = []
     for block in graph.blocks:
         live: set[int] = set()
@@ -109,25 +116,46 @@ def _live_in(
         for number in reversed(block.steps):
             dead |= kills[number]
             _before(flow.steps[number], kills[number], live)
-        live_in.append(live)
+        exposed.append(live)
         killed.append(dead)
-    live_in[graph.exit] |= returned
-    waiting = [block.number for block in graph.blocks]
+    return exposed, killed
+
+
+def _live_in(
+    graph: Cfg, bits: Bits, exposed: list[set[int]], killed: list[set[int]]
+) -> list[int]:
+    """What may be read from the beginning of each block on, before all of it is written."""
+    found = [bits.of(live) for live in exposed]
+    passed = [~bits.of(dead) for dead in killed]
+    rank = _ranks(graph)
+    block_at = sorted(range(len(rank)), key=rank.__getitem__, reverse=True)
+    waiting = list(range(len(block_at)))  # those first that nothing follows
     queued = set(waiting)
     while waiting:
-        number = waiting.pop()
-        queued.discard(number)
-        block = graph.blocks[number]
-        known = live_in[number]
-        size = len(known)
+        position = heappop(waiting)
+        queued.discard(position)
+        block = graph.blocks[block_at[position]]
+        after = 0
         for target in block.successors:
-            known |= live_in[target] - killed[number]
-        if len(known) > size or number == graph.exit:
+            after |= found[target]
+        known = found[block.number]
+        found[block.number] = known | (after & passed[block.number])
+        if found[block.number] != known or block.number == graph.exit:
             for source in block.predecessors:
-                if source not in queued:
-                    queued.add(source)
-                    waiting.append(source)
-    return live_in
+                place = len(rank) - 1 - rank[source]
+                if place not in queued:
+                    queued.add(place)
+                    heappush(waiting, place)
+    return found
+
+
+def _ranks(graph: Cfg) -> list[int]:
+    """For each block its place in an order in which most lead to later ones."""
+    rest = [block.number for block in graph.blocks if block.number not in graph.reached]
+    ranks = [0] * len(graph.blocks)
+    for place, number in enumerate((*graph.order, *rest)):
+        ranks[number] = place
+    return ranks
 
 
 def _before(step: Step, kills: frozenset[int], live: set[int]) -> None:
@@ -137,34 +165,45 @@ def _before(step: Step, kills: frozenset[int], live: set[int]) -> None:
         live.add(step.guard)
 
 
-def _unborn(flow: Steps, graph: Cfg, live_in: list[set[int]]) -> list[dict[int, int]]:
+def _unborn(
+    flow: Steps, graph: Cfg, bits: Bits, live_in: list[int]
+) -> list[dict[int, int]]:
     """For each block, what no way to it has written, though it would be live, see `Liveness.unborn`."""
-    unreached = [block.number for block in graph.blocks if block.number not in graph.reached]
-    suspects = live_in[0].union(*(live_in[number] for number in unreached))
+    suspects = live_in[0]
+    for block in graph.blocks:
+        if block.number not in graph.reached:
+            suspects |= live_in[block.number]
     if not suspects:  # whatever is live at some place has been written on some way there
         return [{} for _ in graph.blocks]
-    written = _written(flow, graph, suspects)
+    written = _written(flow, graph, bits, suspects)
     return [
-        _first_writes(flow, block, suspects - known)
+        _first_writes(flow, block, bits.registers_of(live_in[block.number] & suspects & ~known))
         for block, known in zip(graph.blocks, written, strict=True)
     ]
 
 
-def _written(flow: Steps, graph: Cfg, suspects: Set[int]) -> list[set[int]]:
+def _written(flow: Steps, graph: Cfg, bits: Bits, suspects: int) -> list[int]:
     """For each block, those of `suspects` that some way to it has written."""
     writes = [
-        {one for number in block.steps for one in flow.steps[number].writes if one in suspects}
+        suspects & bits.of(one for number in block.steps for one in flow.steps[number].writes)
         for block in graph.blocks
     ]
-    found: list[set[int]] = [set() for _ in graph.blocks]
-    waiting = [block.number for block in graph.blocks]
+    found = [0] * len(graph.blocks)
+    rank = _ranks(graph)
+    block_at = sorted(range(len(rank)), key=rank.__getitem__)
+    waiting = list(range(len(block_at)))
+    queued = set(waiting)
     while waiting:
-        number = waiting.pop()
+        place = heappop(waiting)
+        queued.discard(place)
+        number = block_at[place]
         after = found[number] | writes[number]
         for target in graph.blocks[number].successors:
-            if not after <= found[target]:
+            if after & ~found[target]:
                 found[target] |= after
-                waiting.append(target)
+                if rank[target] not in queued:
+                    queued.add(rank[target])
+                    heappush(waiting, rank[target])
     return found
 
 
