@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from analyses.steps import Step, steps
 from ptx_lsp.facts import fact
-from ptx_lsp.model.access import access_bytes
+from ptx_lsp.model.access import size_bytes
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Variable
@@ -72,7 +72,7 @@ def register_accesses(function: Function) -> tuple[Access, ...]:
             address = operand.items[0]
             origin = _at(function, address, known) if _is_register(function, address) else None
             if origin is not None:
-                found.append(Access(step, address, origin, access_bytes(step.spelling)))
+                found.append(Access(step, address, origin, size_bytes(step.spelling)))
     return tuple(found)
 
 

@@ -110,3 +110,4 @@ def _special_register(row: special_registers.SpecialRegister, style: Style) -> I
     vector = f".v{row.vector} " if row.vector > 1 else ""
     yield from section("Type", [f"{vector}{row.type}"], style)
     yield from section("Needs", needs(row.requirement), style)
+    yield from section("Example", [row.example], style)

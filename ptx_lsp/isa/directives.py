@@ -30,7 +30,8 @@ Kind: TypeAlias = Literal[
 class Arguments:
     """How many arguments a directive takes (`most` None: any number), and what each must be.
 
-    `names` are the only strings taken, if there are any; `positive` forbids 0.
+    `names` are the only strings taken, if there are any; `positive` forbids 0, and `largest` is the
+    greatest number taken.
     """
 
     least: int
@@ -38,6 +39,7 @@ class Arguments:
     kind: Literal["number", "string", "name", "other"] = "number"
     positive: bool = False
     names: tuple[str, ...] = ()
+    largest: int = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Directive:
     arguments: Arguments | None = None
     """None where the grammar itself has them."""
     deprecated: Version | None = None
+    successor: str = ""
+    """What to write instead of a deprecated one."""
     removed: Version | None = None
     """The first version that refuses it."""
     ended: tuple[tuple[Where, Version], ...] = ()
@@ -92,6 +96,7 @@ def _row(
     target: int = 10,
     arguments: Arguments | None = None,
     deprecated: str | None = None,
+    successor: str = "",
     removed: str | None = None,
     feature: str = "",
 ) -> Directive:
@@ -103,7 +108,7 @@ def _row(
     ended.extend((place, parse_version(named[place])) for place in found if named[place])
     return Directive(
         name, kind, summary, syntax, example, frozenset(found), parse_requirement(since, target),
-        arguments, parse_version(deprecated) if deprecated else None,
+        arguments, parse_version(deprecated) if deprecated else None, successor,
         parse_version(removed) if removed else None, tuple(ended), feature or name,
     )
 
@@ -208,7 +213,7 @@ _PERFORMANCE = (
     _row(".maxnctapersm", "performance", "kernel", "1.3", ".maxnctapersm COUNT",
          _kernel(".maxntid 256 .maxnctapersm 4"),
          "How many blocks one multiprocessor may hold; `.minnctapersm` has taken its place.",
-         arguments=POSITIVE, deprecated="2.0", removed="2.1"),
+         arguments=POSITIVE, deprecated="2.0", successor=".minnctapersm", removed="2.1"),
     _row(".reqnctapercluster", "performance", "kernel", "7.8", ".reqnctapercluster X[, Y[, Z]]",
          _kernel(".reqnctapercluster 2, 1, 1"),
          "The exact number of blocks in a cluster, along each dimension.", target=90,
@@ -237,11 +242,12 @@ _FUNCTION = (
          arguments=NONE),
     _row(".abi_preserve", "function", "function, function prototype, call prototype", "9.0",
          ".abi_preserve COUNT", ".func f() .abi_preserve 8 { ret; }",
-         "How many registers the function gives back as it got them.", target=80, arguments=ONE),
+         "How many registers the function gives back as it got them.", target=80,
+         arguments=Arguments(1, 1, largest=255)),
     _row(".abi_preserve_control", "function", "function, function prototype, call prototype", "9.0",
          ".abi_preserve_control COUNT", ".func f() .abi_preserve_control 4 { ret; }",
          "How many control registers the function gives back as it got them.", target=80,
-         arguments=ONE),
+         arguments=Arguments(1, 1, largest=11)),
 )
 
 _CONTROL_FLOW = (

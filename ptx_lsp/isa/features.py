@@ -11,7 +11,8 @@ from ptx_lsp.isa.target import Requirement, parse_requirement
 
 Feature: TypeAlias = Literal[
     "kernel prototype", "kernel parameter", "parameter in memory", "unsized parameter",
-    "address in an initial value", "function in an initial value", "generic()", "mask of an address",
+    "`.param` variable in a body", "address in an initial value", "function in an initial value",
+    "kernel in an initial value", "generic()", "mask of an address",
     "time of a file", "inlined_at", "label in a section", "label and offset in a section",
     "distance of labels in a section", "negative number in a section",
 ]
@@ -21,8 +22,10 @@ FEATURES: Final[dict[Feature, Requirement]] = {
     "kernel parameter": parse_requirement("1.4", 10),
     "parameter in memory": parse_requirement("2.0", 20),  # a `.param` of a function
     "unsized parameter": parse_requirement("6.0", 30),  # `.param .b8 x[]` of a function
+    "`.param` variable in a body": parse_requirement("2.0", 10),  # what calls pass
     "address in an initial value": parse_requirement("2.1", 10),
     "function in an initial value": parse_requirement("2.1", 20),
+    "kernel in an initial value": parse_requirement("3.1", 35),
     "generic()": parse_requirement("3.1", 10),
     "mask of an address": parse_requirement("7.1", 10),  # `0xFF(name)`
     "time of a file": parse_requirement("3.2", 10),  # and its size, in `.file`
@@ -49,8 +52,12 @@ ATTRIBUTES: Final[dict[str, Requirement]] = {
 """What stands in `.attribute(...)`."""
 
 PRAGMAS: Final[dict[str, Requirement]] = {
+    "local_maxnreg": parse_requirement("6.3", 30),
     "used_bytes_mask": parse_requirement("8.3", 50),
     "enable_smem_spilling": parse_requirement("8.7", 75),
     "frequency": parse_requirement("9.0", 10),
 }
-"""First words of a `.pragma` that ptxas knows later than `.pragma` itself."""
+"""First words of a `.pragma` in a body that ptxas knows later than `.pragma` itself."""
+
+PRAGMAS_OF_BODIES: Final = frozenset({"used_bytes_mask", "enable_smem_spilling", "frequency"})
+"""Those that ptxas refuses before a body and at module level."""

@@ -11,13 +11,6 @@ from ptx_lsp.isa.operand import only, predicate, reads, writes
 _SECTION = "data-movement-and-conversion-instructions"
 _INTEGERS = ".b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64"
 
-# `%tid.x` and its like may be read as 16 bits, `%gridid` as 16 or 32; the others in their own size.
-_SPECIAL = {
-    ".b16|.u16|.s16": ".u16|.u32|.u64",
-    ".b32|.u32|.s32": ".u32|.u64",
-    ".b64|.u64|.s64": ".u64",
-    "": "",
-}
 _SPECIAL_NOTE = "ptxas reads %tid, %ntid, %ctaid, %nctaid and %gridid in less than their size, too."
 _FUNCTION = ("+name:function", "2.1", 10)
 
@@ -38,7 +31,7 @@ _FUNCTION = ("+name:function", "2.1", 10)
         .ntype = {{ {_INTEGERS}, .b128 }};
     """,
     operands={
-        "sreg": only("special", type=_SPECIAL),
+        "sreg": only("special"),
         "flag": only("special", type=".pred"),
         "variable": only("variable", what="a variable"),
         "name": only("function", what="a function"),
@@ -72,16 +65,19 @@ instruction(
         mov.quad {i, j, k, l}, p;
         mov.part {i, j, k, l}, sreg;
         mov.quad {i, j, k, l}, name;
+        mov.full d, vector;
         .type = { .b16, .b32, .b64, .b128 };
         .quad = { .b32, .b64, .b128 };
         .half = { .b16, .b32, .b64 };
         .part = { .b32, .b64 };
+        .full = { .b128 };
     """,
     operands=(
-        {"p": reads(), "sreg": only("special", type=_SPECIAL)}
+        {"p": reads(), "sreg": only("special")}
+        | {"vector": replace(only("special", type=".b32"), count=4)}
         | {"name": only("variable", "function", what="a variable or a function")}
-        | {part: reads(_HALF, also=("special",)) for part in "ab"}
-        | {part: reads(_QUARTER, also=("special",)) for part in "wxyz"}
+        | {part: reads(_HALF) for part in "ab"}
+        | {part: reads(_QUARTER) for part in "wxyz"}
         | {part: writes(_HALF, sink=True) for part in "ef"}
         | {part: writes(_QUARTER, sink=True) for part in "ijkl"}
     ),
@@ -97,8 +93,7 @@ instruction(
     summary="Copies a vector element by element, or a scalar into all of its elements.",
     syntax=f"""
         mov.vec.type  d, v;
-        mov.vec.wide  d, sreg;
-        mov.v4.short  d, sreg;
+        mov.v4.whole  d, sreg;
         mov.vec.type  d, a;
         mov.vec.stype d, special;
         mov.vec.stype d, variable;
@@ -106,14 +101,13 @@ instruction(
         .vec   = {{ .v2, .v4 }};
         .type  = {{ {_INTEGERS}, .f32, .f64 }};
         .stype = {{ {_INTEGERS} }};
-        .wide  = {{ .b32, .u32, .s32, .b64, .u64, .s64 }};
-        .short = {{ .b16, .u16, .s16 }};
+        .whole = {{ .b16, .u16, .s16, .b32, .u32, .s32 }};
     """,
     operands={
         "d": writes(_LOOSE, count={".v4": 4, "": 2}, sink=True),
         "v": reads(_LOOSE, count=".vec"),
-        "sreg": replace(only("special", type=_SPECIAL), count={".v4": 4, "": 2}),
-        "special": only("special", type=_SPECIAL),
+        "sreg": replace(only("special"), count=4),
+        "special": only("special"),
         "variable": only("variable", what="a variable"),
         "name": only("function", what="a function"),
     },

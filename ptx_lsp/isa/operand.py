@@ -24,7 +24,7 @@ Given = Literal[
     "variable",  # type, space: a name of memory, a texture, a sampler or a surface
     "label",  # a label, or a list of branch or call targets, or a prototype
     "function",
-    "special",  # type: a special register
+    "special",  # type: a special register; with `|`, all that it can be read in; parts: its elements
     "address",  # parts: the base, then what follows a comma inside the brackets
     "vector",  # parts
     "list",  # parts: a parenthesised list
@@ -251,6 +251,10 @@ def mismatch(wanted: Operand, given: Argument) -> str:
         return f"a vector of {count} elements is expected here, such as `{{a, b}}`"
     if given.kind not in wanted.kinds:
         return f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
+    if given.kind == "special" and len(given.parts) != count:
+        if not given.parts:
+            return f"a special register of {count} elements is expected here, such as `%tid`"
+        return f"a vector cannot stand here: {_expected(wanted)} is expected"
     types = _types(wanted)
     match given.kind:
         case "register" | "special":
@@ -267,6 +271,16 @@ def mismatch(wanted: Operand, given: Argument) -> str:
             return ""
 
 
+def element(part: Argument) -> Argument:
+    """What stands in braces: ptxas takes a special register there for any register of its size, even
+    where one is written.
+    """
+    type = TYPES.get(part.type.partition("|")[0]) if part.kind == "special" else None
+    if type is None or part.parts:
+        return part
+    return Argument("register", ".u32" if type.kind is Kind.PREDICATE else f".b{type.width}")
+
+
 def _types(wanted: Operand) -> list[Type]:
     names = wanted.type.split("|") if isinstance(wanted.type, str) else ()
     return [TYPES[name] for name in names if name in TYPES]
@@ -277,21 +291,25 @@ def _vector(wanted: Operand, given: Argument, count: int) -> str:
         return f"a vector cannot stand here: {_expected(wanted)} is expected"
     if count >= 0 and len(given.parts) not in (count, *wanted.lengths):
         return f"a vector of {count} elements is expected here, not of {len(given.parts)}"
+    if all(part.kind == "special" and part.type == ".pred" for part in given.parts):
+        return f"a vector of predicates cannot stand here: {_expected(wanted)} is expected"
     single = replace(wanted, count=0)
-    return next((why for part in given.parts if (why := mismatch(single, part))), "")
+    return next((why for part in given.parts if (why := mismatch(single, element(part)))), "")
 
 
 def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
-    register = TYPES.get(given.type)
-    if register is None or not types:
+    registers = [TYPES[name] for name in given.type.split("|") if name in TYPES]
+    if not registers or not types:
         return ""
     rule = fits_wider if wanted.wider else fits
-    if any(rule(register, type) for type in types):
+    if any(rule(register, type) for register in registers for type in types):
         return ""
+    register = registers[0]
     names = " or ".join(dict.fromkeys(f"`{type.name}`" for type in types))
     holder = f"{names} (held in `.b{types[0].width}`)" if _is_format(types[0]) else names
     expected = wanted.what or holder
-    return f"a register of type `{register.name}` cannot stand here: {expected} is expected"
+    kind = "special register" if given.kind == "special" else "register"
+    return f"a {kind} of type `{register.name}` cannot stand here: {expected} is expected"
 
 
 def _is_format(type: Type) -> bool:

@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 from ptx_lsp.isa import table
 from ptx_lsp.isa.entry import End, Entry, Need
 from ptx_lsp.isa.notation import Form, Place, Slot
-from ptx_lsp.isa.operand import SPACES, Argument, Operand, mismatch
+from ptx_lsp.isa.operand import SPACES, Argument, Operand, element, mismatch
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.target import Target, Version, satisfies
 from ptx_lsp.isa.types import TYPES
@@ -460,6 +460,8 @@ def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> 
         if len(parts) == len(given.parts):
             skip = 1 if shape == "address" else 0
             pairs = zip(parts[skip:], given.parts[skip:], strict=True)
+            if shape == "vector":
+                pairs = ((part, element(one)) for part, one in pairs)
             whys = (_wrong(candidate, part, candidate.operand(part), one) for part, one in pairs)
             return next((why for why in whys if why), "")
     return f"{len(place.parts)} values are expected here, not {len(given.parts)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from ptx_lsp.isa.target import Requirement, parse_requirement
@@ -11,58 +11,75 @@ from ptx_lsp.isa.target import Requirement, parse_requirement
 
 @dataclass(frozen=True, slots=True)
 class SpecialRegister:
-    """One special register. `vector` counts its elements: `%tid.x` is one of 4."""
+    """One special register. `vector` counts its elements: `%tid.x` is one of 4. `reads` are the types
+    that `mov` can read it in, besides the signed and untyped ones of the same sizes; its own comes first.
+    """
 
     name: str
-    type: str
+    reads: tuple[str, ...]
     vector: int
     requirement: Requirement
     summary: str
 
+    @property
+    def type(self) -> str:
+        """Its own type."""
+        return self.reads[0]
+
+    @property
+    def example(self) -> str:
+        """An instruction that reads it, of those with numbers the first."""
+        return self.example_of(re.sub(r"\[(\d).*?\]|\(.*\)", lambda found: found[1] or "0", self.name))
+
+    def example_of(self, name: str) -> str:
+        """The same for one of its names."""
+        register = {".pred": "%p1", ".u64": "%rd1"}.get(self.type, "%r1")
+        return f"mov{self.type} {register}, {name}{'.x' if self.vector > 1 else ''};"
+
 
 _TABLE = """
-%tid                        .v4 .u32 1.0 10  The thread's index in its block.
-%ntid                       .v4 .u32 1.0 10  The number of threads of a block, in each dimension.
-%laneid                         .u32 1.3 10  The thread's lane in its warp, from 0 to WARP_SZ - 1.
-%warpid                         .u32 1.3 10  The warp's number in its block; it may change.
-%nwarpid                        .u32 2.0 20  The number of warp numbers on a multiprocessor.
-%ctaid                      .v4 .u32 1.0 10  The block's index in the grid.
-%nctaid                     .v4 .u32 1.0 10  The number of blocks of the grid, in each dimension.
-%smid                           .u32 1.3 10  The number of the multiprocessor; it may change.
-%nsmid                          .u32 2.0 20  The number of multiprocessor numbers; they may have gaps.
-%gridid                         .u64 1.0 10  The number of the grid that the thread belongs to.
-%is_explicit_cluster            .pred 7.8 90 Whether the launch asked for clusters by itself.
-%clusterid                  .v4 .u32 7.8 90  The cluster's index in the grid.
-%nclusterid                 .v4 .u32 7.8 90  The number of clusters of the grid, in each dimension.
-%cluster_ctaid              .v4 .u32 7.8 90  The block's index in its cluster.
-%cluster_nctaid             .v4 .u32 7.8 90  The number of blocks of a cluster, in each dimension.
-%cluster_ctarank                .u32 7.8 90  The block's rank in its cluster, over all dimensions.
-%cluster_nctarank               .u32 7.8 90  The number of blocks of a cluster.
-%lanemask_eq                    .u32 2.0 20  A mask with the bit of the thread's lane set.
-%lanemask_le                    .u32 2.0 20  A mask of the lanes up to the thread's, with it.
-%lanemask_lt                    .u32 2.0 20  A mask of the lanes below the thread's.
-%lanemask_ge                    .u32 2.0 20  A mask of the lanes from the thread's on, with it.
-%lanemask_gt                    .u32 2.0 20  A mask of the lanes above the thread's.
-%clock                          .u32 1.0 10  The low half of a counter of cycles, which wraps around.
-%clock_hi                       .u32 5.0 20  The high half of the 64-bit counter of cycles.
-%clock64                        .u64 2.0 20  A counter of cycles.
-%pm[0-3]                        .u32 1.3 10  A performance counter, whose meaning is the driver's.
-%pm[4-7]                        .u32 3.0 20  A performance counter, whose meaning is the driver's.
-%pm[0-7]_64                     .u64 4.0 50  A 64-bit performance counter.
-%envreg([12]?[0-9]|3[01])       .b32 2.1 10  A read-only register that the driver fills.
-%globaltimer                    .u64 3.1 30  A global timer in nanoseconds.
-%globaltimer_lo                 .u32 3.1 30  The low half of the global timer.
-%globaltimer_hi                 .u32 3.1 30  The high half of the global timer.
-%reserved_smem_offset_begin     .b32 7.6 80  Where the shared memory reserved by the system begins.
-%reserved_smem_offset_end       .b32 7.6 80  Where the shared memory reserved by the system ends.
-%reserved_smem_offset_cap       .b32 7.6 80  The size of the reserved shared memory, in bytes.
-%reserved_smem_offset_[01]      .b32 7.6 80  An offset in the reserved shared memory.
-%total_smem_size                .u32 4.1 20  The shared memory of a block, static and dynamic, in bytes.
-%aggr_smem_size                 .u32 8.1 90  The same with the memory that the system reserves.
-%dynamic_smem_size              .u32 4.1 20  The shared memory that the launch asked for, in bytes.
-%current_graph_exec             .u64 8.0 50  The handle of the graph that runs the grid, or 0.
+%tid                        .v4 .u32|.u16      1.0 10  The thread's index in its block.
+%ntid                       .v4 .u32|.u16      1.0 10  The number of threads of a block, in each dimension.
+%laneid                         .u32           1.3 10  The thread's lane in its warp, from 0 to WARP_SZ - 1.
+%warpid                         .u32           1.3 10  The warp's number in its block; it may change.
+%nwarpid                        .u32           2.0 20  The number of warp numbers on a multiprocessor.
+%ctaid                      .v4 .u32|.u16      1.0 10  The block's index in the grid.
+%nctaid                     .v4 .u32|.u16      1.0 10  The number of blocks of the grid, in each dimension.
+%smid                           .u32           1.3 10  The number of the multiprocessor; it may change.
+%nsmid                          .u32           2.0 20  The number of multiprocessor numbers, used or not.
+%gridid                         .u64|.u32|.u16 1.0 10  The number of the grid that the thread belongs to.
+%is_explicit_cluster            .pred          7.8 90  Whether the launch asked for clusters by itself.
+%clusterid                  .v4 .u32           7.8 90  The cluster's index in the grid.
+%nclusterid                 .v4 .u32           7.8 90  The number of clusters of the grid, in each dimension.
+%cluster_ctaid              .v4 .u32           7.8 90  The block's index in its cluster.
+%cluster_nctaid             .v4 .u32           7.8 90  The number of blocks of a cluster, in each dimension.
+%cluster_ctarank                .u32           7.8 90  The block's rank in its cluster, over all dimensions.
+%cluster_nctarank               .u32           7.8 90  The number of blocks of a cluster.
+%lanemask_eq                    .u32           2.0 20  A mask with the bit of the thread's lane set.
+%lanemask_le                    .u32           2.0 20  A mask of the lanes up to the thread's, with it.
+%lanemask_lt                    .u32           2.0 20  A mask of the lanes below the thread's.
+%lanemask_ge                    .u32           2.0 20  A mask of the lanes from the thread's on, with it.
+%lanemask_gt                    .u32           2.0 20  A mask of the lanes above the thread's.
+%clock                          .u32           1.0 10  The low half of the counter of cycles.
+%clock_hi                       .u32           5.0 20  The high half of the 64-bit counter of cycles.
+%clock64                        .u64           2.0 20  A counter of cycles.
+%pm[0-3]                        .u32           1.3 10  A performance counter, whose meaning is the driver's.
+%pm[4-7]                        .u32           3.0 20  A performance counter, whose meaning is the driver's.
+%pm[0-7]_64                     .u64           4.0 50  A 64-bit performance counter.
+%envreg([12]?[0-9]|3[01])       .b32           1.0 10  A read-only register that the driver fills.
+%globaltimer                    .u64           3.1 30  A global timer in nanoseconds.
+%globaltimer_lo                 .u32           3.1 30  The low half of the global timer.
+%globaltimer_hi                 .u32           3.1 30  The high half of the global timer.
+%reserved_smem_offset_begin     .b32           7.6 80  Where the shared memory reserved by the system begins.
+%reserved_smem_offset_end       .b32           7.6 80  Where the shared memory reserved by the system ends.
+%reserved_smem_offset_cap       .b32           7.6 80  The size of the reserved shared memory, in bytes.
+%reserved_smem_offset_[01]      .b32           7.6 80  An offset in the reserved shared memory.
+%total_smem_size                .u32           4.1 20  The shared memory of a block, in bytes.
+%aggr_smem_size                 .u32           8.1 90  The same, and what the system reserves of it.
+%dynamic_smem_size              .u32           4.1 20  The shared memory that the launch asked for, in bytes.
+%current_graph_exec             .u64           8.0 50  The handle of the graph that runs the grid, or 0.
 """
-_ROW = re.compile(r"(%\S+)\s+(?:\.v(\d) )?(\.\w+) (\S+) (\d+)\s+(.+)")
+_ROW = re.compile(r"(%\S+)\s+(?:\.v(\d) +)?(\.\S+) +(\S+) (\d+)\s+(.+)")
 
 
 def find(name: str) -> SpecialRegister | None:
@@ -74,8 +91,13 @@ def find(name: str) -> SpecialRegister | None:
 def rows() -> tuple[tuple[str, SpecialRegister], ...]:
     """Every row: a pattern for the names, and the register that it describes."""
     return tuple(
-        (pattern, SpecialRegister(pattern, type, int(vector or 1), _requirement(since, least), text))
-        for pattern, vector, type, since, least, text in _ROW.findall(_TABLE)
+        (
+            pattern,
+            SpecialRegister(
+                pattern, tuple(types.split("|")), int(vector or 1), _requirement(since, least), text
+            ),
+        )
+        for pattern, vector, types, since, least, text in _ROW.findall(_TABLE)
     )
 
 
@@ -83,7 +105,7 @@ def rows() -> tuple[tuple[str, SpecialRegister], ...]:
 def _find(name: str) -> SpecialRegister | None:
     for pattern, row in rows():
         if re.fullmatch(pattern, name):
-            return SpecialRegister(name, row.type, row.vector, row.requirement, row.summary)
+            return replace(row, name=name)
     return None
 
 

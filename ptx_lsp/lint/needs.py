@@ -1,27 +1,37 @@
-"""What an instruction needs and a file does not give, told so that it can be mended."""
+"""What a file needs and its header does not give, told so that it can be mended."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ptx_lsp.facts import fact
 from ptx_lsp.isa.entry import Need
-from ptx_lsp.isa.target import Requirement, Target, Version, has
+from ptx_lsp.isa.features import FEATURES
+from ptx_lsp.isa.target import Requirement, Target, Version, effective, has, satisfies
 from ptx_lsp.isa.verdict import Verdict
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.model.checks import checks
+from ptx_lsp.model.declarations import Declared, declarations, declarations_of
+from ptx_lsp.model.directives import Use, directives, directives_of
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
+from ptx_lsp.model.requirements import (
+    Demand,
+    declaration_demands,
+    part_demands,
+    special_register_demands,
+)
 from ptx_lsp.syntax import nodes
 
 
 class Unmet(NamedTuple):
-    """A requirement of an instruction that the file does not meet.
+    """A requirement that the file does not meet.
 
-    `what` is the part of the spelling that has it; `version` the least `.version` that would do for this
-    target, None where no version does; `ways` all that would do.
+    `what` is the part of the spelling that has it, or says in words what has; `version` is the least
+    `.version` that would do for this target, None where no version does; `ways` are all that would do.
     """
 
     place: Place
@@ -30,16 +40,70 @@ class Unmet(NamedTuple):
     ways: tuple[Requirement, ...]
 
 
-def unmet(function: Function) -> Iterator[Unmet]:
-    """The unmet requirements of a function's instructions, in order."""
-    target = function.module.target
-    if target is None:
+def unmet(module: Module) -> Iterator[Unmet]:
+    """The unmet requirements of all but directives, which the rule `unsupported-directive` tells of."""
+    version, target = module.version, module.target
+    if version is None or target is None:
         return
+    outside = [use for use in directives(module) if not isinstance(use.owner, nodes.Function)]
+    declared = [one for one in declarations(module) if one.where == "module"]
+    for demand in _demands(module, outside, declared):
+        yield from _of_demand(demand, version, target)
+    for function in module.functions:
+        yield from _of_function(function)
+
+
+@fact
+def _of_function(function: Function) -> tuple[Unmet, ...]:
+    version, target = function.module.version, function.module.target
+    assert version is not None
+    assert target is not None
+    registers = special_register_demands(function)
+    found = list(_of_instructions(function, target, registers))
+    others = _demands(function.module, directives_of(function), declarations_of(function))
+    for demand in (*registers, *others):
+        found += _of_demand(demand, version, target)
+    return tuple(found)
+
+
+def _demands(
+    module: Module, uses: Iterable[Use], declared: Iterable[Declared]
+) -> Iterator[Demand]:
+    version, target = module.version, module.target
+    assert version is not None
+    assert target is not None
+    for use in uses:
+        if use.row is None or satisfies(use.row.since, version, target):
+            yield from part_demands(module, use)
+    for one in declared:
+        yield from declaration_demands(module, one)
+
+
+def _of_demand(demand: Demand, version: Version, target: Target) -> Iterator[Unmet]:
+    least = demand.version(target)
+    if least is None or effective(version) < least:
+        yield Unmet(demand.place, _in_words(demand.what), least, demand.ways)
+
+
+def _in_words(what: str) -> str:
+    if what in FEATURES and " " in what:
+        return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+    return f"`{what}`"
+
+
+def _of_instructions(
+    function: Function, target: Target, registers: tuple[Demand, ...]
+) -> Iterator[Unmet]:
     for instruction, verdict in checks(function):
         for need in verdict.unmet:
+            if any(
+                demand.ways == need.ways and instruction.start <= demand.place.start < instruction.end
+                for demand in registers
+            ):
+                continue  # it is the special register that needs it
             index = _modifier(instruction, need)
             words = instruction.opcode.text.split(".")
-            what = f".{words[index]}" if index else _name(verdict, words)
+            what = f"`.{words[index]}`" if index else f"`{_name(verdict, words)}`"
             place = opcode_part(function, instruction, index)
             yield Unmet(place, what, _least_version(need, target), need.ways)
 

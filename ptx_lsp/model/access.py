@@ -41,7 +41,7 @@ def accesses(function: Function) -> tuple[Access, ...]:
             if isinstance(operand, nodes.Address) and operand.items:
                 address = operand.items[0]
                 base = _variable_and_offset(function, address)
-                size = access_bytes(instruction.opcode.text)
+                size = size_bytes(instruction.opcode.text)
                 if base is not None and size is not None:
                     found.append(Access(instruction, address, *base, size))
     return tuple(found)
@@ -75,8 +75,8 @@ def _constant(value: nodes.Expression) -> int | None:
 
 
 @lru_cache(maxsize=1024)
-def access_bytes(spelling: str) -> int | None:
-    """How much an instruction reads or writes; None where the table knows no size, or more than one."""
+def size_bytes(spelling: str) -> int | None:
+    """None where the table does not know the spelling, or it has no one size."""
     sizes = {_size_of(candidate.choices) for candidate in resolve(spelling).candidates}
     return sizes.pop() if len(sizes) == 1 else None
 

@@ -32,7 +32,10 @@ _SINGLE = Argument("single")
 _SINK = Argument("sink")
 _LABEL = Argument("label")
 _FUNCTION = Argument("function")
-_HALVES = frozenset({".b0", ".b1", ".b2", ".b3", ".h0", ".h1"})
+SELECTORS = frozenset({".b0", ".b1", ".b2", ".b3", ".h0", ".h1"})
+"""What video instructions take of a register: a byte or a half."""
+COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
+"""Of any vector: ptxas does not look at how many elements there are."""
 
 
 def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argument, ...]:
@@ -114,8 +117,8 @@ def _special(name: str) -> Argument:
     found = special_registers.find(name)
     if found is None:
         return UNKNOWN
-    single = Argument("special", found.type)
-    return single if found.vector == 1 else Argument("vector", parts=(single,) * found.vector)
+    single = Argument("special", "|".join(found.reads))
+    return single if found.vector == 1 else single._replace(parts=(single,) * found.vector)
 
 
 @lru_cache(maxsize=4096)
@@ -151,9 +154,9 @@ def _member(function: Function, value: nodes.Member) -> Argument:
         return UNKNOWN
     whole = argument(function, value.object)
     component = value.components[0].text
-    if whole.kind == "vector" and whole.parts:
+    if whole.kind in ("vector", "special") and whole.parts and component in COMPONENTS:
         return whole.parts[0]
-    if whole.kind == "register" and component in _HALVES:
+    if whole.kind == "register" and component in SELECTORS:
         return whole._replace(suffix=component)
     return UNKNOWN
 

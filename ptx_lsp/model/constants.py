@@ -48,3 +48,17 @@ def _binary(value: nodes.Binary) -> ConstantKind | None:
         if link.operator not in _ARITHMETIC:
             kind = "integer"  # comparisons of floats too
     return kind
+
+
+def whole_number(value: nodes.Expression) -> int | None:
+    """The value of one whole literal or `WARP_SZ`, as a directive takes it; None of anything else."""
+    if isinstance(value, nodes.Name):
+        return 32 if value.text == "WARP_SZ" else None
+    if not isinstance(value, nodes.Number) or value.kind != "integer":
+        return None
+    digits = value.text.upper().removesuffix("U")
+    is_octal = digits.startswith("0") and digits.isdigit()
+    try:
+        return int(digits, 8 if is_octal else 0)
+    except ValueError:
+        return None

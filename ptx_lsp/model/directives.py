@@ -35,6 +35,13 @@ class Use(NamedTuple):
         return Place.of(self.owner, self.name)
 
     @property
+    def is_param_in_body(self) -> bool:
+        """Whether this is a `.param` in a body: kernels of PTX 1.0 to 1.3 have their parameters there, and
+        from PTX 2.0 on it is what calls pass.
+        """
+        return self.where == "body" and self.name.text == ".param"
+
+    @property
     def arguments(self) -> tuple[nodes.Expression, ...]:
         return self.node.arguments if isinstance(self.node, nodes.Directive) else ()
 

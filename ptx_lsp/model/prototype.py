@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ptx_lsp.model.layout import declared_alignment, dimensions, has_pointer_alignment
 from ptx_lsp.model.symbols import element_type, vector_length
+from ptx_lsp.model.tuning import given_in
 from ptx_lsp.syntax import nodes
 
 
@@ -41,13 +42,33 @@ def difference(first: nodes.Function, second: nodes.Function) -> Difference | No
             if differing is not None:
                 name = other.declarator.name
                 return Difference(f"the {what} `{name.text}` has another {differing}", name)
+    return promise_difference(first, second)
+
+
+def is_noreturn(function: nodes.Function | nodes.CallPrototype) -> bool:
+    return any(directive.name.text == ".noreturn" for directive in function.directives)
+
+
+def promise_difference(
+    first: nodes.Function | nodes.CallPrototype, second: nodes.Function | nodes.CallPrototype
+) -> Difference | None:
+    """Whether two differ in `.noreturn`, or in the registers preserved. ptxas finds the latter when it
+    makes code.
+    """
     if is_noreturn(first) != is_noreturn(second):
         return Difference("only one of the two is `.noreturn`")
+    former, latter = given_in(first.directives), given_in(second.directives)
+    for name in (".abi_preserve", ".abi_preserve_control"):
+        one, other = former.first(name), latter.first(name)
+        if one is None and other is None:
+            continue
+        if one is None or other is None:
+            part = other.node.name if other is not None else None
+            return Difference(f"only one of the two has `{name}`", part)
+        if None not in (*one.values, *other.values) and one.values != other.values:
+            values = f"{other.values[0]}, not {one.values[0]}" if one.values and other.values else ""
+            return Difference(f"it has `{name}` {values}".rstrip(), other.node.name)
     return None
-
-
-def is_noreturn(function: nodes.Function) -> bool:
-    return any(directive.name.text == ".noreturn" for directive in function.directives)
 
 
 def _listed(declarations: tuple[nodes.Declaration, ...] | None) -> list[_Parameter]:

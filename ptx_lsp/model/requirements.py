@@ -115,15 +115,77 @@ def requirements(module: Module) -> Requirements:
 @fact
 def demands(function: Function) -> tuple[Demand, ...]:
     """What the instructions of a function demand, and the special registers that they name."""
-    found = [*_of_instructions(function), *_of_special_registers(function)]
+    found = [*_of_instructions(function), *special_register_demands(function)]
     return tuple(sorted(found, key=lambda demand: demand.place.start))
+
+
+@fact
+def special_register_demands(function: Function) -> tuple[Demand, ...]:
+    """What the special registers demand that a function names, each time that it does."""
+    return tuple(_of_special_registers(function))
+
+
+def part_demands(module: Module, use: Use) -> Iterator[Demand]:
+    """What the parts of a directive demand, besides the directive itself."""
+    match use.node:
+        case nodes.Function() as node if use.name is node.kind:
+            if node.kind.text == ".entry":
+                if node.body is None:
+                    yield from _feature(use.place, "kernel prototype")
+                for parameter in node.parameters[-1:] if node.parameters else ():
+                    last = parameter.declarators[-1].name if parameter.declarators else parameter
+                    place = _reported(module, Place.of(use.owner, last))
+                    yield from _feature(place, "kernel parameter")
+            yield from _attributes(use.owner, node.attributes)
+        case nodes.File(path=path, end=end) if path.end < end:
+            yield from _feature(use.place, "time of a file")
+        case nodes.Directive(name=nodes.Name(text=".pragma"), arguments=arguments) if (
+            use.where == "body"  # elsewhere ptxas refuses the words that it knows for bodies
+        ):
+            for value in arguments:
+                yield from _of_pragma(use.owner, value)
+        case nodes.Section(labels=labels) as node if use.where == "module":
+            for label in labels:
+                yield from _feature(Place.of(use.owner, label), "label in a section")
+            yield from _of_section(module, node)
+        case nodes.Location(attributes=attributes):
+            for name in attributes:
+                if name.text == "inlined_at":
+                    yield from _feature(Place.of(use.owner, name), "inlined_at")
+        case _:
+            pass
+
+
+def declaration_demands(module: Module, declared: Declared) -> Iterator[Demand]:
+    """What the types, attributes and initial values of a declaration demand, besides its state space."""
+    node = declared.node
+    for word in node.modifiers:
+        since = TYPES.get(word.text)
+        if since is not None:
+            if word.text != ".b128" or not declared.of_prototype:
+                yield from _demand(declared.place(word), word.text, since)
+        elif word.text == ".ptr":
+            yield from _word(declared.owner, word)
+    yield from _attributes(declared.owner, node.attributes)
+    for declarator in node.declarators:
+        place = declared.place(declarator.name)
+        if declared.space == ".param" and declared.where in ("parameter", "return"):
+            unsized = None in declarator.dimensions
+            place = _reported(module, place)
+            yield from _feature(place, "unsized parameter" if unsized else "parameter in memory")
+        elif declared.space == ".param" and declared.where == "body" and not _is_own(module, declared):
+            yield from _feature(place, "`.param` variable in a body")
+        if declarator.initializer is not None:
+            found = _of_value(module, declared, declarator.initializer)
+            yield from {demand.what: demand for demand in found}.values()
 
 
 def _of_module(module: Module) -> Iterator[Demand]:
     for use in directives(module):
-        yield from _of_directive(module, use)
+        yield from _of_directive(use)
+        yield from part_demands(module, use)
     for declared in declarations(module):
-        yield from _of_declaration(module, declared)
+        yield from declaration_demands(module, declared)
     for function in module.functions:
         yield from demands(function)
 
@@ -151,44 +213,22 @@ def _of_special_registers(function: Function) -> Iterator[Demand]:
                 yield from _demand(place, symbol.name, row.requirement)
 
 
-def _of_directive(module: Module, use: Use) -> Iterator[Demand]:
+def _of_directive(use: Use) -> Iterator[Demand]:
     row = use.row
-    if row is not None and row.is_accepted and use.where in row.places:
+    if row is not None and row.is_accepted and use.where in row.places and not use.is_param_in_body:
         yield from _demand(use.place, row.name, row.since)
     for word in use.linkage:
         yield from _word(use.owner, word)
-    match use.node:
-        case nodes.Function() as node if use.name is node.kind:
-            if node.body is None and node.kind.text == ".entry":
-                yield from _feature(use.place, "kernel prototype")
-            yield from _attributes(use.owner, node.attributes)
-        case nodes.File(path=path, end=end) if path.end < end:
-            yield from _feature(use.place, "time of a file")
-        case nodes.Directive(name=nodes.Name(text=".pragma"), arguments=arguments):
-            for value in arguments:
-                yield from _of_pragma(use.owner, value)
-        case nodes.Section(labels=labels) as node if use.where == "module":
-            for label in labels:
-                yield from _feature(Place.of(use.owner, label), "label in a section")
-            yield from _of_section(module, node)
-        case nodes.Location(attributes=attributes):
-            for name in attributes:
-                if name.text == "inlined_at":
-                    yield from _feature(Place.of(use.owner, name), "inlined_at")
-        case nodes.Target(names=names):
-            for name in names:
-                target = parse_target(name.text)
-                if target is None and name.text in OPTIONS:
-                    since = Requirement(OPTIONS[name.text], ())
-                    yield from _demand(Place.of(use.owner, name), name.text, since)
-        case _:
-            pass
+    for name in use.node.names if isinstance(use.node, nodes.Target) else ():
+        if parse_target(name.text) is None and name.text in OPTIONS:
+            since = Requirement(OPTIONS[name.text], ())
+            yield from _demand(Place.of(use.owner, name), name.text, since)
 
 
 def _of_pragma(owner: nodes.Statement, value: nodes.Expression) -> Iterator[Demand]:
-    words = value.text.strip('"').split() if isinstance(value, nodes.String) else []
-    if words and words[0] in PRAGMAS:
-        yield from _demand(Place.of(owner, value), words[0], PRAGMAS[words[0]])
+    word = value.text.strip('"').partition(" ")[0] if isinstance(value, nodes.String) else ""
+    if word in PRAGMAS:
+        yield from _demand(Place.of(owner, value), word, PRAGMAS[word])
 
 
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -212,27 +252,6 @@ def _of_section(module: Module, node: nodes.Section) -> Iterator[Demand]:
         yield from _feature(Place(node, node.start + found.start(), node.start + found.end()), feature)
 
 
-def _of_declaration(module: Module, declared: Declared) -> Iterator[Demand]:
-    node = declared.node
-    for word in node.modifiers:
-        since = TYPES.get(word.text)
-        if since is not None:
-            yield from _demand(declared.place(word), word.text, since)
-        elif word.text == ".ptr":
-            yield from _word(declared.owner, word)
-    yield from _attributes(declared.owner, node.attributes)
-    for declarator in node.declarators:
-        place = declared.place(declarator.name)
-        if declared.where == "kernel parameter":
-            yield from _feature(place, "kernel parameter")
-        elif declared.is_parameter and declared.space == ".param":
-            yield from _feature(place, "parameter in memory")
-            if None in declarator.dimensions:
-                yield from _feature(place, "unsized parameter")
-        if declarator.initializer is not None:
-            yield from _of_value(module, declared, declarator.initializer)
-
-
 def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> Iterator[Demand]:
     match value:
         case nodes.InitializerList(items=items):
@@ -247,16 +266,39 @@ def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> It
             feature: Feature = "mask of an address" if is_mask else "generic()"
             yield from _feature(declared.place(operator), feature)
             for inner in values:
-                yield from _of_value(module, declared, inner)
+                for demand in _of_value(module, declared, inner):
+                    if demand.what != "address in an initial value":  # which these include
+                        yield demand
         case nodes.Name(text=name) if name != "WARP_SZ":
             symbols = [symbol for _, symbol in module.names.get(name, ())]
-            is_function = any(isinstance(s, FunctionName | AliasName) for s in symbols)
-            where: Feature = (
-                "function in an initial value" if is_function else "address in an initial value"
-            )
+            where: Feature = "address in an initial value"
+            if any(isinstance(s, FunctionName) and s.is_kernel for s in symbols):
+                where = "kernel in an initial value"
+            elif any(isinstance(s, FunctionName | AliasName) for s in symbols):
+                where = "function in an initial value"
             yield from _feature(declared.place(value), where)
         case _:
             pass
+
+
+_BETWEEN = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+
+
+def _reported(module: Module, place: Place) -> Place:
+    """The name of a parameter, or what follows it where that is on another line: ptxas names its line."""
+    _, end = module.span(place)
+    between = _BETWEEN.match(module.document.source.data, end)
+    if between is None or b"\n" not in between[0]:
+        return place
+    after = place.end + len(between[0])
+    return Place(place.owner, after, after + 1)
+
+
+def _is_own(module: Module, declared: Declared) -> bool:
+    """Whether this is how PTX 1.0 to 1.3 declare the parameters of a kernel: in its body."""
+    owner = declared.owner
+    is_kernel = isinstance(owner, nodes.Function) and owner.kind.text == ".entry"
+    return is_kernel and module.version is not None and module.version < (1, 4)
 
 
 def _attributes(
@@ -265,7 +307,6 @@ def _attributes(
     for attribute in attributes:
         name = attribute.name
         if name.text in ATTRIBUTES:
-            yield from _demand(Place.of(owner, name), ".attribute", isa.DIRECTIVES[".attribute"].since)
             yield from _demand(Place.of(owner, name), name.text, ATTRIBUTES[name.text])
 
 

@@ -71,6 +71,9 @@ class TestLeast:
 
 EXAMPLES = {
     "kernel prototype": ".entry later();",
+    "`.param` variable in a body": ".func f() { .param .b32 x; ret; }",
+    "kernel in an initial value": ".entry k() { ret; } .global .u64 y[2] = {0, k};",
+    "local_maxnreg": '.entry k() { .pragma "local_maxnreg 32"; ret; }',
     "kernel parameter": ".entry f(.param .u32 x) { ret; }",
     "parameter in memory": ".func f(.param .u32 x) { ret; }",
     "unsized parameter": ".func f(.param .b8 x[]);",

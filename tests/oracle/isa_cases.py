@@ -248,6 +248,8 @@ def _plain(wanted: Operand) -> Argument:
     count = wanted.count if isinstance(wanted.count, int) else 0
     if count:
         single = _plain(replace(wanted, count=0))
+        if single.kind == "special":
+            return single._replace(parts=(single,) * count)
         return Argument("vector", parts=(single,) * max(count, 1))
     if "register" in wanted.kinds:
         return Argument("register", _register_type(wanted))
@@ -284,7 +286,9 @@ def _register_type(wanted: Operand) -> str:
     return type.name if type.declarable else f".b{max(type.width, 8)}"
 
 
-_SPECIAL: Final = {".u64": "%gridid", ".pred": "%is_explicit_cluster"}
+_SPECIAL: Final = {
+    ".u64": "%gridid", ".s64": "%gridid", ".b64": "%gridid", ".pred": "%is_explicit_cluster",
+}
 
 
 def written(given: Argument) -> str:
@@ -319,11 +323,9 @@ def _written(given: Argument) -> str:
         case "function":
             return f"f{given.value or 0}"
         case "special":
-            return _SPECIAL.get(given.type, "%tid.x")
+            return "%tid" if given.parts else _SPECIAL.get(given.type, "%tid.x")
         case "address":
             return f"[{inner}]"
-        case "vector" if [part.kind for part in given.parts] == ["special"] * 4:
-            return "%tid"
         case "vector":
             return f"{{{inner}}}"
         case "list":
@@ -475,7 +477,7 @@ def _wrong_operands(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument,
         Argument("address", parts=(Argument("register", ".u64"),)),
         Argument("vector", parts=(Argument("register", ".b32"),) * 2),
         Argument("variable", ".u32", ".global"),
-        Argument("special", ".u32"),
+        Argument("special", ".u32|.u16"),
     )
     for at in range(len(arguments)):
         for other in (*(Argument("register", type) for type in _REGISTERS), *others):

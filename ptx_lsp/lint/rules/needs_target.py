@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.needs import unmet
-from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.function import Function
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
 
 
-@function_rule("needs-target", code="E168")
-def needs_target(function: Function) -> Iterator[Finding]:
-    """An instruction that the target does not have.
+@module_rule("needs-target", code="E168")
+def needs_target(module: Module) -> Iterator[Finding]:
+    """Something that the target does not have.
 
     ## What it does
-    Finds instructions, and modifiers and types of theirs, that the file's `.target` lacks at every
-    version, and says which targets have them.
+    Finds instructions, their modifiers and types, special registers, types and attributes of variables,
+    and words of `.pragma` that the file's `.target` lacks at every version, and says which targets have
+    them. Of directives the rule `unsupported-directive` tells.
 
     ## Why it matters
     ptxas rejects them.
@@ -54,10 +55,10 @@ def needs_target(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: another target is another machine.
     """
-    for need in unmet(function):
+    for need in unmet(module):
         if need.version is None:
             ways = ", or ".join(dict.fromkeys(str(way) for way in need.ways))
             yield Finding(
                 need.place,
-                f"`{need.what}` is not there on `{function.module.target}`; it needs {ways}",
+                f"{need.what} is not there on `{module.target}`; it needs {ways}",
             )

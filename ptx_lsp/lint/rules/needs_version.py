@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.needs import raise_version, unmet
-from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.function import Function
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
 
 
-@function_rule("needs-version", code="E167")
-def needs_version(function: Function) -> Iterator[Finding]:
-    """An instruction that needs a newer `.version`.
+@module_rule("needs-version", code="E167")
+def needs_version(module: Module) -> Iterator[Finding]:
+    """Something that needs a newer `.version`.
 
     ## What it does
-    Finds instructions, and modifiers and types of theirs, that this file's target has but its
-    `.version` does not know yet.
+    Finds instructions, their modifiers and types, special registers, types and attributes of variables,
+    initial values and other parts of directives that this file's target has but its `.version` does not
+    know yet. Of directives themselves the rule `unsupported-directive` tells.
 
     ## Why it matters
     ptxas rejects them.
@@ -54,8 +55,8 @@ def needs_version(function: Function) -> Iterator[Finding]:
     ## Fix safety
     The fix raises `.version` to the least that serves; what the file means stays the same.
     """
-    for need in unmet(function):
+    for need in unmet(module):
         if need.version is not None:
-            has = function.module.version
-            message = f"`{need.what}` needs PTX ISA {need.version}; the file says {has}"
-            yield Finding(need.place, message, remedy=raise_version(function.module, need.version))
+            has = module.version
+            message = f"{need.what} needs PTX ISA {need.version}; the file says {has}"
+            yield Finding(need.place, message, remedy=raise_version(module, need.version))

@@ -9,6 +9,7 @@ from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.directives import directives
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
@@ -57,20 +58,20 @@ def unknown_target(module: Module) -> Iterator[Finding]:
     A version that is too old is raised to the first that has the target. An older driver may not take
     it, so it is not applied unasked.
     """
-    for item in module.document.items:
-        if isinstance(item.node, nodes.Target) and item.node.names:
-            yield from _names(module, item.node)
+    for use in directives(module):
+        if isinstance(use.node, nodes.Target) and use.node.names:
+            yield from _names(module, use.owner, use.node)
 
 
-def _names(module: Module, node: nodes.Target) -> Iterator[Finding]:
+def _names(module: Module, owner: nodes.Statement, node: nodes.Target) -> Iterator[Finding]:
     first = node.names[0]
     if first.text in OPTIONS:
         message = f"an architecture such as `sm_90` must come before `{first.text}`"
-        yield Finding(Place.of(node, first), message)
+        yield Finding(Place.of(owner, first), message)
         return
     seen: dict[str, nodes.Name] = {}
     for name in node.names:
-        place = Place.of(node, name)
+        place = Place.of(owner, name)
         target = parse_target(name.text)
         if target is not None and target in TARGETS:
             least = TARGETS[target]
@@ -78,7 +79,7 @@ def _names(module: Module, node: nodes.Target) -> Iterator[Finding]:
                 yield from _too_old(module, place, name.text, least)
         elif name.text in OPTIONS:
             yield from _too_old(module, place, name.text, OPTIONS[name.text])
-            yield from _conflicts(module, node, name, seen)
+            yield from _conflicts(module, owner, name, seen)
             seen[name.text] = name
         else:
             yield _unknown(place, name.text)
@@ -93,12 +94,12 @@ def _too_old(module: Module, place: Place, name: str, least: Version) -> Iterato
 
 
 def _conflicts(
-    module: Module, node: nodes.Target, name: nodes.Name, seen: dict[str, nodes.Name]
+    module: Module, owner: nodes.Statement, name: nodes.Name, seen: dict[str, nodes.Name]
 ) -> Iterator[Finding]:
-    place = Place.of(node, name)
+    place = Place.of(owner, name)
     other = seen.get(_EXCLUDES.get(name.text, ""))
     if other is not None:
-        related = ((Place.of(node, other), f"`{other.text}` is asked for here"),)
+        related = ((Place.of(owner, other), f"`{other.text}` is asked for here"),)
         yield Finding(place, f"`{name.text}` cannot stand beside `{other.text}`", related)
     target = module.target
     if name.text == "map_f64_to_f32" and target is not None and target.number >= _HAS_F64:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import Directive, find
 from ptx_lsp.isa.target import effective, has
-from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import directives
@@ -50,13 +50,15 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
 
     ## Fix safety
     Where a newer `.version` will do, the fix names the oldest that does. An older driver may not take
-    it, so it is not applied unasked.
+    it, so it is not applied unasked. Where a directive has a new name, the fix writes that.
     """
     version, target = module.version, module.target
     if version is None or target is None:
         return
     told: set[str] = set()
     for use in directives(module):
+        if use.is_param_in_body:
+            continue  # the rule `needs-version`
         for word in (use.name, *use.linkage, *_attributes(use.node)):
             row = find(word.text)
             if row is None or not row.is_accepted or (word is use.name and use.where not in row.places):
@@ -70,6 +72,9 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
             if effective(version) < least and message.endswith(f"the file says {version}"):
                 remedy = raise_version(module, least)
             place = Place.of(use.owner, word)
+            if row.successor and version >= (row.removed or version):
+                message += f"; write `{row.successor}`"
+                remedy = Remedy(f"Write `{row.successor}`", (Replacement(place, row.successor),))
             yield Finding(place, message, remedy=remedy and remedy._replace(safe=False))
 
 

@@ -1,0 +1,194 @@
+"""Which operations of a straight run of code must come after which, and how long they take.
+
+1. An operation comes after what makes the words and flags that it reads, by the time that takes; after
+   what reads the words that it makes anew; and after an earlier write of the same.
+2. A load comes after the stores to the same state space before it, a store after the loads and stores,
+   unless both name the same base with different offsets. Only the nearest of them are looked at
+   (`NEAREST`). Loads of what never changes (`.const`, `.param`, `.nc`) may go anywhere.
+3. Barriers, fences, calls and volatile accesses keep all accesses to memory where they are.
+4. What ends a block comes last.
+
+The times are of the order of those of current GPUs, in cycles; only their ratios matter here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from analyses.words import Operation, constant
+from ptx_lsp.syntax import nodes
+
+NEAREST: Final = 32
+
+_MEMORY: Final = frozenset(
+    {
+        "ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma", "tex", "tld4", "suld",
+        "sust", "sured", "prefetch", "mbarrier", "multimem",
+    }
+)
+_LOADS: Final = frozenset({"ld", "ldu", "ldmatrix", "tex", "tld4", "suld"})
+_ORDERS: Final = frozenset(
+    {"bar", "barrier", "membar", "fence", "call", "wgmma", "tcgen05", "griddepcontrol"}
+)
+_LAST: Final = frozenset({"bra", "brx", "ret", "exit", "trap"})
+_SPACES: Final = (".shared", ".global", ".local", ".const", ".param")
+_FLAG_CYCLES: Final = 6
+_CYCLES: Final = {
+    "ld": 300, "ldu": 300, "atom": 400, "tex": 400, "tld4": 400, "suld": 400, "shfl": 25, "vote": 12,
+    "match": 20, "redux": 20, "sin": 20, "cos": 20, "ex2": 20, "lg2": 20, "rcp": 20, "rsqrt": 20,
+    "sqrt": 30, "tanh": 20, "mma": 33, "wmma": 40, "ldmatrix": 33, "div": 40, "rem": 40, "cvt": 8,
+    "popc": 12, "bfind": 12, "clz": 12, "brev": 12,
+}  # fmt: skip
+_NEAR_SPACES: Final = {".shared": 30, ".const": 30, ".param": 30, ".local": 60}
+
+
+class After(NamedTuple):
+    """An operation that must wait for another, so many cycles at least."""
+
+    operation: int
+    cycles: int
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """For each operation, by its number in the run, those that wait for it, and how many it waits for."""
+
+    after: tuple[tuple[After, ...], ...]
+    waits_for: tuple[int, ...]
+    urgency: tuple[int, ...]
+    """The cycles from the beginning of each operation to the end of the longest chain behind it."""
+
+
+def dependence(operations: Sequence[Operation]) -> Dependence:
+    """What depends on what in a straight run of operations."""
+    return _Builder(operations).build()
+
+
+@lru_cache(maxsize=4096)
+def cycles(spelling: str, reads_nothing: bool) -> int:
+    """How long an instruction takes until its result can be used."""
+    opcode = spelling.partition(".")[0]
+    if opcode == "ld":
+        return _NEAR_SPACES.get(_space(spelling), _CYCLES["ld"])
+    if opcode == "mov" and reads_nothing:
+        return 20  # a special register
+    if ".f64" in spelling and opcode in ("add", "mul", "fma", "mad", "sub"):
+        return 16
+    return _CYCLES.get(opcode, 5)
+
+
+def _space(spelling: str) -> str:
+    return next((space for space in _SPACES if space in spelling), "")
+
+
+class _Access(NamedTuple):
+    number: int
+    base: str
+    offset: int
+
+    def meets(self, other: _Access) -> bool:
+        """Whether both may be the same memory."""
+        return self.base != other.base or not self.base or self.offset == other.offset
+
+
+class _Builder:
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.operations = operations
+        self.after: list[list[After]] = [[] for _ in operations]
+        self.waits_for = [0] * len(operations)
+        self.cycles = [
+            cycles(operation.step.spelling, not operation.step.reads) for operation in operations
+        ]
+        self.written: dict[int, int] = {}
+        self.readers: defaultdict[int, list[int]] = defaultdict(list)
+        self.loads: defaultdict[str, list[_Access]] = defaultdict(list)
+        self.stores: defaultdict[str, list[_Access]] = defaultdict(list)
+        self.since_order: list[int] = []
+        self.order = -1
+
+    def build(self) -> Dependence:
+        for number, operation in enumerate(self.operations):
+            self.values(number, operation)
+            self.memory(number, operation)
+        if self.operations and self.operations[-1].step.opcode in _LAST:
+            last = len(self.operations) - 1
+            for number in range(last):
+                if not self.after[number]:
+                    self.edge(number, last, 0)
+        urgency = [0] * len(self.operations)
+        for number in range(len(urgency) - 1, -1, -1):
+            behind = (cycles + urgency[other] for other, cycles in self.after[number])
+            urgency[number] = max(self.cycles[number], max(behind, default=0))
+        return Dependence(tuple(map(tuple, self.after)), tuple(self.waits_for), tuple(urgency))
+
+    def edge(self, earlier: int, later: int, cycles: int) -> None:
+        if earlier != later:
+            self.after[earlier].append(After(later, cycles))
+            self.waits_for[later] += 1
+
+    def values(self, number: int, operation: Operation) -> None:
+        written, readers = self.written, self.readers
+        for word in operation.reads | operation.keeps:
+            if word in written:
+                self.edge(written[word], number, self.cycles[written[word]])
+        for word in operation.reads:
+            readers[word].append(number)
+        for flag in operation.flags_read:
+            key = -2 - flag
+            if key in written:
+                self.edge(written[key], number, _FLAG_CYCLES)
+            readers[key].append(number)
+        for key in (*operation.writes, *(-2 - flag for flag in operation.flags_written)):
+            for reader in readers.pop(key, ()):
+                self.edge(reader, number, 0)
+            if key in written:
+                self.edge(written[key], number, 1)
+            written[key] = number
+
+    def memory(self, number: int, operation: Operation) -> None:
+        spelling, opcode = operation.step.spelling, operation.step.opcode
+        if opcode in _ORDERS or ".volatile" in spelling:
+            for earlier in self.since_order:
+                self.edge(earlier, number, 0)
+            if self.order >= 0:
+                self.edge(self.order, number, 0)
+            self.order = number
+            self.since_order = []
+            self.loads.clear()
+            self.stores.clear()
+        elif opcode in _MEMORY:
+            space = _space(spelling)
+            if ".nc" in spelling or (opcode == "ld" and space in (".const", ".param")):
+                return
+            if self.order >= 0:
+                self.edge(self.order, number, 0)
+            self.since_order.append(number)
+            access = _access(number, operation)
+            is_load = opcode in _LOADS or (opcode == "wmma" and ".load" in spelling)
+            earlier = [*self.stores[space][-NEAREST:]]
+            if not is_load:
+                earlier += self.loads[space][-NEAREST:]
+            for other in earlier:
+                if other.meets(access):
+                    self.edge(other.number, number, 0)
+            (self.loads if is_load else self.stores)[space].append(access)
+
+
+def _access(number: int, operation: Operation) -> _Access:
+    for operand in operation.step.node.operands:
+        match operand:
+            case nodes.Address(items=(nodes.Name(text=base), *_)):
+                return _Access(number, base, 0)
+            case nodes.Address(
+                items=(nodes.Binary(operator=sign, left=nodes.Name(text=base), right=right), *_)
+            ):
+                offset = constant(right)
+                if offset is not None:
+                    return _Access(number, base, -offset if sign == "-" else offset)
+            case _:
+                pass
+    return _Access(number, "", 0)

@@ -1,0 +1,248 @@
+"""How many registers a straight run of code needs, depending on the order that its operations take.
+
+1. An order is a sequence of the operations in which each comes after those it depends on. Its *profile*
+   is, for each operation, how many words are live around it: those that are live before it, or after it
+   together with what it has just read, for a result is seldom put where its operands were.
+2. The *least* order is built from the end: always the operation next that makes the fewest more words live
+   (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions", 1970). The order
+   of the text takes its place where that needs fewer.
+3. A compiler hides the time of loads by issuing them early. Operations are taken in the order of the
+   longest chain of time behind them, as soon as their operands are there; but one is taken before its
+   turn in the least order only where the profile up to its turn stays within a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from typing import Final, NamedTuple
+
+from analyses.dependence import Dependence, dependence
+from analyses.words import Operation
+from ptx_lsp.syntax import nodes
+
+WINDOW: Final = 512
+"""How many operations before its turn an operation may be taken."""
+_TRIES: Final = 8
+
+
+class _Profile(NamedTuple):
+    """For each operation of an order: the words around it, and by how many its being taken earlier raises
+    those of the operations it overtakes.
+    """
+
+    live: list[int]
+    sizes: list[int]
+
+
+class Run:
+    """Operations in the order of the text, and the words that are live behind them."""
+
+    def __init__(self, operations: Sequence[Operation], live_out: frozenset[int]) -> None:
+        self.operations = operations
+        self.live_out = live_out
+
+    @cached_property
+    def least(self) -> int:
+        """The fewest registers that it can do with (2)."""
+        return max(self._profile.live, default=len(self.live_out))
+
+    def hoisted(self, limit: int) -> int:
+        """The registers it has when loads are hoisted as long as there are no more than `limit` (3)."""
+        if not self.operations or self.least >= limit:
+            return max(self.least, len(self.live_out))
+        return max(_Hoisting(self._order, self._profile, self._dependence, limit).run())
+
+    @cached_property
+    def _dependence(self) -> Dependence:
+        return dependence(self.operations)
+
+    @cached_property
+    def _order(self) -> list[int]:
+        text = list(range(len(self.operations)))
+        least = _least_order(self.operations, self._dependence, self.live_out)
+        return text if self._peak(text) <= self._peak(least) else least
+
+    @cached_property
+    def _profile(self) -> _Profile:
+        return self._profile_of(self._order)
+
+    def _peak(self, order: list[int]) -> int:
+        return max(self._profile_of(order).live, default=0)
+
+    def _profile_of(self, order: list[int]) -> _Profile:
+        live = set(self.live_out)
+        found = _Profile([0] * len(order), [0] * len(order))
+        for turn in range(len(order) - 1, -1, -1):
+            operation = self.operations[order[turn]]
+            after = len(live | operation.writes)
+            live -= operation.writes - operation.keeps
+            ending = len(operation.reads - live)
+            live |= operation.reads
+            more = operation.materialised + _scratch(operation)
+            found.live[turn] = max(after + ending, len(live)) + more
+            found.sizes[turn] = len(operation.writes) - ending
+        return found
+
+
+def _scratch(operation: Operation) -> int:
+    """The registers that the sequence of machine code needs meanwhile that stands for one instruction."""
+    opcode, spelling = operation.step.opcode, operation.step.spelling
+    match opcode:
+        case "div" | "rem":
+            by_constant = any(
+                isinstance(operand, nodes.Number) for operand in operation.step.node.operands[2:]
+            )
+            if ".f64" in spelling:
+                return 10
+            if ".f32" in spelling:
+                return 1 if ".approx" in spelling or ".full" in spelling else 4
+            if "64" in spelling:
+                return 2 if by_constant else 12
+            return 1 if by_constant else 3
+        case "sqrt" | "rcp" | "rsqrt":
+            return 8 if ".f64" in spelling else 3 if ".rn" in spelling else 0
+        case _:
+            return 0
+
+
+def _least_order(
+    operations: Sequence[Operation], depends: Dependence, live_out: frozenset[int]
+) -> list[int]:
+    before: list[list[int]] = [[] for _ in operations]
+    behind = [len(after) for after in depends.after]
+    for number, after in enumerate(depends.after):
+        for other, _ in after:
+            before[other].append(number)
+    live = set(live_out)
+    readers: dict[int, list[int]] = {}
+    ready: list[tuple[int, int]] = []
+    taken = [False] * len(operations)
+
+    def cost(number: int) -> int:
+        operation = operations[number]
+        made = sum(word in live and word not in operation.reads for word in operation.writes)
+        return len(operation.reads - live) - made
+
+    def offer(number: int) -> None:
+        heappush(ready, (cost(number), -number))
+        for word in operations[number].reads - live:
+            readers.setdefault(word, []).append(number)
+
+    for number in range(len(operations)):
+        if not behind[number]:
+            offer(number)
+    order: list[int] = []
+    while ready:
+        price, negative = heappop(ready)
+        number = -negative
+        if taken[number]:
+            continue
+        now = cost(number)
+        if now != price:
+            heappush(ready, (now, negative))
+            continue
+        taken[number] = True
+        order.append(number)
+        operation = operations[number]
+        live -= operation.writes - operation.keeps
+        for word in operation.reads - live:
+            live.add(word)
+            for other in readers.pop(word, ()):  # they have become cheaper
+                if not taken[other]:
+                    heappush(ready, (cost(other), -other))
+        for other in before[number]:
+            behind[other] -= 1
+            if not behind[other]:
+                offer(other)
+    order.reverse()
+    return order
+
+
+class _Hoisting:
+    """Takes the operations one by one (3)."""
+
+    def __init__(
+        self, order: list[int], profile: _Profile, depends: Dependence, limit: int
+    ) -> None:
+        self.order = order
+        self.turn = [0] * len(order)
+        for turn, number in enumerate(order):
+            self.turn[number] = turn
+        self.live = list(profile.live)
+        self.sizes = profile.sizes
+        self.depends = depends
+        self.limit = limit
+        self.waits_for = list(depends.waits_for)
+        self.earliest = [0] * len(order)
+        self.taken = [False] * len(order)
+        self.waiting = [
+            (0, -depends.urgency[number], number)
+            for number in range(len(order))
+            if not depends.waits_for[number]
+        ]
+        heapify(self.waiting)
+        self.ready: list[tuple[int, int]] = []
+
+    def run(self) -> list[int]:
+        """The profile of the least order, raised by what was taken early."""
+        now = at = 0
+        count = len(self.order)
+        for _ in range(count):
+            while at < count and self.taken[self.order[at]]:
+                at += 1
+            chosen = self.choose(at, now)
+            while chosen is None:
+                now = self.waiting[0][0] if self.waiting else now
+                chosen = self.choose(at, now)
+            now = max(now, self.earliest[chosen]) + 1
+            self.take(chosen, at, now - 1)
+        return self.live
+
+    def choose(self, at: int, now: int) -> int | None:
+        """The operation to take; None where it is better to wait for one."""
+        waiting, ready = self.waiting, self.ready
+        while waiting and waiting[0][0] <= now:
+            _, priority, number = heappop(waiting)
+            heappush(ready, (priority, number))
+        refused: list[tuple[int, int]] = []
+        chosen = None
+        while ready and len(refused) < _TRIES:
+            priority, number = heappop(ready)
+            if self.taken[number]:
+                continue
+            if self.is_free(number, at):
+                chosen = number
+                break
+            refused.append((priority, number))
+        for one in refused:
+            heappush(ready, one)
+        if chosen is None:
+            following = self.order[at]
+            is_waited_for = not refused and waiting and self.earliest[following] > now
+            if is_waited_for or self.waits_for[following]:
+                return None
+            chosen = following
+        return chosen
+
+    def is_free(self, number: int, at: int) -> bool:
+        turn = self.turn[number]
+        size = self.sizes[turn]
+        if turn == at or size <= 0:
+            return True
+        if turn - at > WINDOW or self.live[at] + size > self.limit:
+            return False
+        return max(self.live[at:turn]) + size <= self.limit
+
+    def take(self, number: int, at: int, now: int) -> None:
+        self.taken[number] = True
+        turn = self.turn[number]
+        size = self.sizes[turn]
+        if turn > at and size:
+            self.live[at:turn] = [live + size for live in self.live[at:turn]]
+        for other, cycles in self.depends.after[number]:
+            self.earliest[other] = max(self.earliest[other], now + cycles)
+            self.waits_for[other] -= 1
+            if not self.waits_for[other]:
+                heappush(self.waiting, (self.earliest[other], -self.depends.urgency[other], other))

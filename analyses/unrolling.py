@@ -1,0 +1,190 @@
+"""The straight runs of code of a function, with the loops unrolled that a compiler would unroll.
+
+1. A run is the operations of one block, or of a loop that is a straight line of blocks.
+2. Such a loop is unrolled where its number of turns is known (from a constant start, step and end, as in
+   `mov i, 0; ... add i, i, 1; setp.lt p, i, 16; @p bra`), it has no barrier, call or matrix instruction
+   in it, and no `.pragma "nounroll"` is near: in whole up to `WHOLE` operations altogether, else as often as
+   makes at most `PART`.
+3. In an unrolled loop each turn makes words of its own; only those of the last turn are the loop's.
+
+ptxas decides this without telling; the limits here come from watching it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from analyses.cfg import Cfg, cfg
+from analyses.dominance import Loop, dominance
+from analyses.schedule import Run
+from analyses.steps import Step, steps
+from analyses.words import Operation, Words, constant, words
+from analyses.words_alive import words_alive
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register
+from ptx_lsp.syntax import nodes
+
+WHOLE: Final = 1000
+PART: Final = 250
+_NOT_UNROLLED: Final = frozenset({"bar", "barrier", "call", "wmma", "mma", "wgmma"})
+_FACTORS: Final = (16, 8, 4, 2)
+
+
+@fact
+def runs(function: Function) -> tuple[Run, ...]:
+    """The runs of `function` that can be reached, in the order of the text."""
+    return tuple(_runs(function))
+
+
+def turns(function: Function, loop: Loop) -> int | None:
+    """How often the body of `loop` is executed, give or take one; None where that is not known."""
+    graph = cfg(function)
+    numbers = [number for block in sorted(loop.blocks) for number in graph.blocks[block].steps]
+    return _Counter(function, numbers).turns() if numbers else None
+
+
+def _runs(function: Function) -> Iterator[Run]:
+    graph, left, alive = cfg(function), words(function), words_alive(function)
+    kept = _kept_rolled(function)
+    straight = {
+        min(loop.blocks): loop
+        for loop in dominance(function).loops
+        if _is_straight(graph, loop) and loop.head not in kept
+    }
+    done: set[int] = set()
+    for block in graph.blocks:
+        if block.number in done or block.number not in graph.reached:
+            continue
+        loop = straight.get(block.number)
+        if loop is not None:
+            members = sorted(loop.blocks)
+            body = [operation for member in members for operation in _of(graph, left, member)]
+            count = turns(function, loop)
+            factor = _factor(body, count)
+            if factor > 1:
+                done.update(members)
+                behind = [
+                    alive[target]
+                    for target in graph.blocks[members[-1]].successors
+                    if not (factor == count and target == loop.head)
+                ]
+                yield Run(_unrolled(body, factor, left.count), frozenset[int]().union(*behind))
+                continue
+        behind = [alive[target] for target in block.successors]
+        yield Run(_of(graph, left, block.number), frozenset[int]().union(*behind))
+
+
+def _of(graph: Cfg, left: Words, block: int) -> list[Operation]:
+    found = (left.operations[number] for number in graph.blocks[block].steps)
+    return [operation for operation in found if operation is not None]
+
+
+def _is_straight(graph: Cfg, loop: Loop) -> bool:
+    """Whether the blocks follow each other in the text, and only the last one branches."""
+    blocks = sorted(loop.blocks)
+    if blocks != list(range(blocks[0], blocks[-1] + 1)):
+        return False
+    return all(graph.blocks[block].successors == (block + 1,) for block in blocks[:-1])
+
+
+def _kept_rolled(function: Function) -> set[int]:
+    """The blocks at whose beginning stands `.pragma "nounroll"`."""
+    graph, position, found = cfg(function), 0, set[int]()
+    for statement in function.body.statements:
+        match statement:
+            case nodes.Instruction():
+                position += 1
+            case nodes.Directive(name=nodes.Name(text=".pragma"), arguments=values):
+                if any(isinstance(v, nodes.String) and "nounroll" in v.text for v in values):
+                    following = graph.block_of[position : position + 1]
+                    found.update(following)
+            case _:
+                pass
+    return found
+
+
+def _factor(body: Sequence[Operation], count: int | None) -> int:
+    if not count or any(operation.step.opcode in _NOT_UNROLLED for operation in body):
+        return 1
+    if count * len(body) <= WHOLE:
+        return count
+    return next((factor for factor in _FACTORS if factor * len(body) <= PART), 1)
+
+
+def _unrolled(body: Sequence[Operation], factor: int, first_word: int) -> list[Operation]:
+    """`body` so many times; the words of all turns but the last are new, from `first_word` on."""
+    now: dict[int, int] = {}
+    found: list[Operation] = []
+    for turn in range(factor):
+        is_last = turn == factor - 1
+        for operation in body:
+            if operation.step.opcode == "bra" and not is_last:
+                continue
+            reads = {now.get(word, word) for word in operation.reads | operation.keeps}
+            for word in operation.writes:
+                now[word] = word if is_last else first_word
+                first_word += 0 if is_last else 1
+            writes = frozenset(now[word] for word in operation.writes)
+            found.append(
+                operation._replace(
+                    reads=frozenset(reads), writes=writes, keeps=frozenset()
+                )
+            )
+    return found
+
+
+class _Counter:
+    """Follows the register that counts the turns of a loop."""
+
+    def __init__(self, function: Function, numbers: Sequence[int]) -> None:
+        self.function = function
+        self.flow = steps(function)
+        self.inside = [self.flow.steps[number] for number in numbers]
+        self.writers: dict[int, list[Step]] = {}
+        for step in self.flow.steps:
+            for register in step.writes:
+                self.writers.setdefault(register, []).append(step)
+
+    def turns(self) -> int | None:
+        branches = [s for s in self.inside if s.opcode == "bra" and s.guard >= 0]
+        tests = [s for b in branches for s in self.inside if b.guard in s.writes]
+        if len(branches) != 1 or len(tests) != 1 or tests[0].opcode != "setp":
+            return None
+        operands = tests[0].node.operands
+        if len(operands) < 3:
+            return None
+        counter, end = self.register(operands[1]), self.value(operands[2])
+        adds = [s for s in self.inside if s.opcode == "add" and counter in s.writes]
+        if counter is None or end is None or len(adds) != 1 or len(adds[0].node.operands) != 3:
+            return None
+        step = self.value(adds[0].node.operands[2])
+        start = self.start(self.register(adds[0].node.operands[1]))
+        if not step or start is None:
+            return None
+        count = (end - start) // step
+        return count if count > 0 else None
+
+    def start(self, register: int | None) -> int | None:
+        """The one constant that `register` gets outside the loop."""
+        inside = {step.number for step in self.inside}
+        found = [s for s in self.writers.get(register or 0, ()) if s.number not in inside]
+        if register is None or len(found) != 1 or found[0].opcode != "mov":
+            return None
+        return self.value(found[0].node.operands[-1])
+
+    def value(self, operand: nodes.Operand) -> int | None:
+        register = self.register(operand)
+        if register is None:
+            return constant(operand)
+        writers = self.writers.get(register, [])
+        if len(writers) == 1 and writers[0].opcode == "mov" and not writers[0].reads:
+            return constant(writers[0].node.operands[-1])
+        return None
+
+    def register(self, operand: nodes.Operand) -> int | None:
+        if not isinstance(operand, nodes.Name):
+            return None
+        symbol = self.function.resolve(operand)
+        return self.flow.number(symbol) if isinstance(symbol, Register) else None

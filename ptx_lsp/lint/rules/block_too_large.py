@@ -1,0 +1,75 @@
+"""The rule `block-too-large`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.device_limits import MAX_BLOCK_DIMENSIONS, MAX_THREADS_PER_BLOCK
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import Given, tuning
+
+
+@function_rule("block-too-large", code="W211")
+def block_too_large(function: Function) -> Iterator[Finding]:
+    """A `.maxntid` or `.reqntid` beyond what a block can have.
+
+    ## What it does
+    Reports more than 1024 threads in all dimensions together, and a `.reqntid` whose third dimension is
+    above 64. (`.maxntid` bounds the product only.)
+
+    ## Why it matters
+    No launch can have so many threads: with `.reqntid` every launch fails. With `.maxntid` the compiler saves
+    registers for threads that will never be. ptxas says nothing.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .reqntid 64, 32, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .reqntid 32, 32, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the block that was meant is not known.
+    """
+    if not function.is_kernel:
+        return
+    for given in tuning(function).given:
+        if given.name in (".maxntid", ".reqntid"):
+            problem = _problem(given)
+            if problem is not None:
+                yield Finding(function.place(given.node), problem)
+
+
+def _problem(given: Given) -> str | None:
+    extent, product = given.extent, given.product
+    if extent is None or product is None:
+        return None
+    if product > MAX_THREADS_PER_BLOCK:
+        end = "no launch can have it" if given.name == ".reqntid" else "no launch can have so many"
+        most = MAX_THREADS_PER_BLOCK
+        return f"`{given.name}` is {product} threads; a block has {most} at most, and {end}"
+    if given.name == ".reqntid" and extent[2] > MAX_BLOCK_DIMENSIONS[2]:
+        return (
+            f"the third dimension of a block is {MAX_BLOCK_DIMENSIONS[2]} at most, not {extent[2]}; "
+            "no launch can have it"
+        )
+    return None

@@ -1,0 +1,67 @@
+"""The rule `cluster-size`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.device_limits import MAX_CLUSTER_SIZE
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import Given, tuning
+
+
+@function_rule("cluster-size", code="W215")
+def cluster_size(function: Function) -> Iterator[Finding]:
+    """A size of clusters that no launch can have.
+
+    ## What it does
+    Reports a `.reqnctapercluster` with a 0 in it, or of more than 16 blocks, and a `.maxclusterrank` of 0.
+
+    ## Why it matters
+    ptxas takes them and says nothing. It drops a directive whose first number is 0; a cluster above 16
+    blocks, or with a 0 in another dimension, cannot be launched.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .reqnctapercluster 8, 4, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .reqnctapercluster 8, 1, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the cluster that was meant is not known.
+    """
+    for given in tuning(function).given:
+        problem = _problem(given)
+        if problem is not None:
+            yield Finding(function.place(given.node), problem)
+
+
+def _problem(given: Given) -> str | None:
+    if given.name not in (".reqnctapercluster", ".maxclusterrank") or given.product is None:
+        return None
+    if given.is_unset:
+        return f"`{given.name}` beginning with 0 has no effect; a cluster has one block at least"
+    if given.product == 0:
+        return "a cluster with a dimension of 0 blocks cannot be launched"
+    if given.name == ".reqnctapercluster" and given.product > MAX_CLUSTER_SIZE:
+        return f"a cluster has {MAX_CLUSTER_SIZE} blocks at most, not {given.product}"
+    return None

@@ -1,0 +1,79 @@
+"""The rule `conflicting-directives`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.removal import remove
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import Given, tuning
+
+_PAIRS = ((".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank"))
+"""What is required, and what is only bounded."""
+
+
+@function_rule("conflicting-directives", code="E180")
+def conflicting_directives(function: Function) -> Iterator[Finding]:
+    """Two directives of a kernel of which it can have only one.
+
+    ## What it does
+    Reports `.maxntid` beside `.reqntid`, and `.maxclusterrank` beside `.reqnctapercluster`: one gives a
+    size, the other a bound for the same size.
+
+    ## Why it matters
+    ptxas rejects the kernel, and names the line of its closing brace.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 256, 1, 1
+    .reqntid 128, 1, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .reqntid 128, 1, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    Where the size is within the bound, the fix removes the bound, which says nothing more. Otherwise there
+    is none: either directive may be the wrong one.
+    """
+    if not function.is_kernel:
+        return
+    for exact, bound in _PAIRS:
+        given, limit = tuning(function).first(exact), tuning(function).first(bound)
+        if given is None or limit is None:
+            continue
+        first, second = sorted((given, limit), key=lambda one: one.node.start)
+        yield Finding(
+            function.place(second.node.name),
+            f"`{second.name}` cannot stand beside `{first.name}`: "
+            f"`{exact}` gives the size that `{bound}` would bound",
+            ((function.place(first.node.name), f"`{first.name}` is given here"),),
+            remove(function, limit.node) if _is_within(function, given, limit) else None,
+        )
+
+
+def _is_within(function: Function, given: Given, limit: Given) -> bool:
+    """Whether each is there once, and the size keeps to the bound."""
+    if any(one.name in (given.name, limit.name) for one, _ in tuning(function).repeated):
+        return False
+    if given.product is None or limit.product is None:
+        return False
+    return 0 < given.product <= limit.product

@@ -1,0 +1,103 @@
+"""The rule `directive-argument`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.directives import Arguments
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.constants import whole_number
+from ptx_lsp.model.directives import Use, directives_of
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Located
+from ptx_lsp.syntax import nodes
+
+
+@function_rule("directive-argument", code="E181")
+def directive_argument(function: Function) -> Iterator[Finding]:
+    """A wrong argument of a directive in the head of a kernel or function.
+
+    ## What it does
+    Reports missing and extra arguments of `.maxntid`, `.maxnreg`, `.abi_preserve` and so on, those that
+    are no whole number, zero where it must be positive, numbers that are too large, and names of
+    languages that PTX does not know.
+
+    ## Why it matters
+    ptxas rejects them, and of a 0 often names the line behind.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 256, 0
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 256, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: what was meant is not known.
+    """
+    for use in directives_of(function):
+        row = use.row
+        if row is None or row.arguments is None or use.where not in row.places:
+            continue
+        if row.kind not in ("performance", "function") or _is_broken(function, use):
+            continue
+        problem = _problem(use, row.arguments)
+        if problem is not None:
+            yield Finding(function.place(problem[0]), problem[1])
+
+
+def _is_broken(function: Function, use: Use) -> bool:
+    """Whether there is a syntax error in the directive or right behind it."""
+    return any(use.node.start <= p.start <= use.node.end + 1 for p in function.item.problems)
+
+
+def _problem(use: Use, wanted: Arguments) -> tuple[Located, str] | None:
+    given, name = use.arguments, f"`{use.name.text}`"
+    if len(given) < wanted.least:
+        what = "a string" if wanted.kind == "string" else "a number"
+        return use.name, f"{name} needs {what} behind it"
+    if wanted.most is not None and len(given) > wanted.most:
+        most = f"{wanted.most} argument{'' if wanted.most == 1 else 's'} at most"
+        return given[wanted.most], f"{name} takes {most if wanted.most else 'no argument'}"
+    for argument in given:
+        message = _about(argument, wanted, name)
+        if message is not None:
+            return argument, message
+    return None
+
+
+def _about(argument: nodes.Expression, wanted: Arguments, name: str) -> str | None:
+    if isinstance(argument, nodes.Missing):
+        return None  # the rule `syntax-error`
+    if wanted.kind == "string" and isinstance(argument, nodes.String):
+        if not wanted.names or argument.text[1:-1] in wanted.names:
+            return None
+        listed = ", ".join(f'`"{known}"`' for known in wanted.names)
+        return f"`{argument.text}` is not a name that {name} knows; it takes {listed}"
+    value = whole_number(argument)
+    if value is None:
+        number = isinstance(argument, nodes.Number) and argument.kind == "integer"
+        return None if number else f"{name} takes one whole number without a sign, no expression"
+    if wanted.positive and value == 0:
+        return f"{name} must be positive, not 0"
+    if value > wanted.largest:
+        return f"{name} is {wanted.largest} at most, not {value}"
+    return None

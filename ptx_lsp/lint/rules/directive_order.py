@@ -1,0 +1,76 @@
+"""The rule `directive-order`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.removal import remove
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import Given, signatures
+
+_ORDER = {".noreturn": 0, ".abi_preserve": 1, ".abi_preserve_control": 1, ".language": 2}
+
+
+@function_rule("directive-order", code="E183")
+def directive_order(function: Function) -> Iterator[Finding]:
+    """A directive of a function that stands behind one that it must precede, or is there twice.
+
+    ## What it does
+    Reports `.noreturn` behind `.abi_preserve` or `.language`, `.abi_preserve` behind `.language`, and each
+    of them given twice, in functions and in call prototypes.
+
+    ## Why it matters
+    ptxas rejects them, though a kernel may have its directives in any order.
+
+    ## Example
+    ```ptx
+    .version 9.0
+    .target sm_90
+    .address_size 64
+    .func stop() .noreturn .abi_preserve 8 .abi_preserve 8
+    {
+        trap;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 9.0
+    .target sm_90
+    .address_size 64
+    .func stop() .noreturn .abi_preserve 8
+    {
+        trap;
+    }
+    ```
+
+    ## Fix safety
+    Where one is given twice and says the same, the fix removes the second. There is no other fix.
+    """
+    for signature in signatures(function):
+        before: dict[str, Given] = {}
+        for given in signature.tuning.given:
+            if given.name not in _ORDER:
+                continue
+            found = _misplaced(given, before)
+            if found is not None:
+                earlier, message = found
+                same = earlier.name == given.name and earlier.values == given.values
+                yield Finding(
+                    function.place(given.node.name),
+                    message,
+                    ((function.place(earlier.node.name), "the earlier one"),),
+                    remove(function, given.node) if same and None not in given.values else None,
+                )
+            before.setdefault(given.name, given)
+
+
+def _misplaced(given: Given, before: dict[str, Given]) -> tuple[Given, str] | None:
+    if given.name in before:
+        return before[given.name], f"`{given.name}` is given twice"
+    for name, earlier in before.items():
+        if _ORDER[name] > _ORDER[given.name]:
+            return earlier, f"`{given.name}` must stand before `{name}`"
+    return None

@@ -1,0 +1,107 @@
+"""The rule `ignored-directive`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.device_limits import MAX_REGISTERS_PER_THREAD, WARP_SIZE
+from analyses.launch_bounds import Ignored, LaunchBounds, launch_bounds
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import Given, tuning
+
+
+@function_rule("ignored-directive", code="W212")
+def ignored_directive(function: Function) -> Iterator[Finding]:
+    """A performance directive that ptxas does not follow.
+
+    ## What it does
+    Reports `.minnctapersm` without `.maxntid` or `.reqntid`, one that asks for more blocks or threads than
+    an SM of the target holds, and `.maxnreg` above 255 or below what ptxas needs at least.
+
+    ## Why it matters
+    The kernel gets the registers and blocks that it would get without the directive. ptxas warns, without a
+    line, and only when it makes code.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 1024, 1, 1
+    .minnctapersm 4
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 1024, 1, 1
+    .minnctapersm 2
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which number was meant is not known.
+    """
+    heads, bounds = tuning(function), launch_bounds(function)
+    if not function.is_kernel or function.node.body is None:
+        return
+    block, minimum, maximum = heads.block, heads.last(".minnctapersm"), heads.last(".maxnreg")
+    if minimum is not None and block is None:
+        reason = "a kernel without `.maxntid` or `.reqntid` has no size of block to go by"
+        yield _finding(function, minimum, reason)
+    if bounds is None:
+        return
+    if minimum is not None and block is not None:
+        for why in bounds.ignored:
+            reason = _about_blocks(why, bounds)
+            if reason is not None:
+                yield _finding(function, minimum, reason, block)
+    if maximum is not None:
+        reason = _about_registers(bounds)
+        if reason is not None:
+            yield _finding(function, maximum, reason)
+
+
+def _finding(function: Function, given: Given, reason: str, block: Given | None = None) -> Finding:
+    related = ()
+    if block is not None:
+        related = ((function.place(block.node.name), "the size of a block"),)
+    return Finding(function.place(given.node), f"`{given.name}` has no effect: {reason}", related)
+
+
+def _about_blocks(why: Ignored, bounds: LaunchBounds) -> str | None:
+    device, blocks = bounds.device, bounds.directives.minnctapersm
+    threads = bounds.threads_per_block
+    match why:
+        case "minnctapersm above blocks per SM":
+            return f"an SM holds {device.blocks_per_sm} blocks, not {blocks}"
+        case "minnctapersm above warps per SM":
+            warps = -(-threads // WARP_SIZE)
+            return (
+                f"{blocks} blocks of {threads} threads are {blocks * warps} warps, and an SM holds "
+                f"{device.warps_per_sm}"
+            )
+        case "block size above threads per SM":
+            return f"a block of {threads} threads is more than an SM holds, {device.threads_per_sm}"
+        case _:
+            return None
+
+
+def _about_registers(bounds: LaunchBounds) -> str | None:
+    least = bounds.device.least_registers
+    if "maxnreg above 255" in bounds.ignored:
+        return f"a thread has {MAX_REGISTERS_PER_THREAD} registers at most"
+    if 0 < bounds.directives.maxnreg < least:
+        return f"ptxas needs {least} registers at least, and takes that number"
+    return None

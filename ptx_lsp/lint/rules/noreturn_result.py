@@ -1,0 +1,54 @@
+"""The rule `noreturn-result`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import signatures
+
+
+@function_rule("noreturn-result", code="E184")
+def noreturn_result(function: Function) -> Iterator[Finding]:
+    """A function that never returns, and yet has return parameters.
+
+    ## What it does
+    Reports `.noreturn` on functions and call prototypes with return parameters.
+
+    ## Why it matters
+    ptxas rejects them: what does not return has no result.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .func (.param .b32 result) stop() .noreturn
+    {
+        trap;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .func stop() .noreturn
+    {
+        trap;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the directive may be wrong, or the parameters.
+    """
+    for signature in signatures(function):
+        given, returns = signature.tuning.first(".noreturn"), signature.node.returns
+        if given is not None and returns:
+            name = returns[0].declarators[0].name if returns[0].declarators else returns[0]
+            message = "`.noreturn` cannot stand here: the function has a return parameter"
+            related = ((function.place(name), "the return parameter"),)
+            yield Finding(function.place(given.node), message, related)

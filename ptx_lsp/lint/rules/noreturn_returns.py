@@ -1,0 +1,57 @@
+"""The rule `noreturn-returns`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import tuning
+
+
+@function_rule("noreturn-returns", code="W216")
+def noreturn_returns(function: Function) -> Iterator[Finding]:
+    """A `ret` in a function that is said never to return.
+
+    ## What it does
+    Reports `ret` in a function with `.noreturn`.
+
+    ## Why it matters
+    If it is executed, behaviour is undefined: the caller has no code to go on with. ptxas says nothing.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .func stop() .noreturn
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .func stop() .noreturn
+    {
+        exit;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the directive may be wrong, or the instruction.
+    """
+    if function.is_kernel:
+        return
+    given = tuning(function).first(".noreturn")
+    if given is None:
+        return
+    related = ((function.place(given.node), "the function is said not to return"),)
+    for instruction, _ in function.body.instructions:
+        if instruction.opcode.text in ("ret", "ret.uni"):
+            message = "`ret` in a function that never returns; it would end in `exit` or `trap`"
+            yield Finding(function.place(instruction.opcode), message, related)

@@ -1,0 +1,79 @@
+"""The rule `prototype-promise`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.indirect import indirect_calls
+from ptx_lsp.model.prototype import promise_difference
+
+
+@function_rule("prototype-promise", code="W217")
+def prototype_promise(function: Function) -> Iterator[Finding]:
+    """A call prototype that promises something else than the function called.
+
+    ## What it does
+    Where it is certain which function an indirect call calls, compares `.noreturn`, `.abi_preserve` and
+    `.abi_preserve_control` of the function with those of the `.callprototype`.
+
+    ## Why it matters
+    The caller keeps values in registers that the function does not preserve, or has no code behind the
+    call. ptxas says nothing.
+
+    ## Example
+    ```ptx
+    .version 9.0
+    .target sm_90
+    .address_size 64
+    .func step() .abi_preserve 8
+    {
+        ret;
+    }
+    .entry kernel()
+    {
+        .reg .b64 %rd<2>;
+        mov.b64 %rd1, step;
+    prototype: .callprototype _ ();
+        call %rd1, prototype;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 9.0
+    .target sm_90
+    .address_size 64
+    .func step() .abi_preserve 8
+    {
+        ret;
+    }
+    .entry kernel()
+    {
+        .reg .b64 %rd<2>;
+        mov.b64 %rd1, step;
+    prototype: .callprototype _ () .abi_preserve 8;
+        call %rd1, prototype;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: several functions may be called through one prototype.
+    """
+    for found in indirect_calls(function):
+        different = promise_difference(found.callee.node, found.prototype.node)
+        if different is None or found.call.table is None:
+            continue
+        name, callee = found.prototype.name, found.callee.name
+        yield Finding(
+            function.place(found.call.table),
+            f"the prototype `{name}` does not agree with `{callee}`: {different.message}",
+            (
+                (found.prototype.place, "the prototype"),
+                (function.place(found.address), f"the address of `{callee}` is taken here"),
+            ),
+        )

@@ -1,0 +1,63 @@
+"""The rule `repeated-directive`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.removal import remove
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import tuning
+
+
+@function_rule("repeated-directive", code="W210")
+def repeated_directive(function: Function) -> Iterator[Finding]:
+    """A directive that the head of a kernel has twice.
+
+    ## What it does
+    Reports the second `.maxntid`, `.maxnreg`, `.reqnctapercluster` and so on. `.pragma` may be repeated.
+
+    ## Why it matters
+    ptxas says nothing and goes by the last one, so that the first, which is read first, is not true.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 256, 1, 1
+    .maxntid 256, 1, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 256, 1, 1
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    Where both say the same, the fix removes the second. Where they differ there is none: either may be
+    the one that was meant.
+    """
+    if not function.is_kernel:
+        return  # the rule `directive-order`
+    for earlier, later in tuning(function).repeated:
+        same = None not in later.values and earlier.values == later.values
+        end = "with the same value" if same else "with another value, and the last one counts"
+        yield Finding(
+            function.place(later.node.name),
+            f"`{later.name}` is given twice, {end}",
+            ((function.place(earlier.node.name), "the earlier one"),),
+            remove(function, later.node) if same else None,
+        )

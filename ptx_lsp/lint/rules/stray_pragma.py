@@ -1,0 +1,62 @@
+"""The rule `stray-pragma`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.pragmas import stray_masks
+
+
+@function_rule("stray-pragma", code="W218")
+def stray_pragma(function: Function) -> Iterator[Finding]:
+    """A `.pragma` about a load, with no load behind it.
+
+    ## What it does
+    Reports `used_bytes_mask` where the next instruction is no load.
+
+    ## Why it matters
+    The mask says which bytes of the load behind it are used. Elsewhere it has no effect, and ptxas says
+    nothing.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel(.param .u32 n)
+    {
+        .reg .b32 %r<2>;
+        ld.param.u32 %r1, [n];
+        .pragma "used_bytes_mask 0x3";
+        st.shared.b32 [64], %r1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel(.param .u32 n)
+    {
+        .reg .b32 %r<2>;
+        .pragma "used_bytes_mask 0x3";
+        ld.param.u32 %r1, [n];
+        st.shared.b32 [64], %r1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which load was meant is not known.
+    """
+    for use, behind in stray_masks(function):
+        related = ()
+        if behind is not None:
+            related = ((function.place(behind), "this is no load"),)
+        message = "`used_bytes_mask` speaks of the load behind it, and there is none"
+        yield Finding(use.place, message, related)

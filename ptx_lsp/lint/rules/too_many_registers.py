@@ -1,0 +1,70 @@
+"""The rule `too-many-registers`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.device_limits import MAX_THREADS_PER_BLOCK
+from analyses.launch_bounds import launch_bounds
+from analyses.occupancy import most_registers
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import tuning
+
+
+@function_rule("too-many-registers", code="W214")
+def too_many_registers(function: Function) -> Iterator[Finding]:
+    """A `.maxnreg` with which a block of the kernel's own size may not fit.
+
+    ## What it does
+    Reports a `.maxnreg` that, for a block as large as `.maxntid` or `.reqntid` says, is more registers
+    than a block can have.
+
+    ## Why it matters
+    ptxas keeps to `.maxnreg` and says nothing. If it uses that many registers, a launch with the full block
+    fails: "too many resources requested for launch".
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 1024, 1, 1
+    .maxnreg 128
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    .maxntid 1024, 1, 1
+    .maxnreg 64
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the block may be too large, or the registers too many.
+    """
+    heads, bounds = tuning(function), launch_bounds(function)
+    given, block = heads.last(".maxnreg"), heads.block
+    if bounds is None or given is None or block is None:
+        return
+    if bounds.limit_source != "maxnreg" or not bounds.exceeds_block:
+        return
+    threads = min(bounds.threads_per_block, MAX_THREADS_PER_BLOCK)
+    most = most_registers(bounds.device, threads, 1)
+    yield Finding(
+        function.place(given.node),
+        f"{bounds.register_limit} registers are too many for a block of {threads} threads, "
+        f"which can have {most} each",
+        ((function.place(block.node), "the size of a block"),),
+    )

@@ -1,0 +1,98 @@
+"""The rule `unknown-component`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa import special_registers
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.arguments import COMPONENTS
+from ptx_lsp.model.components import WrongComponent, wrong_components
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import Register, Variable
+
+_OF_PTX_1 = frozenset({".0", ".1", ".2"})
+
+
+@function_rule("unknown-component", code="E171")
+def unknown_component(function: Function) -> Iterator[Finding]:
+    """A component, such as `.x`, of something that has none of that name.
+
+    ## What it does
+    Reports `name.x` where the name is no vector, components that vectors do not have, and selectors that
+    are none of `.b0` to `.b3`, `.h0` and `.h1`. A register that is called as a special register hides it:
+    where `%tid` is declared, `%tid.x` is a component of that register.
+
+    ## Why it matters
+    ptxas rejects it, with `Unknown vector selector`, `Unknown video selector` or `Unknown field`.
+
+    ## Example
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .u32 %r1;
+        mov.u32 %r1, %tid.X;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .u32 %r1;
+        mov.u32 %r1, %tid.x;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix writes a component in small letters, or deletes that of a special register which has only one
+    value. For other components there is none: what was meant cannot be told.
+    """
+    for wrong in wrong_components(function):
+        word = wrong.member.components[0]
+        if word.text in _OF_PTX_1:
+            continue  # the rule `legacy-syntax`
+        message, remedy = _judged(function, wrong)
+        yield Finding(function.place(word), message, tuple(_declaration(wrong)), remedy)
+
+
+def _judged(function: Function, wrong: WrongComponent) -> tuple[str, Remedy | None]:
+    name, word = wrong.symbol.name, wrong.member.components[0]
+    component = word.text
+    match wrong.of:
+        case "vector":
+            message = f"`{name}` has no component `{component}`"
+            lower = component.lower()
+            if lower in COMPONENTS:
+                remedy = Remedy(f"Write `{lower}`", (Replacement(function.place(word), lower),))
+                return f"{message}; did you mean `{lower}`?", remedy
+            return f"{message}; those of a vector are `.x`, `.y`, `.z`, `.w`", None
+        case "special register":
+            rest = Place(function.node, wrong.member.object.end, wrong.member.end)
+            remedy = Remedy(f"Delete `{component}`", (Replacement(rest, ""),))
+            return f"`{name}` is one value, and has no component `{component}`", remedy
+        case "register" if special_registers.find(name) is not None:
+            message = (
+                f"`{name}` is here a register of this function, which hides the special register,"
+                f" and has no component `{component}`"
+            )
+            return message, None
+        case "register":
+            return f"`{name}` is no vector and has no component `{component}`", None
+        case "other":
+            return f"`{name}` has no components, so none called `{component}`", None
+
+
+def _declaration(wrong: WrongComponent) -> Iterator[tuple[Place, str]]:
+    if isinstance(wrong.symbol, Register | Variable):
+        yield wrong.symbol.place, f"`{wrong.symbol.name}` is declared here"

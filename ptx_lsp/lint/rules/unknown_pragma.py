@@ -1,0 +1,69 @@
+"""The rule `unknown-pragma`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.isa.pragmas import PRAGMAS, split
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.pragmas import pragmas
+
+
+@module_rule("unknown-pragma", code="E185")
+def unknown_pragma(module: Module) -> Iterator[Finding]:
+    """A `.pragma` that ptxas does not know.
+
+    ## What it does
+    Reports strings that are none of those that ptxas takes: `nounroll`, `used_bytes_mask`,
+    `enable_smem_spilling`, `frequency` and `mma_throughput`. They are written just so.
+
+    ## Why it matters
+    Outside functions ptxas rejects the file when it makes code. In a kernel it warns and ignores the
+    string; this is a warning then.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .pragma "no_unroll";
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .pragma "nounroll";
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix takes the string that is closest. It is a guess, and not applied unasked.
+    """
+    for use in pragmas(module):
+        name, _ = split(use.text)
+        if name in PRAGMAS and (name == use.text or name != "nounroll"):
+            continue
+        if not use.text.isascii():
+            continue  # the rule `not-ptx`
+        guess = nearest(name.strip().lower(), list(PRAGMAS))
+        message = f'`"{use.text}"` is not a pragma that ptxas knows'
+        remedy = None
+        if guess is not None:
+            rest = use.text[len(name) :] if PRAGMAS[guess].takes_number else ""
+            message += f"; did you mean `{guess}`?"
+            replacement = Replacement(use.place, f'"{guess}{rest}"')
+            remedy = Remedy(f"Write `{guess}`", (replacement,), safe=False)
+        severity = None if use.where == "module" else "warning"
+        yield Finding(use.place, message, remedy=remedy, severity=severity)

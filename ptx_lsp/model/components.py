@@ -1,0 +1,77 @@
+"""Components (`v.x`, `%tid.y`, the selector in `%r1.b0`) of what has no such component."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp.facts import fact
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.model.arguments import COMPONENTS, SELECTORS, argument
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Predefined, Symbol
+from ptx_lsp.syntax import nodes
+
+Of: TypeAlias = Literal["vector", "register", "special register", "other"]
+
+
+class WrongComponent(NamedTuple):
+    """A component that is not there. `symbol` is what the name before it stands for; `of`, whether that is
+    a vector, a register or special register that is none, or something that never has components.
+    """
+
+    instruction: nodes.Instruction
+    member: nodes.Member
+    symbol: Symbol
+    of: Of
+
+
+@fact
+def wrong_components(function: Function) -> tuple[WrongComponent, ...]:
+    """Those of the operands of `function`, in order. Names that are not declared are passed over."""
+    return tuple(
+        WrongComponent(instruction, member, symbol, of)
+        for instruction, _ in function.body.instructions
+        for operand in instruction.operands
+        if type(operand) is not nodes.Name  # most of them, so without a call
+        for member, in_braces in _members(operand)
+        if isinstance(member.object, nodes.Name) and len(member.components) == 1
+        if (symbol := function.resolve(member.object)) is not None
+        if not (in_braces or instruction.opcode.text.startswith("v"))
+        or not _SELECTOR.fullmatch(member.components[0].text)
+        if (of := _lacks(symbol, argument(function, member.object), member.components[0].text))
+    )
+
+
+_SELECTOR = re.compile(r"\.[bh]\d*")
+"""Video instructions have longer ones (`.b0123`), and in braces ptxas passes over them."""
+
+
+def _members(
+    value: nodes.Expression, in_braces: bool = False
+) -> Iterator[tuple[nodes.Member, bool]]:
+    match value:
+        case nodes.Member():
+            yield value, in_braces
+        case nodes.Vector(items=items):
+            for item in items:
+                yield from _members(item, True)
+        case nodes.Address(items=items):
+            for item in items:
+                if not isinstance(item, nodes.Member):  # that is a syntax error
+                    yield from _members(item)
+        case nodes.Unary(value=inner):
+            yield from _members(inner, in_braces)
+        case _:
+            return
+
+
+def _lacks(symbol: Symbol, whole: Argument, component: str) -> Of | None:
+    if whole.kind == "unknown":
+        return None
+    if whole.kind in ("vector", "special") and whole.parts:
+        return None if component in COMPONENTS else "vector"
+    if whole.kind == "register":
+        return None if component in SELECTORS else "register"
+    return "special register" if isinstance(symbol, Predefined) else "other"
