@@ -28,10 +28,11 @@ def stray_pragma(function: Function) -> Iterator[Finding]:
     .address_size 64
     .entry kernel(.param .u32 n)
     {
-        .reg .b32 %r<2>;
+        .reg .b32 %r<3>;
         ld.param.u32 %r1, [n];
         .pragma "used_bytes_mask 0x3";
-        st.shared.b32 [64], %r1;
+        add.s32 %r2, %r1, 1;
+        st.shared.b32 [64], %r2;
         ret;
     }
     ```
@@ -43,10 +44,11 @@ def stray_pragma(function: Function) -> Iterator[Finding]:
     .address_size 64
     .entry kernel(.param .u32 n)
     {
-        .reg .b32 %r<2>;
+        .reg .b32 %r<3>;
         .pragma "used_bytes_mask 0x3";
         ld.param.u32 %r1, [n];
-        st.shared.b32 [64], %r1;
+        add.s32 %r2, %r1, 1;
+        st.shared.b32 [64], %r2;
         ret;
     }
     ```
