@@ -21,7 +21,7 @@ from analyses.steps import Step, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import FunctionName, Label, TargetTable
+from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
 from ptx_lsp.syntax import nodes
 
 JUMPS = frozenset({"bra", "brx"})
@@ -203,7 +203,5 @@ def _without_return(function: Function) -> frozenset[int]:
     )
 
 
-def _never_returns(symbol: object) -> bool:
-    if not isinstance(symbol, FunctionName):
-        return False
+def _never_returns(symbol: FunctionName | Prototype) -> bool:
     return any(directive.name.text == ".noreturn" for directive in symbol.node.directives)

@@ -3,18 +3,20 @@
 1. A register is live before a step that reads it (its guard included), and before a step after which it
    is live unless that step writes all of it.
 2. A register of which something remains when it is written (`Step.keeps`) is not made dead by that.
-   The first such write still begins its life: before it, the register is live only where some way leads
-   there on which it was written.
 3. At the end of a block, live is what is live at the beginning of some successor.
 4. At `exit`, the registers of the function's return parameters are live.
+5. All that only where some way leads on which the register was written: what has no value yet does not
+   live. Code that is not reached counts as if each of its blocks were entered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
-from analyses.cfg import Cfg, cfg
+from analyses.bits import Bits
+from analyses.cfg import Block, Cfg, cfg
 from analyses.steps import Step, Steps, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -31,25 +33,28 @@ class Liveness:
     live_out: tuple[frozenset[int], ...]
     kills: tuple[frozenset[int], ...]
     """For each step, the registers whose lives begin there."""
+    unborn: tuple[dict[int, int], ...]
+    """For each block, what no way to it has written, with the first step that does; past its end if none."""
+    exposed: frozenset[int]
+    """What may be read before anything has written all of it, parameters included."""
 
     def backward(self, block: int) -> Iterator[tuple[Step, set[int]]]:
         """The steps of `block` from last to first, each with what is live after it.
 
         The set is the same one all the time, and changes as the iteration goes on.
         """
-        found = self.cfg.blocks[block]
         live = set(self.live_out[block])
-        for number in range(found.end - 1, found.first - 1, -1):
+        for number in reversed(self.cfg.blocks[block].steps):
             step = self.steps.steps[number]
             yield step, live
-            _before(step, self.kills[number], live)
+            self._step_back(block, step, live)
 
     def before(self, number: int) -> frozenset[int]:
         """What is live before step `number`."""
         block = self.cfg.block_of[number]
         for step, live in self.backward(block):
             if step.number == number:
-                _before(step, self.kills[number], live)
+                self._step_back(block, step, live)
                 return frozenset(live)
         raise IndexError(number)
 
@@ -60,6 +65,12 @@ class Liveness:
             if step.number == number:
                 return frozenset(live)
         raise IndexError(number)
+
+    def _step_back(self, block: int, step: Step, live: set[int]) -> None:
+        _before(step, self.kills[step.number], live)
+        unborn = self.unborn[block]
+        if unborn:
+            live.difference_update([one for one in live if unborn.get(one, -1) >= step.number])
 
 
 @fact
@@ -72,33 +83,32 @@ def liveness(function: Function) -> Liveness:
         if isinstance(symbol, Register) and (number := flow.number(symbol)) is not None
     )
     kills = [frozenset(step.writes).difference(step.keeps) for step in flow.steps]
-    live_in = _live_in(flow, graph, kills, returned)
-    suspects = frozenset(live_in[0])  # without a write on some way
-    written = _written(flow, graph, suspects) if suspects else None
-    if written is not None:
-        for step in flow.steps:
-            begins = suspects.intersection(step.keeps)
-            if begins:
-                kills[step.number] |= _unwritten(flow, graph, written, step, begins)
-        live_in = _live_in(flow, graph, kills, returned)
-        live_in = [
-            live - (suspects - may) for live, may in zip(live_in, written, strict=True)
-        ]
-    live_out = [
-        frozenset[int]().union(*(live_in[target] for target in block.successors))
-        for block in graph.blocks
-    ]
-    if written is not None:
-        for block in graph.blocks:
-            late = {one for number in block.steps for one in flow.steps[number].writes}
-            live_out[block.number] -= suspects - written[block.number] - late
-    return Liveness(flow, graph, tuple(map(frozenset, live_in)), tuple(live_out), tuple(kills))
+    exposed, killed = _by_block(flow, graph, kills)
+    exposed[graph.exit] |= returned
+    bits = Bits(set[int]().union(*exposed))
+    live_in = _live_in(graph, bits, exposed, killed)
+    unborn = _unborn(flow, graph, bits, live_in)
+    ins: list[frozenset[int]] = []
+    outs: list[frozenset[int]] = []
+    for block, begins in zip(graph.blocks, unborn, strict=True):
+        for number in block.steps if begins else ():
+            keeps = flow.steps[number].keeps
+            kills[number] |= {one for one in keeps if begins.get(one) == number}
+        out = live_in[graph.exit] if block.number == graph.exit else 0
+        for target in block.successors:
+            out |= live_in[target]
+        never = [one for one, at in begins.items() if at >= block.end]
+        ins.append(frozenset(bits.registers_of(live_in[block.number]).difference(begins)))
+        outs.append(frozenset(bits.registers_of(out).difference(never)))
+    entered = frozenset(bits.registers_of(live_in[0]))
+    return Liveness(flow, graph, tuple(ins), tuple(outs), tuple(kills), tuple(unborn), entered)
 
 
-def _live_in(
-    flow: Steps, graph: Cfg, kills: list[frozenset[int]], returned: frozenset[int]
-) -> list[set[int]]:
-    live_in: list[set[int]] = []
+def _by_block(
+    flow: Steps, graph: Cfg, kills: list[frozenset[int]]
+) -> tuple[list[set[int]], list[set[int]]]:
+    """For each block, what it reads before it writes all of it, and what it writes all of."""
+    exposed: list[set[int]] = []
     killed: list[set[int]] = []
     for block in graph.blocks:
         live: set[int] = set()
@@ -106,25 +116,46 @@ def _live_in(
         for number in reversed(block.steps):
             dead |= kills[number]
             _before(flow.steps[number], kills[number], live)
-        live_in.append(live)
+        exposed.append(live)
         killed.append(dead)
-    live_in[graph.exit] |= returned
-    waiting = [block.number for block in graph.blocks]
+    return exposed, killed
+
+
+def _live_in(
+    graph: Cfg, bits: Bits, exposed: list[set[int]], killed: list[set[int]]
+) -> list[int]:
+    """What may be read from the beginning of each block on, before all of it is written."""
+    found = [bits.of(live) for live in exposed]
+    passed = [~bits.of(dead) for dead in killed]
+    rank = _ranks(graph)
+    block_at = sorted(range(len(rank)), key=rank.__getitem__, reverse=True)
+    waiting = list(range(len(block_at)))  # those first that nothing follows
     queued = set(waiting)
     while waiting:
-        number = waiting.pop()
-        queued.discard(number)
-        block = graph.blocks[number]
-        known = live_in[number]
-        size = len(known)
+        position = heappop(waiting)
+        queued.discard(position)
+        block = graph.blocks[block_at[position]]
+        after = 0
         for target in block.successors:
-            known |= live_in[target] - killed[number]
-        if len(known) > size or number == graph.exit:
+            after |= found[target]
+        known = found[block.number]
+        found[block.number] = known | (after & passed[block.number])
+        if found[block.number] != known or block.number == graph.exit:
             for source in block.predecessors:
-                if source not in queued:
-                    queued.add(source)
-                    waiting.append(source)
-    return live_in
+                place = len(rank) - 1 - rank[source]
+                if place not in queued:
+                    queued.add(place)
+                    heappush(waiting, place)
+    return found
+
+
+def _ranks(graph: Cfg) -> list[int]:
+    """For each block its place in an order in which most lead to later ones."""
+    rest = [block.number for block in graph.blocks if block.number not in graph.reached]
+    ranks = [0] * len(graph.blocks)
+    for place, number in enumerate((*graph.order, *rest)):
+        ranks[number] = place
+    return ranks
 
 
 def _before(step: Step, kills: frozenset[int], live: set[int]) -> None:
@@ -134,30 +165,53 @@ def _before(step: Step, kills: frozenset[int], live: set[int]) -> None:
         live.add(step.guard)
 
 
-def _written(flow: Steps, graph: Cfg, suspects: Set[int]) -> list[set[int]]:
+def _unborn(
+    flow: Steps, graph: Cfg, bits: Bits, live_in: list[int]
+) -> list[dict[int, int]]:
+    """For each block, what no way to it has written, though it would be live, see `Liveness.unborn`."""
+    suspects = live_in[0]
+    for block in graph.blocks:
+        if block.number not in graph.reached:
+            suspects |= live_in[block.number]
+    if not suspects:  # whatever is live at some place has been written on some way there
+        return [{} for _ in graph.blocks]
+    written = _written(flow, graph, bits, suspects)
+    return [
+        _first_writes(flow, block, bits.registers_of(live_in[block.number] & suspects & ~known))
+        for block, known in zip(graph.blocks, written, strict=True)
+    ]
+
+
+def _written(flow: Steps, graph: Cfg, bits: Bits, suspects: int) -> list[int]:
     """For each block, those of `suspects` that some way to it has written."""
     writes = [
-        {one for number in block.steps for one in flow.steps[number].writes if one in suspects}
+        suspects & bits.of(one for number in block.steps for one in flow.steps[number].writes)
         for block in graph.blocks
     ]
-    found: list[set[int]] = [set() for _ in graph.blocks]
-    waiting = [block.number for block in graph.blocks]
+    found = [0] * len(graph.blocks)
+    rank = _ranks(graph)
+    block_at = sorted(range(len(rank)), key=rank.__getitem__)
+    waiting = list(range(len(block_at)))
+    queued = set(waiting)
     while waiting:
-        number = waiting.pop()
+        place = heappop(waiting)
+        queued.discard(place)
+        number = block_at[place]
         after = found[number] | writes[number]
         for target in graph.blocks[number].successors:
-            if not after <= found[target]:
+            if after & ~found[target]:
                 found[target] |= after
-                waiting.append(target)
+                if rank[target] not in queued:
+                    queued.add(rank[target])
+                    heappush(waiting, rank[target])
     return found
 
 
-def _unwritten(
-    flow: Steps, graph: Cfg, written: list[set[int]], step: Step, among: frozenset[int]
-) -> frozenset[int]:
-    """Those of `among` that no way has written before `step`."""
-    block = graph.blocks[graph.block_of[step.number]]
-    earlier = {
-        one for number in range(block.first, step.number) for one in flow.steps[number].writes
-    }
-    return among - written[block.number] - earlier
+def _first_writes(flow: Steps, block: Block, registers: Set[int]) -> dict[int, int]:
+    """For each of `registers` the first step of `block` that writes it; the end of the block if none."""
+    if not registers:
+        return {}
+    found = dict.fromkeys(registers, block.end)
+    for number in reversed(block.steps):
+        found.update((one, number) for one in flow.steps[number].writes if one in registers)
+    return found

@@ -41,17 +41,32 @@ class Case(NamedTuple):
     expected: tuple[Expected, ...]
 
 
-def cases(path: Path) -> Iterator[Case]:
+class Fenced(NamedTuple):
+    """One fenced block, completed to a whole file. `words` are those of its info string but the options."""
+
+    title: str
+    words: tuple[str, ...]
+    source: str
+
+
+def fenced(path: Path) -> Iterator[Fenced]:
     """The blocks of one Markdown file."""
     text = path.read_text()
     for index, match in enumerate(_FENCE.finditer(text), 1):
         headings = re.findall(r"^#+ (.*)$", text[: match.start()], re.MULTILINE)
         title = f"{path.stem}: {headings[-1] if headings else ''} ({index})"
-        yield Case(title, *_completed(match[1], match[2]))
+        words = match[1].split()
+        source = _completed(words, match[2])
+        yield Fenced(title, tuple(word for word in words if "=" not in word), source)
 
 
-def _completed(info: str, body: str) -> tuple[str, tuple[Expected, ...]]:
-    words = info.split()
+def cases(path: Path) -> Iterator[Case]:
+    """The blocks of one Markdown file, with the findings expected in each."""
+    for block in fenced(path):
+        yield Case(block.title, block.source, tuple(_expected(block.source)))
+
+
+def _completed(words: list[str], body: str) -> str:
     options = dict(word.split("=", 1) for word in words if "=" in word)
     before, after = "", ""
     if "module" in words or "body" in words:
@@ -62,10 +77,11 @@ def _completed(info: str, body: str) -> tuple[str, tuple[Expected, ...]]:
     if "body" in words:
         before += ".visible .entry kernel()\n{\n"
         after = "}\n"
-    source = before + body + after
-    expected = [
-        Expected(number - len(match["up"]), match["severity"], match["rule"], match["text"] or "")
-        for number, line in enumerate(source.splitlines(), 1)
-        for match in _EXPECTED.finditer(line)
-    ]
-    return source, tuple(expected)
+    return before + body + after
+
+
+def _expected(source: str) -> Iterator[Expected]:
+    for number, line in enumerate(source.splitlines(), 1):
+        for match in _EXPECTED.finditer(line):
+            up, text = len(match["up"]), match["text"] or ""
+            yield Expected(number - up, match["severity"], match["rule"], text)

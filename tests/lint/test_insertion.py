@@ -46,7 +46,8 @@ def test_fix(before: str, after: str) -> None:
     for edit in sorted(fixes[0].edits, reverse=True):
         source = source.edited(edit)
     assert source.data.decode() == BODY.format(after)
-    assert Linting(Module.parse(source.data.decode())).diagnostics == []
+    mended = Linting(Module.parse(source.data.decode())).diagnostics
+    assert [found for found in mended if found.severity == "error"] == []
 
 
 @pytest.mark.parametrize("line", ["mul.s32 %r1, %r2, %r3;", "mul.wide.u64 %d1, %d2, %d3;"])

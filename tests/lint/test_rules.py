@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule, all_rules
 from ptx_lsp.model.module import Module
 
+_KINDS = "EWPS"
 SECTIONS = ("What it does", "Why it matters", "Example", "Use instead", "Fix safety")
 
 
@@ -20,6 +22,13 @@ def _code(rule: Rule, section: str) -> str:
     return match[1]
 
 
+def _fired(rule: Rule, text: str) -> set[str]:
+    """The rules that fire, but those of a milder kind: what shows an error may be an unfinished program."""
+    worst = _KINDS.index(rule.code[0])
+    found = Linting(Module.parse(text)).diagnostics
+    return {d.rule for d in found if _KINDS.index(d.code[0]) <= worst}
+
+
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 class TestDocumentation:
     def test_has_every_section(self, rule: Rule) -> None:
@@ -27,11 +36,10 @@ class TestDocumentation:
         assert rule.summary.endswith(".")
 
     def test_example_fires_this_rule_alone(self, rule: Rule) -> None:
-        found = Linting(Module.parse(_code(rule, "Example"))).diagnostics
-        assert {d.rule for d in found} == {rule.name}
+        assert _fired(rule, _code(rule, "Example")) == {rule.name}
 
     def test_use_instead_is_silent(self, rule: Rule) -> None:
-        assert Linting(Module.parse(_code(rule, "Use instead"))).diagnostics == []
+        assert _fired(rule, _code(rule, "Use instead")) == set()
 
     def test_fix_gives_use_instead(self, rule: Rule) -> None:
         module = Module.parse(_code(rule, "Example"))
@@ -50,10 +58,13 @@ class TestDocumentation:
         if rule.name in REJECTED_BY_TOOLCHAIN:
             return
         arch = "sm_90" if rule.name in FOUND_BY_CODEGEN else "compute_90"
-        example = ptxas.judge(_code(rule, "Example").encode(), ptxas=path, arch=arch)
-        assert example.accepted == (rule.code[0] != "E")
-        instead = ptxas.judge(_code(rule, "Use instead").encode(), ptxas=path, arch="compute_90")
-        assert instead.accepted
+        assert _is_accepted(_code(rule, "Example"), path, arch) == (rule.code[0] != "E")
+        assert _is_accepted(_code(rule, "Use instead"), path, "compute_90")
+
+
+def _is_accepted(text: str, path: Path, arch: str) -> bool:
+    suffix = "a" if ".target sm_90a" in text else ""
+    return ptxas.judge(text.encode(), ptxas=path, arch=arch + suffix).accepted
 
 
 FOUND_BY_CODEGEN = frozenset({"unknown-pragma"})

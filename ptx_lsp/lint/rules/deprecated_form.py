@@ -28,9 +28,8 @@ def deprecated_form(function: Function) -> Iterator[Finding]:
     .address_size 64
     .entry kernel()
     {
-        .reg .b32 %r<4>;
-        .reg .f32 %f<4>;
-        .reg .b64 %rd<4>;
+        .reg .b32 %r<3>;
+        mov.u32 %r2, %tid.x;
         shfl.idx.b32 %r1, %r2, 0, 31;
         ret;
     }
@@ -43,9 +42,8 @@ def deprecated_form(function: Function) -> Iterator[Finding]:
     .address_size 64
     .entry kernel()
     {
-        .reg .b32 %r<4>;
-        .reg .f32 %f<4>;
-        .reg .b64 %rd<4>;
+        .reg .b32 %r<3>;
+        mov.u32 %r2, %tid.x;
         shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;
         ret;
     }

@@ -27,12 +27,14 @@ def modifier_order(function: Function) -> Iterator[Finding]:
     .version 8.0
     .target sm_80
     .address_size 64
-    .entry kernel()
+    .entry kernel(.param .f32 value, .param .u64 out)
     {
-        .reg .b32 %r<4>;
         .reg .f32 %f<4>;
-        .reg .b64 %rd<4>;
-        mul.f32.rn %f1, %f2, %f3;
+        .reg .b64 %rd;
+        ld.param.f32 %f2, [value];
+        ld.param.u64 %rd, [out];
+        mul.f32.rn %f1, %f2, %f2;
+        st.global.f32 [%rd], %f1;
         ret;
     }
     ```
@@ -42,12 +44,14 @@ def modifier_order(function: Function) -> Iterator[Finding]:
     .version 8.0
     .target sm_80
     .address_size 64
-    .entry kernel()
+    .entry kernel(.param .f32 value, .param .u64 out)
     {
-        .reg .b32 %r<4>;
         .reg .f32 %f<4>;
-        .reg .b64 %rd<4>;
-        mul.rn.f32 %f1, %f2, %f3;
+        .reg .b64 %rd;
+        ld.param.f32 %f2, [value];
+        ld.param.u64 %rd, [out];
+        mul.rn.f32 %f1, %f2, %f2;
+        st.global.f32 [%rd], %f1;
         ret;
     }
     ```

@@ -25,7 +25,7 @@ def noreturn_returns(function: Function) -> Iterator[Finding]:
     .version 8.5
     .target sm_90
     .address_size 64
-    .func stop() .noreturn
+    .visible .func stop() .noreturn
     {
         ret;
     }
@@ -36,7 +36,7 @@ def noreturn_returns(function: Function) -> Iterator[Finding]:
     .version 8.5
     .target sm_90
     .address_size 64
-    .func stop() .noreturn
+    .visible .func stop() .noreturn
     {
         exit;
     }

@@ -32,6 +32,7 @@ def stray_pragma(function: Function) -> Iterator[Finding]:
         ld.param.u32 %r1, [n];
         .pragma "used_bytes_mask 0x3";
         add.s32 %r2, %r1, 1;
+        st.shared.b32 [%r1], %r2;
         ret;
     }
     ```
@@ -47,6 +48,7 @@ def stray_pragma(function: Function) -> Iterator[Finding]:
         .pragma "used_bytes_mask 0x3";
         ld.param.u32 %r1, [n];
         add.s32 %r2, %r1, 1;
+        st.shared.b32 [%r1], %r2;
         ret;
     }
     ```

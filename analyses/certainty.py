@@ -1,0 +1,22 @@
+"""Whether a function is understood: analyses of one that is not may be wrong, and rules keep silent.
+
+A function is understood when its syntax is right, every name is declared, and the instruction table knows
+each instruction with its operands.
+"""
+
+from __future__ import annotations
+
+from analyses.steps import steps
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+
+
+@fact
+def is_certain(function: Function) -> bool:
+    """Whether everything in `function` is understood, and it has a body."""
+    body = function.body
+    if not function.symbol.is_definition or function.item.problems or function.item.is_unclosed:
+        return False
+    if function.undeclared or function.undeclared_late or body.duplicates or body.early_uses:
+        return False
+    return all(step.match is not None and not step.match.problems for step in steps(function).steps)

@@ -1,0 +1,189 @@
+"""Registers that are read though nothing has written them, on every way to the read or on some.
+
+1. A register is written after a step that writes it, or part of it; parameters are from the start.
+2. A write under a guard counts for what runs under the same guard, and together with one under the
+   opposite guard for all; until the guard's predicate is written again.
+3. Where a jump under a guard leads, the guard is true; where it does not jump, it is false. So what is
+   written on one of two ways that meet again is written for what runs under the guard of that way.
+4. `wgmma` may leave its accumulator unread; `xor` and `sub` of a register with itself, too. Those are no
+   reads here.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from analyses.cfg import JUMPS, LEAVES, Block, cfg
+from analyses.liveness import liveness
+from analyses.steps import Step, steps
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register
+
+_CANCELLING = frozenset({"xor", "sub"})
+_MOST = 3_000_000
+"""Registers times blocks times predicates up to which guards are taken into account."""
+
+
+class Unwritten(NamedTuple):
+    """The first read of a register that something is wrong with; `never`: no way to it has a write."""
+
+    step: int
+    register: int
+    never: bool
+
+
+@fact
+def unwritten_reads(function: Function) -> tuple[Unwritten, ...]:
+    """The first such read of each register, in the order of the text."""
+    parameters = {
+        number
+        for symbol in function.body.parameters
+        if isinstance(symbol, Register)
+        and (number := steps(function).number(symbol)) is not None
+    }
+    suspects = sorted(liveness(function).exposed - parameters)
+    return tuple(_Search(function, suspects).run()) if suspects else ()
+
+
+Condition = tuple[int, bool]
+"""A predicate register and its value."""
+
+
+class _State:
+    """What is written at one place: sets of suspects as bits. `maybe`: on some way; `always`: on all;
+    `when`: on all ways on which the condition holds.
+    """
+
+    __slots__ = ("always", "maybe", "when")
+
+    def __init__(self, maybe: int, always: int, when: dict[Condition, int]) -> None:
+        self.maybe = maybe
+        self.always = always
+        self.when = when
+
+    def copy(self) -> _State:
+        return _State(self.maybe, self.always, dict(self.when))
+
+    def under(self, condition: Condition | None) -> int:
+        """What is written where `condition` holds."""
+        return self.always if condition is None else self.always | self.when.get(condition, 0)
+
+    def write(self, registers: int, condition: Condition | None) -> None:
+        self.maybe |= registers
+        if condition is None:
+            self.always |= registers
+            return
+        self.always |= registers & self.when.get((condition[0], not condition[1]), 0)
+        self.when[condition] = self.when.get(condition, 0) | registers
+
+    def forget(self, predicate: int) -> None:
+        """What is known under a predicate that gets another value."""
+        self.when.pop((predicate, True), None)
+        self.when.pop((predicate, False), None)
+
+    def assume(self, predicate: int, value: bool, everything: int) -> None:
+        self.always |= self.when.get((predicate, value), 0)
+        self.when[predicate, not value] = everything
+
+    def meet(self, other: _State) -> bool:
+        """Keeps what both know; whether that changed anything."""
+        before = (self.maybe, self.always, self.when)
+        conditions = self.when.keys() | other.when.keys()
+        when = {c: self.under(c) & other.under(c) for c in conditions}
+        always = self.always & other.always
+        self.maybe |= other.maybe
+        self.always = always
+        self.when = {c: known for c, known in when.items() if known & ~always}
+        return before != (self.maybe, self.always, self.when)
+
+
+class _Search:
+    def __init__(self, function: Function, suspects: list[int]) -> None:
+        self.flow = steps(function)
+        self.graph = cfg(function)
+        self.bits = {register: 1 << index for index, register in enumerate(suspects)}
+        self.everything = (1 << len(suspects)) - 1
+        guards = {step.guard for step in self.flow.steps if step.guard >= 0}
+        effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
+        self.guards = guards if effort <= _MOST else set[int]()
+
+    def run(self) -> list[Unwritten]:
+        found: dict[int, Unwritten] = {}
+        for number, state in sorted(self.states().items()):
+            for step in self.steps_of(self.graph.blocks[number]):
+                self.look(step, state, found)
+                self.pass_by(step, state)
+        return sorted(found.values())
+
+    def look(self, step: Step, state: _State, found: dict[int, Unwritten]) -> None:
+        known = state.under(self.condition(step))
+        for register in _read(step):
+            bit = self.bits.get(register, 0)
+            if bit & ~known and register not in found:
+                found[register] = Unwritten(step.number, register, not bit & state.maybe)
+        bit = self.bits.get(step.guard, 0)
+        if bit & ~state.always and step.guard not in found:
+            found[step.guard] = Unwritten(step.number, step.guard, not bit & state.maybe)
+
+    def states(self) -> dict[int, _State]:
+        """What is written at the beginning of each block that is reached."""
+        order = self.graph.order
+        position = {block: index for index, block in enumerate(order)}
+        found = {0: _State(0, 0, {})}
+        waiting = [0]  # positions, those first that lead to others
+        while waiting:
+            number = order[heappop(waiting)]
+            block = self.graph.blocks[number]
+            state = found[number].copy()
+            for step in self.steps_of(block):
+                self.pass_by(step, state)
+            for target in block.successors:
+                after = self.along(block, target, state)
+                if target not in found:
+                    found[target] = after
+                elif not found[target].meet(after):
+                    continue
+                if position[target] not in waiting:
+                    heappush(waiting, position[target])
+        return found
+
+    def along(self, block: Block, target: int, state: _State) -> _State:
+        """What is written on the edge from `block` to `target`."""
+        after = state.copy()
+        last = self.flow.steps[block.end - 1]
+        condition = self.condition(last)
+        if condition is not None and block.splits and last.opcode in JUMPS | LEAVES | {"call"}:
+            jumps = target != block.successors[0]
+            after.assume(condition[0], condition[1] == jumps, self.everything)
+        return after
+
+    def pass_by(self, step: Step, state: _State) -> None:
+        written = 0
+        for register in step.writes:
+            written |= self.bits.get(register, 0)
+        if written:
+            state.write(written, self.condition(step))
+        for register in step.writes:
+            if register in self.guards:
+                state.forget(register)
+
+    def condition(self, step: Step) -> Condition | None:
+        """The guard of a step; where guards are passed over, a write under one counts for all."""
+        guard = step.node.guard
+        if guard is None or step.guard not in self.guards:
+            return None
+        return step.guard, not guard.negated
+
+    def steps_of(self, block: Block) -> tuple[Step, ...]:
+        return self.flow.steps[block.first : block.end]
+
+
+def _read(step: Step) -> tuple[int, ...]:
+    reads = step.reads
+    if step.opcode == "wgmma":
+        return tuple(one for one in reads if one not in step.writes)
+    if step.opcode in _CANCELLING and len(reads) == 2 and reads[0] == reads[1]:
+        return ()
+    return reads

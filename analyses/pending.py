@@ -1,0 +1,135 @@
+"""Asynchronous operations that a kernel starts and never finishes.
+
+1. What `cp.async` copies is there after a `cp.async.wait_all`, or a `cp.async.wait_group` that counts a group
+   closed by `cp.async.commit_group`; `cp.async.mbarrier.arrive` hands the waiting to a barrier.
+2. A bulk operation with `.bulk_group` needs `cp.async.bulk.commit_group` and `cp.async.bulk.wait_group`.
+   One that completes on an mbarrier needs a `mbarrier.test_wait` or `try_wait` somewhere in the kernel,
+   since other warps, or other blocks of the cluster, may be those that wait.
+3. `wgmma.mma_async` needs a `wgmma.fence` before it, `wgmma.commit_group` and `wgmma.wait_group` after it.
+4. Something is missing where no way leads to (or, for the fence, from) an instruction that would do. A call
+   does whatever may be missing. Only kernels are looked at: what calls a function may do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from analyses.cfg import Cfg, cfg
+from analyses.steps import Step, Steps, steps
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+
+Kind = Literal["copy", "bulk group", "bulk barrier", "wgmma"]
+Lacks = Literal["fence", "commit", "wait"]
+
+_COPY_WAITS = ("cp.async.wait_all", "cp.async.mbarrier.arrive")
+_BULK = ("cp.async.bulk.", "cp.reduce.async.bulk.")
+_GROUPS: dict[Kind, tuple[str, str]] = {
+    "copy": ("cp.async.commit_group", "cp.async.wait_group"),
+    "bulk group": ("cp.async.bulk.commit_group", "cp.async.bulk.wait_group"),
+    "wgmma": ("wgmma.commit_group", "wgmma.wait_group"),
+}
+
+
+class Pending(NamedTuple):
+    """A step that starts something, and the first thing that is missing for it to end."""
+
+    step: Step
+    kind: Kind
+    lacks: Lacks
+
+
+@fact
+def pending(function: Function) -> tuple[Pending, ...]:
+    """Those of a kernel, in the order of the text; empty for other functions."""
+    if not function.is_kernel:
+        return ()
+    flow, graph = steps(function), cfg(function)
+    search = _Search(flow, graph)
+    found: list[Pending] = []
+    for step in flow.steps:
+        kind = _started(step)
+        if kind is not None and graph.block_of[step.number] in graph.reached:
+            lacks = _lacking(search, step, kind)
+            if lacks is not None:
+                found.append(Pending(step, kind, lacks))
+    return tuple(found)
+
+
+def _started(step: Step) -> Kind | None:
+    spelling = step.spelling
+    if spelling.startswith("wgmma.mma_async"):
+        return "wgmma"
+    if spelling.startswith(("cp.async.ca.", "cp.async.cg.")):
+        return "copy"
+    if spelling.startswith(_BULK):
+        if step.has(".bulk_group"):
+            return "bulk group"
+        if ".mbarrier::complete_tx::bytes" in spelling:
+            return "bulk barrier"
+    return None
+
+
+def _lacking(search: _Search, step: Step, kind: Kind) -> Lacks | None:
+    if kind == "bulk barrier":
+        waits = ("mbarrier.test_wait", "mbarrier.try_wait")
+        return None if search.has(waits) else "wait"
+    if kind == "wgmma" and not search.precedes("wgmma.fence", step):
+        return "fence"
+    if kind == "copy" and any(search.follows(wait, step) for wait in _COPY_WAITS):
+        return None
+    commit, wait = _GROUPS[kind]
+    if not search.follows(wait, step):
+        return "wait"
+    return None if search.follows(commit, step) else "commit"
+
+
+class _Search:
+    """Whether ways lead from one step to another of a certain spelling. A call is of every spelling."""
+
+    def __init__(self, flow: Steps, graph: Cfg) -> None:
+        self.flow = flow
+        self.graph = graph
+        self.after: dict[str, frozenset[int]] = {}
+        self.before: dict[str, frozenset[int]] = {}
+
+    def has(self, spellings: tuple[str, ...]) -> bool:
+        return any(
+            step.opcode == "call" or step.spelling.startswith(spellings)
+            for step in self.flow.steps
+        )
+
+    def follows(self, spelling: str, step: Step) -> bool:
+        """Whether a way leads from `step` to one spelt so."""
+        block = self.graph.blocks[self.graph.block_of[step.number]]
+        if self.among(range(step.number + 1, block.end), spelling):
+            return True
+        if spelling not in self.after:
+            self.after[spelling] = self.closure(spelling, (b.predecessors for b in self.graph.blocks))
+        return any(target in self.after[spelling] for target in block.successors)
+
+    def precedes(self, spelling: str, step: Step) -> bool:
+        """Whether a way leads to `step` from one spelt so."""
+        block = self.graph.blocks[self.graph.block_of[step.number]]
+        if self.among(range(block.first, step.number), spelling):
+            return True
+        if spelling not in self.before:
+            self.before[spelling] = self.closure(spelling, (b.successors for b in self.graph.blocks))
+        return any(source in self.before[spelling] for source in block.predecessors)
+
+    def closure(self, spelling: str, edges: Iterable[tuple[int, ...]]) -> frozenset[int]:
+        """The blocks that hold a step spelt so, and all that `edges` lead to from them."""
+        following = tuple(edges)
+        open_blocks = [b.number for b in self.graph.blocks if self.among(b.steps, spelling)]
+        found = set(open_blocks)
+        while open_blocks:
+            for block in following[open_blocks.pop()]:
+                if block not in found:
+                    found.add(block)
+                    open_blocks.append(block)
+        return frozenset(found)
+
+    def among(self, numbers: range, spelling: str) -> bool:
+        found = (self.flow.steps[number] for number in numbers)
+        return any(step.opcode == "call" or step.spelling.startswith(spelling) for step in found)

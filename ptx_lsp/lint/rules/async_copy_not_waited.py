@@ -1,0 +1,89 @@
+"""The rule `async-copy-not-waited`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.pending import Kind, Lacks, pending
+from analyses.steps import Step
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import opcode_part
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+_NEEDED = {
+    ("copy", "wait"): "a `cp.async.wait_group` or `cp.async.wait_all`",
+    ("copy", "commit"): "a `cp.async.commit_group`: `cp.async.wait_group` waits for closed groups only",
+    ("bulk group", "wait"): "a `cp.async.bulk.wait_group`",
+    ("bulk group", "commit"): "a `cp.async.bulk.commit_group`: waiting is for closed groups only",
+}
+
+
+@function_rule("async-copy-not-waited", code="W241")
+def async_copy_not_waited(function: Function) -> Iterator[Finding]:
+    """An asynchronous copy that the kernel never waits for.
+
+    ## What it does
+    Reports a `cp.async`, `cp.async.bulk` or `cp.reduce.async.bulk` after which no way leads to an
+    instruction that waits for it, or to the `commit_group` that the waiting counts on. Bulk copies that
+    complete on an mbarrier may be waited for anywhere in the kernel. A call may wait, and functions other
+    than kernels are not judged.
+
+    ## Why it matters
+    What is read too early is whatever was there before; and a kernel must not end before its copies have
+    read or written its shared memory.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 16 .b8 tile[1024];
+    .visible .entry kernel(.param .u64 in, .param .u64 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d<2>;
+        ld.param.u64 %d0, [in];
+        ld.param.u64 %d1, [out];
+        cp.async.ca.shared.global [tile], [%d0], 16;
+        cp.async.commit_group;
+        ld.shared.b32 %r, [tile];
+        st.global.b32 [%d1], %r;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 16 .b8 tile[1024];
+    .visible .entry kernel(.param .u64 in, .param .u64 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d<2>;
+        ld.param.u64 %d0, [in];
+        ld.param.u64 %d1, [out];
+        cp.async.ca.shared.global [tile], [%d0], 16;
+        cp.async.commit_group;
+        cp.async.wait_group 0;
+        ld.shared.b32 %r, [tile];
+        st.global.b32 [%d1], %r;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: where the data is needed first is for the author to say.
+    """
+    for step, kind, lacks in pending(function):
+        if kind == "wgmma":
+            continue  # the rule `wgmma-not-waited`
+        yield Finding(opcode_part(function, step.node, 0), _message(step, kind, lacks))
+
+
+def _message(step: Step, kind: Kind, lacks: Lacks) -> str:
+    if kind == "bulk barrier":
+        return "no `mbarrier.try_wait` or `mbarrier.test_wait` of this kernel waits for this copy"
+    return f"from this `{step.opcode}` no way leads to {_NEEDED[kind, lacks]}"

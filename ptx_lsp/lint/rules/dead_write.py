@@ -1,0 +1,81 @@
+"""The rule `dead-write`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.cfg import cfg
+from analyses.effects import is_pure
+from analyses.liveness import liveness
+from analyses.steps import Step, Steps, steps
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+
+@function_rule("dead-write", code="W232")
+def dead_write(function: Function) -> Iterator[Finding]:
+    """A result that nothing reads.
+
+    ## What it does
+    Reports, as a hint, arithmetic, logic, comparisons, conversions and moves whose results are not read on
+    any way from there: nothing reads the register, or all ways write it again first.
+
+    ## Why it matters
+    It does nothing; ptxas leaves it out, and compilers rely on that. By hand, often another register was
+    meant, or a store is missing.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b32 %r<3>;
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        mov.u32 %r0, %tid.x;
+        add.s32 %r1, %r0, 1;
+        st.global.b32 [%d], %r0;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b32 %r<3>;
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        mov.u32 %r0, %tid.x;
+        add.s32 %r1, %r0, 1;
+        st.global.b32 [%d], %r1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the instruction may be unwanted, or what should read its result is wrong.
+    """
+    if not is_certain(function):
+        return
+    flow, graph, found = steps(function), cfg(function), liveness(function)
+    read = {register for step in flow.steps for register in (*step.reads, step.guard)}
+    for number in graph.reached:
+        for step, live in found.backward(number):
+            if is_pure(step) and live.isdisjoint(step.writes):
+                place = function.place(step.node.operands[0])
+                yield Finding(place, _message(step, flow, read), severity="hint")
+
+
+def _message(step: Step, flow: Steps, read: set[int]) -> str:
+    names = " and ".join(f"`{flow.registers[one].name}`" for one in dict.fromkeys(step.writes))
+    if read.isdisjoint(step.writes):
+        return f"nothing reads {names}, so this `{step.opcode}` does nothing"
+    return f"{names} is written again or the kernel ends before anything reads this value"

@@ -1,0 +1,95 @@
+"""The rule `generic-access`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.origins import Access, register_accesses
+from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.opcode import opcode_part
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+
+_SPACES = frozenset({"global", "shared", "local", "const", "param"})
+
+
+@function_rule("generic-access", code="P304")
+def generic_access(function: Function) -> Iterator[Finding]:
+    """A generic access to memory whose state space is known.
+
+    ## What it does
+    Reports `ld`, `st`, `atom` and `red` without a state space at an address that comes from `cvta.global`
+    and the like, from a variable's name, or from a parameter of the kernel declared with `.ptr .global`.
+
+    ## Why it matters
+    A generic access finds out at run time which memory is meant, which takes longer, and ptxas must assume
+    that it touches any memory.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 in, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d<3>;
+        ld.param.u64 %d0, [in];
+        ld.param.u64 %d1, [out];
+        add.s64 %d2, %d0, 16;
+        ld.b32 %r, [%d2];
+        st.b32 [%d1+4], %r;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 in, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d<3>;
+        ld.param.u64 %d0, [in];
+        ld.param.u64 %d1, [out];
+        add.s64 %d2, %d0, 16;
+        ld.global.b32 %r, [%d2];
+        st.global.b32 [%d1+4], %r;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    Of `.global`, whose addresses are the generic ones, the fix writes the state space. It is safe where
+    only constants have been added to the address. Addresses of other memory differ from the generic ones,
+    so there the author must also use the address before `cvta`.
+    """
+    for access in register_accesses(function):
+        origin, spelling = access.origin, access.step.spelling
+        if not origin.is_generic and origin.space != ".global":
+            continue
+        if "::" in spelling or not _SPACES.isdisjoint(spelling.split(".")):
+            continue
+        place = opcode_part(function, access.step.node, 0)
+        message = f"the address is one of `{origin.space}` memory, but the access is generic"
+        remedy = _remedy(function, access) if origin.space == ".global" else None
+        yield Finding(place, message, remedy=remedy)
+
+
+def _remedy(function: Function, access: Access) -> Remedy | None:
+    """Writes `.global` where the form has it."""
+    node = access.step.node
+    words = node.opcode.text.split(".")
+    for index in range(1, len(words)):
+        spelling = ".".join((*words[:index], "global", *words[index:]))
+        candidates = resolve(spelling).candidates
+        if candidates and not candidates[0].problems:
+            end = opcode_part(function, node, index - 1).end
+            replacement = Replacement(Place(function.node, end, end), ".global")
+            is_safe = access.origin.offset is not None
+            return Remedy("Write `.global`", (replacement,), is_safe)
+    return None

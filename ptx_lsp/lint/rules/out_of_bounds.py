@@ -1,0 +1,75 @@
+"""The rule `out-of-bounds`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.origins import register_accesses
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.access import accesses
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.symbols import Variable
+from ptx_lsp.syntax import nodes
+
+
+@function_rule("out-of-bounds", code="W240")
+def out_of_bounds(function: Function) -> Iterator[Finding]:
+    """An access outside of the variable that it names.
+
+    ## What it does
+    Reports accesses at a variable, or at a constant distance from one, that lie outside of it wholly or in
+    part. Arrays without a size (`.extern .shared .b8 a[]`) are not judged.
+
+    ## Why it matters
+    ptxas says nothing. Another variable is read or overwritten, or the kernel ends with an error.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 4 .b8 tile[64];
+    .visible .entry kernel()
+    {
+        st.shared.b32 [tile+64], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 4 .b8 tile[64];
+    .visible .entry kernel()
+    {
+        st.shared.b32 [tile+60], 1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the distance may be wrong, or the size of the variable.
+    """
+    for variable, offset, size, address in _accesses(function):
+        if variable.linkage == ".extern" or variable.declarator.range is not None:
+            continue
+        length = size_bytes(variable)
+        if length is None or (offset >= 0 and offset + size <= length):
+            continue
+        last = offset + size - 1
+        message = f"bytes {offset} to {last} of `{variable.name}` are accessed, which has {length} bytes"
+        related = ((variable.place, f"`{variable.name}` is declared here"),)
+        yield Finding(function.place(address), message, related)
+
+
+def _accesses(function: Function) -> Iterator[tuple[Variable, int, int, nodes.Expression]]:
+    """Variable, offset and size in bytes, and the address: at names and through registers."""
+    for access in accesses(function):
+        yield access.variable, access.offset, access.size, access.address
+    for _, address, origin, size in register_accesses(function):
+        if origin.variable is not None and origin.offset is not None and size is not None:
+            yield origin.variable, origin.offset, size, address

@@ -1,0 +1,100 @@
+"""The rule `slow-division`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.scope import integer
+from ptx_lsp.syntax import nodes
+
+_WIDE = frozenset({"div.u64", "div.s64", "rem.u64", "rem.s64"})
+_NARROW = frozenset({"div.u32", "div.s32", "rem.u32", "rem.s32"})
+
+
+@function_rule("slow-division", code="P303")
+def slow_division(function: Function) -> Iterator[Finding]:
+    """A division that takes many instructions.
+
+    ## What it does
+    Reports integer `div` and `rem` of 64 bits, by a constant too; and, as a hint, those of 32 bits by
+    something that is no constant, and `div.rn.f32`. Of 32 bits, ptxas makes a multiplication of a division
+    by a constant; of 64 bits it does not.
+
+    ## Why it matters
+    There is no instruction for it. For sm_90, ptxas 13.5 makes about 70 instructions of a division of 64
+    bits, 15 of one of 32 bits, and 110 of `div.rn.f32`, most of them for values near the ends of the range;
+    of `div.full.f32` it makes a few.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 n, .param .u64 out)
+    {
+        .reg .b64 %d<4>;
+        ld.param.u64 %d0, [n];
+        ld.param.u64 %d1, [out];
+        div.u64 %d2, %d0, 8;
+        rem.u64 %d3, %d0, 8;
+        st.global.v2.b64 [%d1], {%d2, %d3};
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 n, .param .u64 out)
+    {
+        .reg .b64 %d<4>;
+        ld.param.u64 %d0, [n];
+        ld.param.u64 %d1, [out];
+        shr.u64 %d2, %d0, 3;
+        and.b64 %d3, %d0, 7;
+        st.global.v2.b64 [%d1], {%d2, %d3};
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix for unsigned numbers and powers of two is safe. There is none for others.
+    """
+    for instruction, _ in function.body.instructions:
+        opcode = instruction.opcode.text
+        if not opcode.startswith(("div.", "rem.")) or len(instruction.operands) != 3:
+            continue
+        divisor = instruction.operands[2]
+        if opcode in _WIDE:
+            message = f"`{opcode}` takes about 70 instructions"
+            remedy = _remedy(function, instruction)
+            yield Finding(function.place(instruction.opcode), message, remedy=remedy, severity="info")
+        elif opcode in _NARROW and not isinstance(divisor, nodes.Number):
+            message = f"`{opcode}` takes about 15 instructions"
+            yield Finding(function.place(instruction.opcode), message, severity="hint")
+        elif opcode in ("div.rn.f32", "div.rn.ftz.f32"):
+            message = f"`{opcode}` takes many instructions; `div.full.f32` takes few and is less exact"
+            yield Finding(function.place(instruction.opcode), message, severity="hint")
+
+
+def _remedy(function: Function, instruction: nodes.Instruction) -> Remedy | None:
+    """A shift or mask in place of an unsigned division by a power of two."""
+    opcode, divisor = instruction.opcode, instruction.operands[2]
+    value = integer(divisor.text) if isinstance(divisor, nodes.Number) else None
+    if value is None or value < 1 or value & (value - 1) or not opcode.text.endswith(".u64"):
+        return None
+    is_quotient = opcode.text.startswith("div")
+    instead = "shr.u64" if is_quotient else "and.b64"
+    constant = value.bit_length() - 1 if is_quotient else value - 1
+    return Remedy(
+        f"Write `{instead}`",
+        (
+            Replacement(function.place(opcode), instead),
+            Replacement(function.place(divisor), str(constant)),
+        ),
+    )

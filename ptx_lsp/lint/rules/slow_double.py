@@ -1,0 +1,79 @@
+"""The rule `slow-double`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+_SLOW = frozenset({50, 52, 53, 61, 62, 75, 86, 89, 120, 121})
+"""CUDA C++ Programming Guide, "Arithmetic Instructions": 2 to 4 results a clock, of floats 64 to 128."""
+_ARITHMETIC = frozenset({"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt"})
+
+
+@function_rule("slow-double", code="P305")
+def slow_double(function: Function) -> Iterator[Finding]:
+    """Double precision on a target that is slow at it.
+
+    ## What it does
+    Reports the first arithmetic instruction of type `.f64` in a function, for targets whose multiprocessors
+    do at most one operation on doubles in the time of 32 on floats.
+
+    ## Why it matters
+    A few such operations can take longer than all the rest of the kernel. They often come from a constant
+    that was not marked as a float.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_89
+    .address_size 64
+    .visible .entry kernel(.param .f64 x, .param .u64 out)
+    {
+        .reg .b64 %d;
+        .reg .f64 %x;
+        ld.param.f64 %x, [x];
+        ld.param.u64 %d, [out];
+        mul.rn.f64 %x, %x, 0d3FE0000000000000;
+        st.global.f64 [%d], %x;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_89
+    .address_size 64
+    .visible .entry kernel(.param .f32 x, .param .u64 out)
+    {
+        .reg .b64 %d;
+        .reg .f32 %x;
+        ld.param.f32 %x, [x];
+        ld.param.u64 %d, [out];
+        mul.rn.f32 %x, %x, 0f3F000000;
+        st.global.f32 [%d], %x;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: how exact the result must be is for the author to say.
+    """
+    target = function.module.target
+    if target is None or target.number not in _SLOW:
+        return
+    found = [
+        instruction.opcode
+        for instruction, _ in function.body.instructions
+        if instruction.opcode.text.endswith(".f64")
+        and instruction.opcode.text.partition(".")[0] in _ARITHMETIC
+    ]
+    if found:
+        count = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        message = (
+            f"`{found[0].text}`{count}: on {target} doubles are at least 32 times slower than floats"
+        )
+        yield Finding(function.place(found[0]), message)

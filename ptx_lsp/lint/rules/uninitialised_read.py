@@ -1,0 +1,101 @@
+"""The rule `uninitialised-read`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.initialization import unwritten_reads
+from analyses.steps import Step, steps
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.body import names_in
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import Register
+
+_MOST = 3
+"""Writes that are named."""
+
+
+@function_rule("uninitialised-read", code="W230")
+def uninitialised_read(function: Function) -> Iterator[Finding]:
+    """A register that is read and has no value yet.
+
+    ## What it does
+    Reports the first read of a register that nothing writes on any way to it (a warning), or that is not
+    written on every way to it (an information). Writes and reads under the same guard belong together, and
+    so do the two sides of a branch and what is guarded by its predicate. Parameters have values; the
+    accumulator that `wgmma` may leave unread, and `xor` of a register with itself, are no reads.
+
+    ## Why it matters
+    ptxas says nothing and leaves in the register whatever was there: results differ from one run, one
+    target, or one release of ptxas to the next.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b32 %r<3>;
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        mov.u32 %r0, %tid.x;
+        add.s32 %r2, %r0, %r1;
+        st.global.b32 [%d], %r2;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b32 %r<3>;
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        mov.u32 %r0, %tid.x;
+        mov.b32 %r1, 1;
+        add.s32 %r2, %r0, %r1;
+        st.global.b32 [%d], %r2;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which value was meant is not known.
+    """
+    if not is_certain(function):
+        return
+    flow = steps(function)
+    for read in unwritten_reads(function):
+        step, register = flow.steps[read.step], flow.registers[read.register]
+        place = _mentions(function, step, register)[-1]
+        if read.never:
+            message = f"`{register.name}` is read here, but nothing has written it"
+            yield Finding(place, message)
+            continue
+        message = f"`{register.name}` is read here, but not every way to this place has written it"
+        writers = [other for other in flow.steps if read.register in other.writes][:_MOST]
+        related = tuple(
+            (_mentions(function, writer, register)[0], f"`{register.name}` is written here")
+            for writer in writers
+        )
+        yield Finding(place, message, related, severity="info")
+
+
+def _mentions(function: Function, step: Step, register: Register) -> list[Place]:
+    """Where an instruction names `register`, what is read behind what is written."""
+    guard = step.node.guard
+    operands = step.node.operands if guard is None else (guard.predicate, *step.node.operands)
+    return [
+        function.place(name)
+        for operand in operands
+        for name in names_in(operand)
+        if function.body.symbols.get(name.start) is register
+    ]

@@ -1,0 +1,84 @@
+"""The rule `unreachable-code`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.cfg import JUMPS, LEAVES, Cfg, cfg
+from analyses.steps import steps
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+_LEAVING = JUMPS | LEAVES
+
+
+@function_rule("unreachable-code", code="W231")
+def unreachable_code(function: Function) -> Iterator[Finding]:
+    """Instructions that control never comes to.
+
+    ## What it does
+    Reports the first of the instructions that follow an unguarded `bra`, `ret`, `exit`, `trap`, or a call
+    of a function that does not return, when no jump leads to them. A lone `ret`, `exit`, `trap` or `bra` is
+    left alone: compilers put one behind a call that does not return.
+
+    ## Why it matters
+    It is not executed, so either it is not needed or a jump to it is missing.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        ret;
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the code may be unwanted, or the jump before it.
+    """
+    if not is_certain(function):
+        return
+    graph, all_steps = cfg(function), steps(function).steps
+    reported_to = 0
+    for block in graph.blocks:
+        if block.number in graph.reached or block.first < reported_to:
+            continue
+        end = _end(graph, block.number)
+        reported_to = end
+        if all(step.opcode in _LEAVING for step in all_steps[block.first : end]):
+            continue
+        place = function.place(all_steps[block.first].node.opcode)
+        related = ()
+        if block.first:
+            before = function.place(all_steps[block.first - 1].node.opcode)
+            related = ((before, "control does not go past this"),)
+        yield Finding(place, "nothing leads here: this is never executed", related)
+
+
+def _end(graph: Cfg, number: int) -> int:
+    """The step at which the unreached blocks from `number` on end."""
+    while number < graph.exit and number not in graph.reached:
+        number += 1
+    return graph.blocks[number].first

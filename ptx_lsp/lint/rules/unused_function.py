@@ -1,0 +1,87 @@
+"""The rule `unused-function`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import FunctionName
+from ptx_lsp.model.uses import names_elsewhere
+
+
+@module_rule("unused-function", code="W205")
+def unused_function(module: Module) -> Iterator[Finding]:
+    """A function of this file alone that nothing calls.
+
+    ## What it does
+    Reports a `.func` with a body and without `.visible`, `.extern` or `.weak` that nothing in the file
+    names: no call, no list of targets, no initial value, no alias.
+
+    ## Why it matters
+    Without `.visible` no other file can call it, so it is never run.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .func helper()
+    {
+        bar.sync 0;
+        ret;
+    }
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .func helper()
+    {
+        bar.sync 0;
+        ret;
+    }
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        call helper;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: a call may be missing, or `.visible`.
+    """
+    if not all(is_certain(f) for f in module.functions if f.symbol.is_definition):
+        return
+    named = set(names_elsewhere(module))
+    for function in module.functions:
+        named.update(name for name in function.linked if name != function.name)
+    for function in module.functions:
+        symbol = function.symbol
+        if symbol.is_kernel or symbol.linkage or not symbol.is_definition or symbol.name in named:
+            continue
+        if any(other.linkage for other in _declarations(module, symbol.name)):
+            continue
+        message = f"nothing calls `{symbol.name}`, and without `.visible` no other file can"
+        yield Finding(symbol.place, message)
+
+
+def _declarations(module: Module, name: str) -> Iterator[FunctionName]:
+    """Every declaration of a function of this name."""
+    for _, symbol in module.names.get(name, ()):
+        if isinstance(symbol, FunctionName):
+            yield symbol

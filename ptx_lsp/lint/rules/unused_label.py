@@ -1,0 +1,66 @@
+"""The rule `unused-label`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.uses import identity, names_elsewhere, uses
+
+
+@module_rule("unused-label", code="W204")
+def unused_label(module: Module) -> Iterator[Finding]:
+    """A label that nothing refers to.
+
+    ## What it does
+    Reports labels of instructions that no branch, no list of targets and no debug information names. Those
+    that begin with `$` are left alone: compilers number their blocks and lines with them.
+
+    ## Why it matters
+    A branch may be missing, or go somewhere else by mistake.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+    done:
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: a branch to it may be what is missing.
+    """
+    elsewhere = names_elsewhere(module)
+    for function in module.functions:
+        if not is_certain(function):
+            continue
+        used = uses(function)
+        for label in function.body.labels:
+            if label.name.startswith("$") or label.name in elsewhere:
+                continue
+            if identity(label) not in used:
+                yield Finding(label.place, f"nothing refers to the label `{label.name}`")

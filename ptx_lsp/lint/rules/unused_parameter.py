@@ -1,0 +1,63 @@
+"""The rule `unused-parameter`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.uses import identity, uses
+
+
+@function_rule("unused-parameter", code="W202")
+def unused_parameter(function: Function) -> Iterator[Finding]:
+    """A parameter that nothing reads.
+
+    ## What it does
+    Reports, as a hint, a parameter that the body does not name. Kernels, and functions that other files may
+    call (`.visible`, `.weak`), are called with all their parameters, so it is no mistake by itself.
+
+    ## Why it matters
+    The caller passes it for nothing: of a kernel it takes space in the constant bank, of a function a
+    register. Often another parameter was read in its place.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out, .param .u32 count)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: callers must change with the function.
+    """
+    if not is_certain(function):
+        return
+    used = uses(function)
+    for parameter in function.body.parameters:
+        if identity(parameter) not in used:
+            message = f"`{function.name}` does not use its parameter `{parameter.name}`"
+            yield Finding(parameter.place, message, severity="hint")

@@ -1,0 +1,70 @@
+"""The rule `unused-register`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.uses import identity, uses
+from ptx_lsp.syntax import nodes
+
+_BY_HABIT = frozenset({"%SP", "%SPL", "temp_param_reg"})
+
+
+@function_rule("unused-register", code="W201")
+def unused_register(function: Function) -> Iterator[Finding]:
+    """A register that no instruction names.
+
+    ## What it does
+    Reports a declared register, or a range of which no register is named. Ranges are often declared larger
+    than needed, so one that is used in part is not reported; nor are `%SP`, `%SPL` and `temp_param_reg`,
+    which compilers declare whether they need them or not.
+
+    ## Why it matters
+    It costs nothing, but the program says something that it does not mean: a name may be misspelt.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b32 %r<4>;
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: another register may have been meant somewhere.
+    """
+    if not is_certain(function):
+        return
+    used = uses(function)
+    for register in function.body.registers:
+        if identity(register) in used or register.name in _BY_HABIT:
+            continue
+        count = register.declarator.range
+        shown = f"{register.name}<{count.text}>" if isinstance(count, nodes.Number) else register.name
+        what = "these registers" if count is not None else "this register"
+        yield Finding(register.place, f"`{shown}`: nothing uses {what}")

@@ -1,0 +1,83 @@
+"""The rule `unused-variable`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import Variable
+from ptx_lsp.model.uses import identity, names_elsewhere, uses
+
+_OWN = frozenset({".shared", ".local", ".param"})
+
+
+@module_rule("unused-variable", code="W206")
+def unused_variable(module: Module) -> Iterator[Finding]:
+    """A variable of this file alone that nothing names.
+
+    ## What it does
+    Reports variables in `.shared`, `.local` and `.param` memory that nothing names, in functions and
+    outside them. Those in `.global` and `.const` are left alone: a host program may find them by their
+    names.
+
+    ## Why it matters
+    Memory is set aside for nothing; of `.shared`, there is little. Or another variable was meant somewhere.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 4 .b8 tile[64];
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        st.global.b32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: a use of it may be what is missing.
+    """
+    if not all(is_certain(f) for f in module.functions if f.symbol.is_definition):
+        return
+    named = set(names_elsewhere(module)).union(*(f.linked for f in module.functions))
+    for variable in module.variables:
+        if not isinstance(variable, Variable) or variable.linkage or variable.space not in _OWN:
+            continue
+        if not _is_named(variable, named):
+            yield _finding(variable)
+    for function in module.functions:
+        used = uses(function)
+        for variable in function.body.variables:
+            if identity(variable) not in used and variable.space in _OWN:
+                yield _finding(variable)
+
+
+def _is_named(variable: Variable, names: set[str]) -> bool:
+    if variable.declarator.range is None:
+        return variable.name in names
+    return any(name.rstrip("0123456789") == variable.name for name in names)
+
+
+def _finding(variable: Variable) -> Finding:
+    return Finding(variable.place, f"nothing uses the variable `{variable.name}`")

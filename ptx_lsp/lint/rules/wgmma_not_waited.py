@@ -1,0 +1,79 @@
+"""The rule `wgmma-not-waited`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.pending import Lacks, pending
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import opcode_part
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+_MESSAGES: dict[Lacks, str] = {
+    "fence": "no way leads here from a `wgmma.fence`, which must stand before the first `mma_async`",
+    "commit": "from this `mma_async` no way leads to a `wgmma.commit_group`, which closes its group",
+    "wait": "from this `mma_async` no way leads to a `wgmma.wait_group`, which waits for its result",
+}
+
+
+@function_rule("wgmma-not-waited", code="W242")
+def wgmma_not_waited(function: Function) -> Iterator[Finding]:
+    """A `wgmma.mma_async` that lacks its fence, its commit or its wait.
+
+    ## What it does
+    Reports a `wgmma.mma_async` that no way leads to from a `wgmma.fence`, or from which no way leads to a
+    `wgmma.commit_group` and a `wgmma.wait_group`. A call may do any of these, and functions other than
+    kernels are not judged.
+
+    ## Why it matters
+    Without the fence it may read registers before they are written; without commit and wait its results are
+    not there when they are read. ptxas may then make it wait itself, which is slow.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90a
+    .address_size 64
+    .visible .entry kernel(.param .u64 a, .param .u64 b, .param .u64 out)
+    {
+        .reg .f32 %f<4>;
+        .reg .b64 %d<3>;
+        ld.param.u64 %d0, [a];
+        ld.param.u64 %d1, [b];
+        ld.param.u64 %d2, [out];
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %d0, %d1, 0, 1, 1;
+        wgmma.commit_group.sync.aligned;
+        st.global.v4.f32 [%d2], {%f0, %f1, %f2, %f3};
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90a
+    .address_size 64
+    .visible .entry kernel(.param .u64 a, .param .u64 b, .param .u64 out)
+    {
+        .reg .f32 %f<4>;
+        .reg .b64 %d<3>;
+        ld.param.u64 %d0, [a];
+        ld.param.u64 %d1, [b];
+        ld.param.u64 %d2, [out];
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %d0, %d1, 0, 1, 1;
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        st.global.v4.f32 [%d2], {%f0, %f1, %f2, %f3};
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: how many groups may stay open is for the author to say.
+    """
+    for step, kind, lacks in pending(function):
+        if kind == "wgmma":
+            yield Finding(opcode_part(function, step.node, 1), _MESSAGES[lacks])

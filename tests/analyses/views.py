@@ -1,0 +1,111 @@
+"""What the Markdown files of this folder can speak of: sentences about lines, computed by an analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from analyses.cfg import Cfg, cfg
+from analyses.dominance import dominance
+from analyses.initialization import unwritten_reads
+from analyses.liveness import liveness
+from analyses.origins import register_accesses
+from analyses.steps import Steps, steps
+from ptx_lsp.model.function import Function
+
+Sentence = tuple[int, str]
+"""The number of a step and what is said of it."""
+
+
+def values(function: Function) -> Iterator[Sentence]:
+    """What each step does with registers."""
+    flow = steps(function)
+    for step in flow.steps:
+        for verb, registers in (
+            ("reads", step.reads), ("writes", step.writes), ("keeps", step.keeps)
+        ):
+            if registers:
+                yield step.number, f"{verb} {_names(flow, registers)}"
+        if step.guard >= 0:
+            yield step.number, f"guard {_names(flow, [step.guard])}"
+
+
+def blocks(function: Function) -> Iterator[Sentence]:
+    """At the first step of each block, its number and where control goes from there."""
+    graph = cfg(function)
+    for block in graph.blocks[:-1]:
+        targets = " ".join(_number(graph, target) for target in block.successors)
+        unknown = " or elsewhere" if block.is_unknown else ""
+        yield block.first, f"block {block.number} -> {targets}{unknown}"
+        if block.number not in graph.reached:
+            yield block.first, "unreached"
+
+
+def dominators(function: Function) -> Iterator[Sentence]:
+    """At the first step of each block but those that control does not reach."""
+    found, graph = dominance(function), cfg(function)
+    for block in graph.blocks[:-1]:
+        if block.number in graph.reached:
+            above = found.immediate[block.number]
+            if above >= 0:
+                yield block.first, f"dominated by {above}"
+            if block.splits:
+                meeting = _number(graph, found.reconvergence(block.number))
+                yield block.first, f"reconverges at {meeting}"
+    for loop in found.loops:
+        inside = " ".join(map(str, sorted(loop.blocks)))
+        back = " ".join(map(str, sorted(loop.latches)))
+        yield graph.blocks[loop.head].first, f"loop of {inside} back from {back}"
+    if found.is_irreducible:
+        yield 0, "irreducible"
+
+
+def live(function: Function) -> Iterator[Sentence]:
+    """Which registers are live after each step, and, where some are, before the first one of a block."""
+    flow, graph, found = steps(function), cfg(function), liveness(function)
+    for step in flow.steps:
+        after = found.after(step.number)
+        if after:
+            yield step.number, f"live {_sorted(flow, after)}"
+    for block in graph.blocks[:-1]:
+        if found.live_in[block.number]:
+            yield block.first, f"before {_sorted(flow, found.live_in[block.number])}"
+
+
+def unwritten(function: Function) -> Iterator[Sentence]:
+    """The first read of each register that is not written on every way."""
+    flow = steps(function)
+    for found in unwritten_reads(function):
+        name = flow.registers[found.register].name
+        yield found.step, f"{name} {'never' if found.never else 'not always'} written"
+
+
+def addresses(function: Function) -> Iterator[Sentence]:
+    """Where the address of an access through a register comes from."""
+    for access in register_accesses(function):
+        origin = access.origin
+        variable = origin.variable.name if origin.variable is not None else "something"
+        offset = "?" if origin.offset is None else str(origin.offset)
+        generic = "generic " if origin.is_generic else ""
+        yield access.step.number, f"{generic}{origin.space} {variable} + {offset}"
+
+
+VIEWS: dict[str, Callable[[Function], Iterator[Sentence]]] = {
+    "values": values,
+    "blocks": blocks,
+    "dominators": dominators,
+    "live": live,
+    "unwritten": unwritten,
+    "addresses": addresses,
+}
+
+
+def _names(flow: Steps, registers: Iterable[int]) -> str:
+    return " ".join(flow.registers[register].name for register in registers)
+
+
+def _sorted(flow: Steps, registers: Iterable[int]) -> str:
+    return " ".join(sorted(flow.registers[register].name for register in registers))
+
+
+def _number(graph: Cfg, block: int) -> str:
+    return "exit" if block == graph.exit else str(block)
