@@ -250,7 +250,7 @@ _ONCE: Final = frozenset((
     ".tensormap", ".valid_addr", ".noftz", ".add", ".exch", ".cas", ".v2", ".v4",
     ".force_unnormalized_coords", ".is_canceled", ".get_first_ctaid", ".async", ".mbarrier_init",
     ".any", ".ballot", ".all", ".po", ".elemtype", ".global_address", ".global_stride", ".rank",
-    ".swizzle_mode", ".swizzle_atomicity", ".interleave_layout", ".fill_mode", ".multimem",
+    ".swizzle_mode", ".swizzle_atomicity", ".interleave_layout", ".fill_mode", ".multimem", ".exclusive",
 ))
 
 
