@@ -27,8 +27,8 @@ fabric | .mbarrier::complete_tx::16B | Completes on an mbarrier, whose count sin
 cp multimem fabric | .cp_mask | A mask says which bytes of each 16 are written.
 cp | .ignore_oob | Skips some bytes at either end of the source: they may lie out of bounds.
 cp tcgen05 | .multicast::cluster | Goes to all CTAs of the cluster whose bits a mask of 16 bits has.
-cp mbarrier tcgen05 | .multicast::cluster::<N>b | Goes to all CTAs of the cluster whose bits a mask of <N> bits
-    has.
+cp mbarrier tcgen05 | .multicast::cluster::<N>b | Goes to all CTAs of the cluster whose bits a mask of
+    <N> bits has.
 clusterlaunchcontrol | .multicast::cluster::all | Writes the answer to every CTA of the cluster.
 cp tcgen05 | .cta_group::1 | Of one CTA: signals and operands belong to the CTA itself.
 cp | .cta_group::2 | Of a pair of CTAs: the mbarrier may be that of either CTA.

@@ -6,6 +6,7 @@ once.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from ptx_lsp.isa import special_registers
@@ -32,7 +33,9 @@ _SINGLE = Argument("single")
 _SINK = Argument("sink")
 _LABEL = Argument("label")
 _FUNCTION = Argument("function")
-_HALVES = frozenset({".b0", ".b1", ".b2", ".b3", ".h0", ".h1"})
+_SELECTOR = re.compile(r"\.(?:b[0-7]{1,4}|h[0-3]{1,4})")
+"""A part of a register, or several: what ptxas knows, wherever it may stand."""
+_COMPONENTS = frozenset({".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a"})
 
 
 def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argument, ...]:
@@ -140,20 +143,21 @@ def _group(function: Function, value: nodes.Group) -> Argument:
 
 
 def _part(function: Function, value: nodes.Expression) -> Argument:
-    """One element of a vector, where ptxas passes over a selector."""
+    """One element of a vector, where ptxas passes over a selector that there is."""
     part = argument(function, value)
-    return part._replace(suffix="") if isinstance(value, nodes.Member) else part
+    return part._replace(suffix="") if _SELECTOR.fullmatch(part.suffix) else part
 
 
 def _member(function: Function, value: nodes.Member) -> Argument:
-    """A component that its object does not have is unknown: `model/components.py` tells of it."""
+    """A component of a vector, or what stands behind a scalar: there it must be a selector."""
     if len(value.components) != 1:
         return UNKNOWN
     whole = argument(function, value.object)
     component = value.components[0].text
     if whole.kind == "vector" and whole.parts:
-        return whole.parts[0]
-    if whole.kind == "register" and component in _HALVES:
+        whole = whole.parts[0]
+        return whole if component in _COMPONENTS else whole._replace(suffix=component)
+    if whole.kind in ("register", "special", "variable", "label"):
         return whole._replace(suffix=component)
     return UNKNOWN
 
