@@ -30,7 +30,9 @@ instruction(
         -----
         st.async{.release}.scope{.global}.type [a], b;
         st.async.mmio.release.sys{.global}.type [a], b;
+        st.async{.weak}{.plain}{.completion_mechanism}.type [a], b;
         .scope = { .gpu, .sys };
+        .plain = { .global, .shared{::cta} };
         .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64,
                   .f32, .f64 };
     """,
@@ -52,6 +54,7 @@ instruction(
     notes=[
         "ptxas takes .shared and .shared::cta as well as .shared::cluster.",
         "ptxas takes a store without its mbarrier, and a scope without .release.",
+        "ptxas takes a store with neither order nor mbarrier, which nothing describes.",
     ],
     example="st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%u64_1], %u32_1,"
     " [%u64_2];",

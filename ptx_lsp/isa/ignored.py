@@ -31,19 +31,21 @@ _ALTERNATE: Final = _NEVER_COUNTED | {".s2", ".u2", ".s4", ".u4"}
 def is_ignored(form: Form, words: tuple[str, ...], number: int) -> bool:
     """Whether ptxas passes over `words[number]`, a modifier for which `form` has no place."""
     word = words[number]
+    opcode = form.opcode.partition(".")[0]
     for kind in _ONE_OF:
         if word in kind:
-            return sum(one in kind for one in words) == 1
+            return opcode != "fabric" and sum(one in kind for one in words) == 1
     if word in _FORMATS:
-        return form.opcode.partition(".")[0] not in _CONVERTING
-    return word in _ALTERNATE and form.opcode.partition(".")[0] == "mma" and _is_fifth(words, number)
+        return opcode not in _CONVERTING
+    return word in _ALTERNATE and opcode == "mma" and _is_fifth(words, number)
 
 
 def _is_fifth(words: tuple[str, ...], number: int) -> bool:
     """ptxas looks at the first four types, and of an alternate one only at its size there."""
     types = [at for at, word in enumerate(words) if word in TYPES]
     kept = [at for at in types if at != number and words[at] not in _NEVER_COUNTED]
-    if len(kept) < 4 or ".block_scale" in words:
+    sparse_integers = ".s32" in words and not {".sp", ".sp::ordered_metadata"}.isdisjoint(words)
+    if len(kept) < 4 or ".block_scale" in words or sparse_integers:
         return False
     sizes, counted = ([TYPES[words[at]].width for at in part[:4]] for part in (types, kept))
     return sizes == counted or ".f64" in words

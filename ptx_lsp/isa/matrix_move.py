@@ -67,7 +67,11 @@ instruction(
     section="warp-level-matrix-instructions-movmatrix",
     summary="Transposes an 8x8 matrix of 16-bit elements that the lanes of a warp hold.",
     syntax="movmatrix.sync.aligned.m8n8.trans.b16 d, a;",
-    operands={"d": writes(".b32"), "a": reads(".b32", immediate=False)},
+    operands={
+        "d": writes(".b32|.pred"),
+        "a": reads(".b32|.pred", immediate=False, also=("single",)),
+    },
     since=[("", "7.8", 75)],
+    notes=["ptxas does not look at what stands for the 32 bits, but takes no integer."],
     example="movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;",
 )
