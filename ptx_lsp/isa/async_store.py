@@ -48,6 +48,7 @@ instruction(
     unless=[
         (".v4 .b64|.u64|.s64|.f64", "a vector holds at most 128 bits here"),
         (".v2|.v4 .b128", "a vector holds at most 128 bits here"),
+        (".global .mbarrier::complete_tx::bytes", "an mbarrier goes with shared memory"),
         (".v2|.v4|.b128 !+mbar", "a store of a vector or of .b128 needs its mbarrier"),
     ],
     since=[("", "8.1", 90), (".release|.global", "8.7", 100), (".b128", "9.2", 90)],

@@ -103,7 +103,7 @@ instruction(
         "a": _ADDRESS,
         "b": reads(count=".vec"),
         "c": reads(),
-        "ignored": reads(immediate=False),
+        "ignored": reads(immediate=False, also=("single",)),
         "cache-policy": reads(".b64"),
     },
     unless=[
