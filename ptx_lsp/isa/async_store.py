@@ -30,7 +30,9 @@ instruction(
         -----
         st.async{.release}.scope{.global}.type [a], b;
         st.async.mmio.release.sys{.global}.type [a], b;
+        st.async{.weak}{.plain}{.completion_mechanism}.type [a], b;
         .scope = { .gpu, .sys };
+        .plain = { .global, .shared{::cta} };
         .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64,
                   .f32, .f64 };
     """,
@@ -46,12 +48,14 @@ instruction(
     unless=[
         (".v4 .b64|.u64|.s64|.f64", "a vector holds at most 128 bits here"),
         (".v2|.v4 .b128", "a vector holds at most 128 bits here"),
+        (".global .mbarrier::complete_tx::bytes", "an mbarrier goes with shared memory"),
         (".v2|.v4|.b128 !+mbar", "a store of a vector or of .b128 needs its mbarrier"),
     ],
     since=[("", "8.1", 90), (".release|.global", "8.7", 100), (".b128", "9.2", 90)],
     notes=[
         "ptxas takes .shared and .shared::cta as well as .shared::cluster.",
         "ptxas takes a store without its mbarrier, and a scope without .release.",
+        "ptxas takes a store with neither order nor mbarrier, which nothing describes.",
     ],
     example="st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%u64_1], %u32_1,"
     " [%u64_2];",

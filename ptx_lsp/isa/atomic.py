@@ -92,12 +92,18 @@ instruction(
         -----
         atom{{.sem}}{{.scope}}{{.space}}.cas.type d, [a]{{.unified}}, b, c;
         .type = {{ .b16, .b32, .b64, .b128 }};
+        -----
+        atom{{.sem}}{{.scope}}{{.space}}.bitwise.b32 d, [a]{{.unified}}, b, ignored;
+        atom{{.sem}}{{.scope}}{{.space}}.exch.wide d, [a]{{.unified}}, b, ignored;
+        .bitwise = {{ .and, .or, .xor }};
+        .wide = {{ .b32, .b128 }};
     """,
     operands={
         "d": writes(count=".vec", sink=True),
         "a": _ADDRESS,
         "b": reads(count=".vec"),
         "c": reads(),
+        "ignored": reads(immediate=False, also=("single",)),
         "cache-policy": reads(".b64"),
     },
     unless=[
@@ -112,7 +118,10 @@ instruction(
         (".b128", "8.3", 90),
         (".b128 .sys", "8.4", 90),
     ],
-    notes=["ptxas takes atom.global from PTX ISA 1.0; the manual says 1.1."],
+    notes=[
+        "ptxas takes atom.global from PTX ISA 1.0; the manual says 1.1.",
+        "ptxas takes a third value after .exch and the bitwise operations, and ignores it.",
+    ],
     example="atom.global.add.u32 %u32_1, [%u64_1], 1;",
 )
 

@@ -145,15 +145,18 @@ instruction(
     summary="Orders memory accesses that go different ways: by aliased addresses, through the"
     " asynchronous proxy, or as a tensor map.",
     syntax="""
-        fence.proxy.alias{.restrict};
+        fence.proxy.alias{.order.sys}{.restrict};
         fence.proxy.async{.restrict}{.space};
         fence.proxy.tensormap::generic.release{.restrict}{.space}.scope;
         fence.proxy.tensormap::generic.acquire.scope [addr], size;
         fence.proxy.async::generic.acquire.sync_restrict::shared::cluster{.space}.cluster;
         fence.proxy.async::generic.release.sync_restrict::shared::cta{.space}.cluster;
+        fence.proxy.async::generic.release.sync_restrict::shared::cluster::read{.space}.near;
         .space    = { .global, .shared::cta, .shared::cluster };
-        .restrict = { .sync_restrict::shared::cta, .sync_restrict::shared::cluster };
+        .restrict = { .sync_restrict::shared::cta, .sync_restrict::shared::cluster{, ::read} };
+        .order    = { .acquire, .release };
         .scope    = { .cta, .cluster, .gpu, .sys };
+        .near     = { .cta, .cluster };
     """,
     operands={"addr": address(type=""), "size": immediate(values=(128,))},
     notes=[
@@ -166,6 +169,8 @@ instruction(
         (".tensormap::generic", "8.3", 90),
         (".async::generic", "8.6", 90),
         (_RESTRICTED, "8.6", 90),
+        (".sync_restrict::shared::cluster::read", "9.4", 90),
+        (".alias .acquire|.release", "9.4", 90),
     ],
     example="fence.proxy.async.shared::cta;",
 )

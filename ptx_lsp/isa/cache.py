@@ -8,7 +8,6 @@ from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.operand import GENERIC, address, immediate, reads, writes
 
 _SPACE = {".global": ".global", "": GENERIC}
-_TILE = reads(".b32", count={".1d": 1, ".2d": 2, ".3d": 3, ".4d": 4, ".5d": 5})
 
 instruction(
     "applypriority",
@@ -26,26 +25,10 @@ instruction(
     section="data-movement-and-conversion-instructions-applypriority-async-bulk",
     summary="Starts to give a range of global memory in the L2 cache its normal eviction"
     " priority, as part of a bulk group.",
-    syntax="applypriority.async.bulk.global.bulk_group.L2::evict_normal [a], size;",
-    operands={"a": address(".global", access="none"), "size": replace(reads(".u32"), multiple=16)},
+    syntax="applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size;",
+    operands={"a": address(_SPACE, access="none"), "size": replace(reads(".u32"), multiple=16)},
     since=[("", "9.4", "sm_107f")],
     example="applypriority.async.bulk.global.bulk_group.L2::evict_normal [%u64_1], 128;",
-)
-
-instruction(
-    "applypriority.async.bulk.tensor",
-    section="data-movement-and-conversion-instructions-applypriority-async-bulk-tensor",
-    summary="Starts to give a box of a tensor in the L2 cache its normal eviction priority, as"
-    " part of a bulk group.",
-    syntax="""
-        applypriority.async.bulk.tensor.dim.global.bulk_group.L2::evict_normal
-            [tensor-map, coordinates];
-        .dim = { .1d, .2d, .3d, .4d, .5d };
-    """,
-    operands={"tensor-map": address(access="none", type=""), "coordinates": _TILE},
-    since=[("", "9.4", "sm_107f")],
-    example="applypriority.async.bulk.tensor.1d.global.bulk_group.L2::evict_normal"
-    " [%u64_1, {%s32_1}];",
 )
 
 instruction(

@@ -245,11 +245,12 @@ instruction(
     syntax="""
         prefetch{.space}.level [a];
         prefetch{.global}.level::eviction_priority [a];
-        prefetch{.global}.L1::32B.valid_addr [a];
+        prefetch{.global}.L1::32B{.second}.valid_addr [a];
         prefetch{.tensormap_space}.tensormap [a];
         .space = { .global, .local };
         .level = { .L1, .L2 };
         .level::eviction_priority = { .L2::evict_last, .L2::evict_normal };
+        .second = { .L1, .L2, .L2::evict_last, .L2::evict_normal, .tensormap };
         .tensormap_space = { .const, .param };
     """,
     operands={
@@ -265,12 +266,14 @@ instruction(
             type={".tensormap": ".u64|.u32", "": ".b64|.b32"},
         ),
     },
+    unless=[(".global .tensormap", "a tensor map is in .const or .param, or at a generic address")],
     since=[
         ("", "2.0", 20),
         (".L2::evict_last|.L2::evict_normal", "7.4", 80),
         (".tensormap", "8.0", 90),
         (".L1::32B", "9.4", 90),
     ],
+    notes=["ptxas takes a second level beside .L1::32B and does not say which one counts."],
     example="prefetch.global.L2 [%u64_1];",
 )
 

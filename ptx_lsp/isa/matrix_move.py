@@ -23,6 +23,7 @@ instruction(
         ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8              r, [p];
         ldmatrix.sync.aligned.m8n16.num{.ss}.dst_fmt.src_fmt        r, [p];
         ldmatrix.sync.aligned.m16n16.num.trans{.ss}.dst_fmt.src_fmt r, [p];
+        ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4                  r, [p];
         .num     = { .x1, .x2, .x4 };
         .ss      = { .shared{::cta} };
         .dst_fmt = { .b8x16 };
@@ -36,7 +37,8 @@ instruction(
     since=[
         ("", "6.5", 75),
         (".shared::cta", "7.8", 75),
-        (".m16n16|.m8n16", *_BYTES),
+        (".m16n16|.m8n16 !.s8", *_BYTES),
+        (".s8", "9.4", "sm_90a sm_100f sm_110f sm_120f"),
     ],
     example="ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%rd1];",
 )
@@ -65,7 +67,11 @@ instruction(
     section="warp-level-matrix-instructions-movmatrix",
     summary="Transposes an 8x8 matrix of 16-bit elements that the lanes of a warp hold.",
     syntax="movmatrix.sync.aligned.m8n8.trans.b16 d, a;",
-    operands={"d": writes(".b32"), "a": reads(".b32", immediate=False)},
+    operands={
+        "d": writes(".b32|.pred"),
+        "a": reads(".b32|.pred", immediate=False, also=("single",)),
+    },
     since=[("", "7.8", 75)],
+    notes=["ptxas does not look at what stands for the 32 bits, but takes no integer."],
     example="movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;",
 )

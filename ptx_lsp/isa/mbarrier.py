@@ -90,7 +90,7 @@ for _name, _does in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_ARRIVAL | {"count": _COUNT},
+        operands=_ARRIVAL | {"count": reads(".u32", count=(0, 1, 2, 4))},
         since=[
             ("", "7.0", 80),
             _CTA,
@@ -101,6 +101,7 @@ for _name, _does in (
             ("+state:sink", "7.1", 80),
             _MULTICAST,
         ],
+        notes=["ptxas takes a vector for the count, too; nothing says what it means."],
         example=f"mbarrier.{_name}.shared::cta.b64 %rd1, [%r1];",
     )
     instruction(

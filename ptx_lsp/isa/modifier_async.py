@@ -27,7 +27,8 @@ fabric | .mbarrier::complete_tx::16B | Completes on an mbarrier, whose count sin
 cp multimem fabric | .cp_mask | A mask says which bytes of each 16 are written.
 cp | .ignore_oob | Skips some bytes at either end of the source: they may lie out of bounds.
 cp tcgen05 | .multicast::cluster | Goes to all CTAs of the cluster whose bits a mask of 16 bits has.
-cp mbarrier | .multicast::cluster::<N>b | Goes to all CTAs of the cluster whose bits a mask of <N> bits has.
+cp mbarrier tcgen05 | .multicast::cluster::<N>b | Goes to all CTAs of the cluster whose bits a mask of
+    <N> bits has.
 clusterlaunchcontrol | .multicast::cluster::all | Writes the answer to every CTA of the cluster.
 cp tcgen05 | .cta_group::1 | Of one CTA: signals and operands belong to the CTA itself.
 cp | .cta_group::2 | Of a pair of CTAs: the mbarrier may be that of either CTA.
@@ -39,17 +40,17 @@ cp | .mbarrier::report::validity::per_element::<pattern> | Looks at each element
 
 # Tensors
 cp applypriority | .<N>d | The tensor has <N> dimensions.
-cp | .tile | Keeps the layout: the box in the tensor becomes a box in shared memory.
-cp | .tile::gather4 | Gathers four rows of a two-dimensional tensor into one box.
-cp | .tile::scatter4 | Scatters one box to four rows of a two-dimensional tensor.
-cp | .im2col | Rearranges boxes around each pixel into columns, as convolutions need them.
-cp | .im2col::w | As .im2col, but the boxes move along the width only.
-cp | .im2col::w::128 | As .im2col::w, always with 128 pixels in a column.
-cp | .im2col_no_offs | Stores columns back into the tensor, without offsets.
-cp | .im2col_no_offs::w | Stores columns back along the width only, without offsets.
-cp | .override::global_address | An operand replaces the address in the tensor map.
-cp | .override::global_dim | An operand replaces the size in the tensor map.
-cp | .override::global_dim_stride | Operands replace the sizes and strides in the tensor map.
+cp applypriority | .tile | Keeps the layout: the box in the tensor becomes a box in shared memory.
+cp applypriority | .tile::gather4 | Gathers four rows of a two-dimensional tensor into one box.
+cp applypriority | .tile::scatter4 | Scatters one box to four rows of a two-dimensional tensor.
+cp applypriority | .im2col | Rearranges boxes around each pixel into columns, as convolutions need them.
+cp applypriority | .im2col::w | As .im2col, but the boxes move along the width only.
+cp applypriority | .im2col::w::128 | As .im2col::w, always with 128 pixels in a column.
+cp applypriority | .im2col_no_offs | Stores columns back into the tensor, without offsets.
+cp applypriority | .im2col_no_offs::w | Stores columns back along the width only, without offsets.
+cp applypriority | .override::global_address | An operand replaces the address in the tensor map.
+cp applypriority | .override::global_dim | An operand replaces the size in the tensor map.
+cp applypriority | .override::global_dim_stride | Operands replace the sizes and strides in the tensor map.
 tensormap | .replace | Changes one field of a tensor map.
 tensormap | .tile | The tensor map is of the mode .tile.
 tensormap | .cp_fenceproxy | Copies a tensor map to global memory and publishes it.

@@ -56,6 +56,7 @@ wgmma | .wait_group | Waits until at most N groups are still under way, the newe
 # Tensor Memory
 tcgen05 | .alloc | Allocates columns of Tensor Memory.
 tcgen05 | .dealloc | Gives columns of Tensor Memory back.
+tcgen05 | .exclusive | The allocation is exclusive: it must be given back with .exclusive, too.
 tcgen05 | .relinquish_alloc_permit | Declares that this CTA allocates no more.
 tcgen05 | .ld | Loads from Tensor Memory into registers.
 tcgen05 | .st | Stores registers into Tensor Memory.

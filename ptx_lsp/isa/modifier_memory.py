@@ -29,6 +29,7 @@ fence tensormap | .tensormap::generic | From ordinary writes to a tensor map to 
 tensormap | .release | Makes the copied tensor map visible to whoever acquires it.
 fence | .mbarrier_init | Only earlier initializations of mbarriers by this thread are released.
 fence | .sync_restrict::shared::cta | Orders only accesses to the shared memory of the CTA.
+fence | .sync_restrict::shared::cluster::read | Orders only reads of the shared memory of the cluster.
 fence | .sync_restrict::shared::cluster | Orders only accesses to the shared memory of the cluster.
 
 # Caches

@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 
 from ptx_lsp.isa import table
 from ptx_lsp.isa.entry import End, Entry, Need
+from ptx_lsp.isa.ignored import is_ignored
 from ptx_lsp.isa.notation import Form, Place, Slot
 from ptx_lsp.isa.operand import SPACES, Argument, Operand, element, mismatch
 from ptx_lsp.isa.selector import Choices
@@ -28,6 +29,7 @@ ProblemKind = Literal[
     "missing-modifier",
     "repeated-modifier",
     "modifier-order",  # ptxas accepts it: a matter of style
+    "ignored-modifier",  # ptxas accepts it, though it means nothing here
     "excluded",  # an exception of the row, see the message
     "operand-count",
     "operand",  # wrong kind, type, size or value
@@ -187,6 +189,8 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
         if found < 0:
             if _repeats(words, number, form, entry.pinned):
                 style.append(_repeated(number, word))
+            elif number >= entry.pinned and is_ignored(form, words, number):
+                style.append(_ignored(number, word))
             else:
                 extra.append(number)
             continue
@@ -250,7 +254,7 @@ _ONCE: Final = frozenset((
     ".tensormap", ".valid_addr", ".noftz", ".add", ".exch", ".cas", ".v2", ".v4",
     ".force_unnormalized_coords", ".is_canceled", ".get_first_ctaid", ".async", ".mbarrier_init",
     ".any", ".ballot", ".all", ".po", ".elemtype", ".global_address", ".global_stride", ".rank",
-    ".swizzle_mode", ".swizzle_atomicity", ".interleave_layout", ".fill_mode", ".multimem",
+    ".swizzle_mode", ".swizzle_atomicity", ".interleave_layout", ".fill_mode", ".multimem", ".exclusive",
 ))
 
 
@@ -283,6 +287,10 @@ def _parts(candidate: Candidate) -> tuple[Entry, Form, Choices, tuple[Problem, .
 
 def _repeated(number: int, word: str) -> Problem:
     return Problem("repeated-modifier", number + 1, f"`{word}` stands twice", (), style=True)
+
+
+def _ignored(number: int, word: str) -> Problem:
+    return Problem("ignored-modifier", number + 1, f"`{word}` means nothing here", (), style=True)
 
 
 def _disordered(number: int, word: str, form: Form) -> Problem:
@@ -441,6 +449,8 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         why = mismatch(candidate.operand(Place(place.pair)), given.pair)
         if why:
             return f"the second destination: {why}"
+    if given.kind == "vector" and (wrong := next((part.suffix for part in given.parts if part.suffix), "")):
+        return f"`{wrong}` cannot follow an element of a vector"
     if place.shape == "plain" or given.kind == "unknown":
         return mismatch(wanted, given)
     if place.shape == "vector":

@@ -10,6 +10,8 @@ _READ = address(type=".surfref|.u64")
 _WRITE = address(type=".surfref|.u64", access="both")
 _COORDINATES = reads(".s32", count={".1d": (1, 0, 2, 4), ".2d|.a1d": (2, 0, 4), "": (4, 0)})
 _VECTOR = {".v2": 2, ".v4": 4, "": (0, 1, 2, 4)}
+# ptxas takes one register for a vector, too.
+_STORED = {".v2": (2, 0), ".v4": (4, 0), "": (0, 1, 2, 4)}
 _TOO_LONG = (".v4 .b64", "a vector holds at most 128 bits")
 _GEOMETRY = [
     (".3d|.a1d|.a2d", "3.0", 20),
@@ -51,7 +53,7 @@ instruction(
         .type   = { .b8, .b16, .b32, .b64 };
         .bounds = { .trap, .clamp, .zero };
     """,
-    operands={"a": _WRITE, "b": _COORDINATES, "c": reads(count=_VECTOR, wider=True)},
+    operands={"a": _WRITE, "b": _COORDINATES, "c": reads(count=_STORED, wider=True)},
     unless=[_TOO_LONG],
     since=[
         ("", "1.5", 10),

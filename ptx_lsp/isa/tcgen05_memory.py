@@ -12,6 +12,7 @@ from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.operand import address, immediate, reads, writes
 
 _TENSOR_CORE = ("", "8.6", "sm_100f sm_110f")
+_EXCLUSIVE = (".exclusive", "9.4", 100)
 _COLUMNS = replace(reads(".u32"), values=(32, 64, 128, 256, 512))
 _COLUMNS_NOTE = "ptxas wants a constant nCols to be 32, 64, 128, 256 or 512."
 
@@ -21,14 +22,14 @@ instruction(
     summary="Allocates nCols columns of Tensor Memory and stores their address in shared memory;"
     " waits until they are free.",
     syntax="""
-        tcgen05.alloc.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
+        tcgen05.alloc.cta_group.sync.aligned{.exclusive}{.shared::cta}.b32 [dst], nCols;
         .cta_group = { .cta_group::1, .cta_group::2 };
     """,
     operands={
         "dst": address({".shared::cta": ".shared"}, access="write", type=".u64|.u32"),
         "nCols": _COLUMNS,
     },
-    since=[_TENSOR_CORE],
+    since=[_TENSOR_CORE, _EXCLUSIVE],
     notes=[_COLUMNS_NOTE],
     example="tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 64;",
 )
@@ -38,11 +39,11 @@ instruction(
     section="tcgen05-instructions-tcgen05-alloc-dealloc-relinquish-alloc-permit",
     summary="Gives back nCols columns of Tensor Memory that tcgen05.alloc handed out at taddr.",
     syntax="""
-        tcgen05.dealloc.cta_group.sync.aligned.b32 taddr, nCols;
+        tcgen05.dealloc.cta_group.sync.aligned{.exclusive}.b32 taddr, nCols;
         .cta_group = { .cta_group::1, .cta_group::2 };
     """,
     operands={"taddr": reads(".u32"), "nCols": _COLUMNS},
-    since=[_TENSOR_CORE],
+    since=[_TENSOR_CORE, _EXCLUSIVE],
     notes=[_COLUMNS_NOTE],
     example="tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 64;",
 )
@@ -220,14 +221,18 @@ instruction(
         tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.b64 [mbar];
         tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.multicast.b64
             [mbar], ctaMask;
+        tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.wide.b64
+            [mbar], wideMask;
         .cta_group            = { .cta_group::1, .cta_group::2 };
         .completion_mechanism = { .mbarrier::arrive::one };
         .multicast            = { .multicast::cluster };
+        .wide                 = { .multicast::cluster::32b };
     """,
     operands={
         "mbar": address({".shared::cluster": ".shared"}, access="both", type=".u64|.u32"),
-        "ctaMask": replace(reads(".u16"), low=0, high=65535),
+        "ctaMask": replace(reads(".u16"), low=0, high=0xFFFF),
+        "wideMask": replace(reads(".u32"), low=0, high=0xFFFFFFFF),
     },
-    since=[_TENSOR_CORE],
+    since=[_TENSOR_CORE, (".multicast::cluster::32b", "9.4", "sm_107f")],
     example="tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%rd1];",
 )

@@ -202,3 +202,26 @@ instruction(
     ],
     example="cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%u64_1, {%s32_1}];",
 )
+
+instruction(
+    "applypriority.async.bulk.tensor",
+    section="data-movement-and-conversion-instructions-applypriority-async-bulk-tensor",
+    summary="Starts to give a box of a tensor in the L2 cache its normal eviction priority, as"
+    " part of a bulk group.",
+    syntax=f"""
+        {_with_overrides(
+            "applypriority.async.bulk.tensorDIM{.global}{.load_mode}.bulk_group"
+            ".level::eviction_priorityOVER MAP{, im2colInfo};"
+        )}
+        .load_mode = {{ .tile, .tile::gather4, .tile::scatter4, .im2col, .im2col::w,
+                       .im2col::w::128, .im2col_no_offs, .im2col_no_offs::w }};
+        .level::eviction_priority = {{ .L2::evict_normal }};
+        {_DIMENSIONS}
+    """,
+    operands={**_MAP, "tensorMap": address(access="none", type=""), "im2colInfo": _INFO},
+    unless=[*_INFO_RULES, *_STORE_RULES],
+    since=[("", "9.4", "sm_107f")],
+    notes=["ptxas takes the load modes of stores, too."],
+    example="applypriority.async.bulk.tensor.1d.global.bulk_group.L2::evict_normal"
+    " [%u64_1, {%s32_1}];",
+)

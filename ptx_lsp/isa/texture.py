@@ -20,7 +20,7 @@ _COORDINATES = reads(
     {".a1d|.a2d|.acube|.2dms|.a2dms": ".b32", "ctype=.s32": ".s32", "": ".f32|.s32"},
     count={".1d": _ONE, ".2d|.a1d": _TWO, "": _FOUR},
 )
-_OFFSET = reads(".s32", count={".1d|.a1d": (1, 2, 4), ".3d": 4, "": (2, 4)})
+_OFFSET = reads(".s32", count={".1d|.a1d": (1, 0, 2, 4), ".3d": (4, 0), "": (2, 0, 4)})
 _GRADIENT = reads(".f32", count={".1d|.a1d": 1, ".2d|.a2d": 2, "": 4})
 _DEFINITIONS = """
         .geom  = { .1d, .2d, .3d, .a1d, .a2d, .cube, .acube, .2dms, .a2dms };

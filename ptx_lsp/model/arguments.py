@@ -6,6 +6,7 @@ once.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from ptx_lsp.isa import special_registers
@@ -32,8 +33,8 @@ _SINGLE = Argument("single")
 _SINK = Argument("sink")
 _LABEL = Argument("label")
 _FUNCTION = Argument("function")
-SELECTORS = frozenset({".b0", ".b1", ".b2", ".b3", ".h0", ".h1"})
-"""What video instructions take of a register: a byte or a half."""
+SELECTOR = re.compile(r"\.(?:b[0-7]{1,4}|h[0-3]{1,4})")
+"""A part of a register, or several: what ptxas knows, wherever it may stand."""
 COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
 """Of any vector: ptxas does not look at how many elements there are."""
 
@@ -143,20 +144,20 @@ def _group(function: Function, value: nodes.Group) -> Argument:
 
 
 def _part(function: Function, value: nodes.Expression) -> Argument:
-    """One element of a vector, where ptxas passes over a selector."""
+    """One element of a vector, where ptxas passes over a selector that there is."""
     part = argument(function, value)
-    return part._replace(suffix="") if isinstance(value, nodes.Member) else part
+    return part._replace(suffix="") if SELECTOR.fullmatch(part.suffix) else part
 
 
 def _member(function: Function, value: nodes.Member) -> Argument:
-    """A component that its object does not have is unknown: `model/components.py` tells of it."""
+    """A component of a vector, or what stands behind a scalar: there it must be a selector."""
     if len(value.components) != 1:
         return UNKNOWN
     whole = argument(function, value.object)
     component = value.components[0].text
     if whole.kind in ("vector", "special") and whole.parts and component in COMPONENTS:
         return whole.parts[0]
-    if whole.kind == "register" and component in SELECTORS:
+    if whole.kind == "register" and SELECTOR.fullmatch(component):
         return whole._replace(suffix=component)
     return UNKNOWN
 

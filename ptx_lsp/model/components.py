@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.facts import fact
 from ptx_lsp.isa.operand import Argument
-from ptx_lsp.model.arguments import COMPONENTS, SELECTORS, argument
+from ptx_lsp.model.arguments import COMPONENTS, SELECTOR, argument
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Symbol
 from ptx_lsp.syntax import nodes
@@ -73,5 +73,5 @@ def _lacks(symbol: Symbol, whole: Argument, component: str) -> Of | None:
     if whole.kind in ("vector", "special") and whole.parts:
         return None if component in COMPONENTS else "vector"
     if whole.kind == "register":
-        return None if component in SELECTORS else "register"
+        return None if SELECTOR.fullmatch(component) else "register"
     return "special register" if isinstance(symbol, Predefined) else "other"

@@ -42,11 +42,37 @@ def test_problems(spelling: str, kind: str, index: int, choice: str | None) -> N
 
 @pytest.mark.parametrize(
     ("spelling", "kind"),
-    [("add.s32.sat", "modifier-order"), ("add.sat.sat.s32", "repeated-modifier")],
+    [
+        ("add.s32.sat", "modifier-order"),
+        ("add.sat.sat.s32", "repeated-modifier"),
+        ("and.finite.b32", "ignored-modifier"),
+        ("trap.rank", "ignored-modifier"),
+        ("min.b8x16.s32", "ignored-modifier"),
+        ("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16.bf16", "ignored-modifier"),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.tf32.f32", "ignored-modifier"),
+        ("mma.sync.aligned.m16n8k64.row.col.s32.u4.s4.s32.s4", "ignored-modifier"),
+    ],
 )
 def test_what_ptxas_lets_pass_is_style(spelling: str, kind: str) -> None:
     (candidate,) = resolve(spelling).candidates
     assert [(problem.kind, problem.style) for problem in candidate.problems] == [(kind, True)]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "add.finite.normal.f32",
+        "add.rank.box_dim.f32",
+        "mul.finite.lo.s32",
+        "ldmatrix.sync.aligned.m8n8.x1.b8x16.b16",
+        "tensormap.replace.tile.global_address.rank.global.b1024.b64",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.tf32.f16.f32",
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32.tf32",
+        "mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s4.s32",
+    ],
+)
+def test_what_ptxas_looks_at_is_not_ignored(spelling: str) -> None:
+    assert not resolve(spelling).ok
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,25 @@ def _all(entry: Entry) -> Iterator[Case]:
         yield from _misses(entry, form, single)
 
 
+OLD_POINTS: Final = tuple(
+    (version, Target(number))
+    for version in (Version(6, 3), Version(8, 8))
+    for number in (50, 53, 60, 61, 70, 72)
+)
+"""Targets that only ptxas 12.9 still makes code for, and versions that it knows."""
+
+
+def old_cases(entry: Entry) -> Iterator[Case]:
+    """One line of each form that is of use at an old target, at all of them."""
+    for form in entry.forms:
+        single, _ = rows(form)
+        lines = (line for row in single for line in _lines(entry, form, row))
+        for spelling, arguments in lines:
+            if any(not verdict(spelling, arguments, *point) for point in OLD_POINTS):
+                yield from (_case(spelling, arguments, point) for point in OLD_POINTS)
+                break
+
+
 def _case(spelling: str, arguments: tuple[Argument, ...], point: Point) -> Case:
     why = verdict(spelling, arguments, *point)
     return Case(spelling, ", ".join(map(written, arguments)), *point, not why, why)

@@ -2,6 +2,8 @@
 
     python -m tests.oracle.judge integer            judge one section, print disagreements
     python -m tests.oracle.judge integer --update   the same, and record the verdicts
+    python -m tests.oracle.judge --old [--update]   a line of each form at targets below sm_75, by
+                                                    the ptxas 12.9 that $PTXAS_12_9 names
     python -m tests.oracle.judge --line 'add.s32 %s32_1, %s32_1, 1;' [--at 8.0 sm_90]
     python -m tests.oracle.judge --prelude          what a line may name
 
@@ -14,6 +16,7 @@ down, halves are tried.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -28,9 +31,11 @@ from ptx_lsp import ptxas
 from ptx_lsp.isa import table
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.target import Target, Version, parse_target, parse_version
-from tests.oracle.isa_cases import Case, Point, cases
+from tests.oracle.isa_cases import Case, Point, cases, old_cases
 
 VERDICTS = Path(__file__).parent / "verdicts"
+OLD = "ptxas-12.9"
+"""The record of the release that was the last to make code for targets below sm_75."""
 
 
 class Verdict(NamedTuple):
@@ -48,9 +53,15 @@ def sections() -> dict[str, tuple[Entry, ...]]:
     return {name: tuple(entries) for name, entries in found.items()}
 
 
-def judge(lines: Sequence[str], point: Point) -> list[Verdict]:
+def old_ptxas() -> Path | None:
+    """The ptxas 12.9 that the environment names; None where it names none."""
+    path = os.environ.get("PTXAS_12_9")
+    return ptxas.find(Path(path)) if path else None
+
+
+def judge(lines: Sequence[str], point: Point, tool: Path | None = None) -> list[Verdict]:
     """ptxas's verdict on each line, inside one function at this version and target."""
-    tool = ptxas.find()
+    tool = tool or ptxas.find()
     if tool is None:
         raise FileNotFoundError("no ptxas at hand")
     return _judge(str(tool), list(lines), point) if lines else []
@@ -103,7 +114,8 @@ _MESSAGE = re.compile(r"ptxas [^,]*, line (\d+); (error|warning|info|fatal)\s*: 
 def _run(tool: str, lines: Sequence[str], point: Point) -> _Run:
     head = prelude(*point)
     source = "\n".join([head.rstrip("\n"), *lines, "L1:", "ret;", "}", ""])
-    command = [tool, "-arch", _architecture(point[1]), "-o", "/dev/null", "-"]
+    oldest = 50 if ptxas.version(Path(tool)).startswith("12.") else 75
+    command = [tool, "-arch", _architecture(point[1], oldest), "-o", "/dev/null", "-"]
     result = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     first = head.count("\n") + 1
     found: dict[int, str] = {}
@@ -129,10 +141,10 @@ def _run(tool: str, lines: Sequence[str], point: Point) -> _Run:
     return _Run(found, fatal, broken or not finished)
 
 
-def _architecture(target: Target) -> str:
-    """The parse-only `-arch` for a target: its own, or the oldest that ptxas still has."""
+def _architecture(target: Target, oldest: int) -> str:
+    """The parse-only `-arch` for a target: its own, or the oldest that this ptxas still has."""
     renamed = {101: 110, 82: 86}.get(target.number, target.number)
-    return f"compute_{max(renamed, 75)}{target.suffix}"
+    return f"compute_{max(renamed, oldest)}{target.suffix}"
 
 
 _PLAIN: tuple[str, ...] = (
@@ -179,13 +191,16 @@ def prelude(version: Version, target: Target) -> str:
 
 def compare(entries: Iterable[Entry]) -> list[tuple[Case, Verdict]]:
     """Every case of the rows with ptxas's verdict."""
+    return _compared((case for entry in entries for case in cases(entry)), None)
+
+
+def _compared(asked: Iterable[Case], tool: Path | None) -> list[tuple[Case, Verdict]]:
     points: dict[Point, dict[Case, None]] = defaultdict(dict)
-    for entry in entries:
-        for case in cases(entry):
-            points[case.version, case.target][case] = None
+    for case in asked:
+        points[case.version, case.target][case] = None
     with ThreadPoolExecutor(2) as pool:
         work = {
-            point: pool.submit(judge, [case.line for case in group], point)
+            point: pool.submit(judge, [case.line for case in group], point, tool)
             for point, group in points.items()
         }
         return [
@@ -239,6 +254,7 @@ def is_explained(line: str, known: Iterable[tuple[str, str]]) -> bool:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="judge", description="judge the table by ptxas")
     parser.add_argument("sections", nargs="*", help="sections (modules of ptx_lsp/isa); none: all")
+    parser.add_argument("--old", action="store_true", help="targets below sm_75, by $PTXAS_12_9")
     parser.add_argument("--entry", help="only rows whose name starts with this")
     parser.add_argument("--update", action="store_true", help="record the verdicts")
     parser.add_argument("--show", type=int, default=40, help="how many reasons to print")
@@ -257,6 +273,8 @@ def main(arguments: Sequence[str]) -> int:
         for line, verdict in zip(options.line, judge(options.line, point), strict=True):
             print("accepted" if verdict.accepted else f"refused ({verdict.message})", line)
         return 0
+    if options.old:
+        return _old(options)
     return max([_section(name, entries, options) for name, entries in sections().items()
                 if not options.sections or name in options.sections], default=2)
 
@@ -265,14 +283,25 @@ def _section(name: str, entries: Sequence[Entry], options: argparse.Namespace) -
     chosen = [entry for entry in entries if entry.name.startswith(str(options.entry or ""))]
     if not chosen:
         return 0
-    judged = compare(chosen)
+    return _report(name, compare(chosen), options)
+
+
+def _old(options: argparse.Namespace) -> int:
+    tool = old_ptxas()
+    if tool is None:
+        raise FileNotFoundError("the environment variable PTXAS_12_9 names no ptxas")
+    asked = (case for entry in table.all_entries() for case in old_cases(entry))
+    return _report(OLD, _compared(asked, tool), options)
+
+
+def _report(name: str, judged: list[tuple[Case, Verdict]], options: argparse.Namespace) -> int:
     known = explained(name)
     differ = [(case, verdict) for case, verdict in judged if case.accepted != verdict.accepted]
     wrong = [pair for pair in differ if not is_explained(pair[0].line, known)]
     lost = [pair for pair in wrong if pair[1].accepted]
     rate = 100 * (1 - len(differ) / len(judged))
     accepted = sum(verdict.accepted for _, verdict in judged)
-    print(f"{name}: {len(chosen)} rows, {len(judged)} lines, ptxas accepts {accepted};"
+    print(f"{name}: {len(judged)} lines, ptxas accepts {accepted};"
           f" agreement {rate:.2f} %, {len(lost)} refused by the table alone,"
           f" {len(differ) - len(wrong)} explained")
     for text, examples in _reasons(wrong)[: options.show]:

@@ -8,7 +8,16 @@ from ptx_lsp import ptxas
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.target import parse_target, parse_version
 from tests.oracle import coverage
-from tests.oracle.judge import VERDICTS, explained, is_explained, judge, recorded, sections
+from tests.oracle.judge import (
+    OLD,
+    VERDICTS,
+    explained,
+    is_explained,
+    judge,
+    old_ptxas,
+    recorded,
+    sections,
+)
 from tests.oracle.replay import Replayed, by_point, replay
 
 SECTIONS = sections()
@@ -26,7 +35,7 @@ EXAMPLE_POINTS = [
 ]
 
 
-@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("name", (*SECTIONS, OLD))
 def test_linter_agrees_with_the_recorded_verdicts(name: str) -> None:
     known = explained(name)
     judged = differ = 0
@@ -45,15 +54,16 @@ def test_linter_agrees_with_the_recorded_verdicts(name: str) -> None:
     assert used == {pattern for pattern, _ in known}, "a row of .explained explains nothing"
 
 
-@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("name", (*SECTIONS, OLD))
 def test_verdicts_are_what_ptxas_says_today(name: str) -> None:
     """For a sample; `python -m tests.oracle.judge --update` asks it for all."""
-    if ptxas.find() is None:
+    tool = old_ptxas() if name == OLD else ptxas.find()
+    if tool is None:
         pytest.skip("no ptxas at hand")
     every = recorded((VERDICTS / f"{name}.txt").read_text())
     sample = dict(list(every.items())[::SAMPLE])
     for point, lines in by_point(sample).items():
-        for (line, accepted), verdict in zip(lines.items(), judge(list(lines), point), strict=True):
+        for (line, accepted), verdict in zip(lines.items(), judge(list(lines), point, tool), strict=True):
             assert verdict.accepted == accepted, (point, line, verdict.message)
 
 

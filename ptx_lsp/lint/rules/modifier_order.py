@@ -13,11 +13,11 @@ from ptx_lsp.model.function import Function
 
 @function_rule("modifier-order", code="S460")
 def modifier_order(function: Function) -> Iterator[Finding]:
-    """Modifiers in an order, or a number, that the manual does not have.
+    """Modifiers in an order, or a number, that the manual does not have, or without a meaning.
 
     ## What it does
-    Finds modifiers that ptxas takes where they stand, though the manual has them elsewhere, and
-    flags given twice.
+    Finds modifiers that ptxas takes where they stand, though the manual has them elsewhere, flags
+    given twice, and modifiers of other instructions that ptxas passes over (`add.finite.f32`).
 
     ## Why it matters
     Other readers of PTX, and people, expect the order of the manual.
