@@ -122,7 +122,8 @@ def dominance(function: Function) -> Dominance:
 
 def _immediate_post(graph: Cfg, forward: Edges, backward: Edges) -> tuple[int, ...]:
     reaching = order(backward, graph.exit)
-    stuck = [block for block in reversed(graph.order) if block not in set(reaching)]
+    reached = set(reaching)
+    stuck = [block for block in reversed(graph.order) if block not in reached]
     if stuck:
         out, into = [list(edges) for edges in forward], [list(edges) for edges in backward]
         known = set(reaching)

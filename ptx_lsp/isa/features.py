@@ -51,13 +51,4 @@ ATTRIBUTES: Final[dict[str, Requirement]] = {
 }
 """What stands in `.attribute(...)`."""
 
-PRAGMAS: Final[dict[str, Requirement]] = {
-    "local_maxnreg": parse_requirement("6.3", 30),
-    "used_bytes_mask": parse_requirement("8.3", 50),
-    "enable_smem_spilling": parse_requirement("8.7", 75),
-    "frequency": parse_requirement("9.0", 10),
-}
-"""First words of a `.pragma` in a body that ptxas knows later than `.pragma` itself."""
 
-PRAGMAS_OF_BODIES: Final = frozenset({"used_bytes_mask", "enable_smem_spilling", "frequency"})
-"""Those that ptxas refuses before a body and at module level."""

@@ -34,7 +34,7 @@ def is_ignored(form: Form, words: tuple[str, ...], number: int) -> bool:
     opcode = form.opcode.partition(".")[0]
     for kind in _ONE_OF:
         if word in kind:
-            return opcode != "fabric" and sum(one in kind for one in words) == 1
+            return opcode not in ("fabric", "multimem") and sum(one in kind for one in words) == 1
     if word in _FORMATS:
         return opcode not in _CONVERTING
     return word in _ALTERNATE and opcode == "mma" and _is_fifth(words, number)

@@ -1,7 +1,7 @@
 """The strings that ptxas takes in `.pragma`.
 
 Sources: PTX ISA, "Descriptions of .pragma Strings"; probed with ptxas 13.5 (docs/ptxas.md, section 4.4),
-which asks for no target, and for no version of `enable_smem_spilling`.
+in bodies: elsewhere it asks for no target and no version.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from ptx_lsp.isa.target import OLDEST, Version
+from ptx_lsp.isa.target import OLDEST, Requirement, parse_requirement
+
+ALWAYS: Final = Requirement(OLDEST, ())
 
 
 class Pragma(NamedTuple):
@@ -17,7 +19,7 @@ class Pragma(NamedTuple):
 
     name: str
     summary: str
-    since: Version = OLDEST
+    since: Requirement = ALWAYS
     anywhere: bool = False
     takes_number: bool = False
     positive: bool = False
@@ -30,18 +32,28 @@ PRAGMAS: Final = {
         Pragma(
             "used_bytes_mask",
             "Which of the bytes that the next load reads are used, as a mask.",
-            Version(8, 3),
+            parse_requirement("8.3", 50),
             takes_number=True,
         ),
-        Pragma("enable_smem_spilling", "Registers may be spilled to shared memory."),
+        Pragma(
+            "enable_smem_spilling",
+            "Registers may be spilled to shared memory.",
+            parse_requirement("8.7", 75),
+        ),
+        Pragma(
+            "local_maxnreg",
+            "How many registers ptxas may use here, as a number.",
+            parse_requirement("6.3", 30),
+            anywhere=True,
+        ),
         Pragma(
             "frequency",
             "How often the block of instructions is executed, as a number.",
-            Version(9, 0),
+            parse_requirement("9.0", 10),
             takes_number=True,
             positive=True,
         ),
-        Pragma("mma_throughput", "Code is made for the throughput of `mma`.", Version(9, 3)),
+        Pragma("mma_throughput", "Code is made for the throughput of `mma`.", parse_requirement("9.3", 10)),
     )
 }
 

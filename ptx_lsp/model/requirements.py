@@ -20,8 +20,9 @@ from typing import NamedTuple
 from ptx_lsp.facts import fact
 from ptx_lsp.isa import directives as isa
 from ptx_lsp.isa import special_registers
-from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, PRAGMAS, TYPES, Feature
+from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
 from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.pragmas import PRAGMAS
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.target import (
     OLDEST,
@@ -228,7 +229,7 @@ def _of_directive(use: Use) -> Iterator[Demand]:
 def _of_pragma(owner: nodes.Statement, value: nodes.Expression) -> Iterator[Demand]:
     word = value.text.strip('"').partition(" ")[0] if isinstance(value, nodes.String) else ""
     if word in PRAGMAS:
-        yield from _demand(Place.of(owner, value), word, PRAGMAS[word])
+        yield from _demand(Place.of(owner, value), word, PRAGMAS[word].since)
 
 
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)

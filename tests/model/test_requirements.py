@@ -7,7 +7,8 @@ import re
 import pytest
 
 from ptx_lsp import ptxas
-from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, PRAGMAS, TYPES
+from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES
+from ptx_lsp.isa.pragmas import ALWAYS, PRAGMAS
 from ptx_lsp.isa.target import TARGETS, VERSIONS, Target, Version, effective, parse_target
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.requirements import Requirements, requirements
@@ -104,9 +105,12 @@ EXAMPLES = {
 """One for everything in isa/features.py."""
 
 
-@pytest.mark.parametrize("what", [*FEATURES, *TYPES, *ATTRIBUTES, *PRAGMAS])
+WORDS = {name: word.since for name, word in PRAGMAS.items() if word.since != ALWAYS}
+
+
+@pytest.mark.parametrize("what", [*FEATURES, *TYPES, *ATTRIBUTES, *WORDS])
 def test_feature(what: str) -> None:
-    since = {**FEATURES, **TYPES, **ATTRIBUTES, **PRAGMAS}[what]
+    since = {**FEATURES, **TYPES, **ATTRIBUTES, **WORDS}[what]
     option = ", texmode_independent" if what == ".samplerref" else ""
     text = f".version 9.5\n.target sm_120{option}\n{EXAMPLES[what]}\n"
     found = _of(text)

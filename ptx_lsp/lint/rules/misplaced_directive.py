@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import Directive, Where
-from ptx_lsp.isa.features import PRAGMAS_OF_BODIES
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import Use, directives
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 _IN_WORDS: dict[Where, str] = {
@@ -78,8 +76,6 @@ def misplaced_directive(module: Module) -> Iterator[Finding]:
             continue  # the body may have been meant to end before it
         if isinstance(use.node, _HEADER) and use.where == "module":
             continue  # the rule `file-header`
-        if row.name == ".pragma" and use.where != "body":
-            yield from _about_words(use)
         message = _about_place(module, use, row) or _about_linkage(use)
         if message is not None:
             yield Finding(use.place, message)
@@ -98,13 +94,6 @@ def _about_place(module: Module, use: Use, row: Directive) -> str | None:
     if row.name in _NEED_LABEL and not use.labelled:
         return f"{name} needs a label before it: `name: {row.name} ...;`"
     return None
-
-
-def _about_words(use: Use) -> Iterator[Finding]:
-    for value in use.arguments:
-        word = value.text.strip('"').partition(" ")[0] if isinstance(value, nodes.String) else ""
-        if word in PRAGMAS_OF_BODIES:
-            yield Finding(Place.of(use.owner, value), f"`{word}` can stand in a body only")
 
 
 def _about_linkage(use: Use) -> str | None:

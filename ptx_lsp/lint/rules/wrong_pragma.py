@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.pragmas import PRAGMAS, Pragma, is_number, is_positive, split
-from ptx_lsp.isa.target import effective
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.pragmas import PragmaUse, pragmas
@@ -18,8 +16,8 @@ def wrong_pragma(module: Module) -> Iterator[Finding]:
     """A `.pragma` that ptxas knows, in a wrong place or with a wrong argument.
 
     ## What it does
-    Reports `used_bytes_mask`, `enable_smem_spilling`, `frequency` and `mma_throughput` outside a body or
-    before their version of PTX, and numbers that are missing, wrong or not positive.
+    Reports `used_bytes_mask`, `enable_smem_spilling`, `frequency` and `mma_throughput` outside a body,
+    and numbers that are missing, wrong or not positive.
 
     ## Why it matters
     ptxas rejects them, of the numbers without a line.
@@ -49,8 +47,7 @@ def wrong_pragma(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Where a newer `.version` will do, the fix names the oldest that does. An older driver may not take it,
-    so it is not applied unasked.
+    There is no fix: which place or number was meant is not known.
     """
     for use in pragmas(module):
         name, argument = split(use.text)
@@ -60,10 +57,6 @@ def wrong_pragma(module: Module) -> Iterator[Finding]:
         message = _about_place(use, pragma) or _about_argument(pragma, argument)
         if message is not None:
             yield Finding(use.place, message)
-        elif module.version is not None and effective(module.version) < pragma.since:
-            message = f"`{name}` needs PTX ISA {pragma.since}; the file says {module.version}"
-            remedy = raise_version(module, pragma.since)
-            yield Finding(use.place, message, remedy=remedy and remedy._replace(safe=False))
 
 
 def _about_place(use: PragmaUse, pragma: Pragma) -> str | None:
