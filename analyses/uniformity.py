@@ -1,0 +1,369 @@
+"""Which values are the same for all threads of the grid, a block or a warp, and which jumps split a warp.
+
+1. The level of a value is what its instruction gives at best (`sources.py`), or the worst of its inputs if
+   that is worse. Inputs of a write that keeps something are also the guard and what was there before.
+2. A join of values is as its inputs. Behind a branch whose threads may go different ways it is also no
+   better than the branch (`splits.py`), and so is a value that escapes from a loop which they leave at
+   different times, where it is read outside, and all that is made in blocks where they are out of step.
+3. The level of `bra` and `brx` is that of their guard and index, of `call` that of its guard and of the
+   register that it goes through. `ret` and `exit` are also no better than the branches that decide whether
+   they are reached: not all threads leave there together.
+4. Threads that left a branch in different ways meet again at its reconvergence point, and steps that
+   threads of a warp come to together are executed together. Nothing is said of threads that are not.
+5. A fixed point: all begin as uniform in the grid, and get worse until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from analyses.dominance import Dominance
+from analyses.plans import Plan, plans
+from analyses.sources import Level
+from analyses.splits import Splits, splits
+from analyses.steps import Step
+from analyses.values import NONE, Values, values
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+
+Escapes = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
+"""Of a value: the blocks outside of which it is worse, how bad, and the block that splits the warp."""
+
+
+class Cause(NamedTuple):
+    """Why a value has its level: another value, a branch (by its block), or what `text` says."""
+
+    value: int = NONE
+    block: int = NONE
+    text: str = ""
+
+
+class Reason(NamedTuple):
+    """One link of a chain: what the step `number` has to do with it; -1 for the function itself."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Uniformity:
+    """The levels of all values (by `Values`) and blocks of a function."""
+
+    values: Values
+    plans: tuple[Plan, ...]
+    dominance: Dominance
+    levels: tuple[Level, ...]
+    branches: dict[int, Level]
+    """Of each reached block that control leaves in several ways, how uniformly it is left."""
+    causes: dict[int, Cause]
+    escapes: Escapes
+
+    def written(self, number: int) -> tuple[Level, ...]:
+        """The levels of what step `number` writes, in the order of `Step.writes`."""
+        return tuple(self.levels[value] for value in self.values.of[number].writes)
+
+    def read(self, number: int, register: int) -> Level:
+        """The level of a register as step `number` reads it."""
+        step, found = self.values.steps.steps[number], self.values.of[number]
+        for one, value in zip((*step.reads, step.guard), (*found.reads, found.guard), strict=True):
+            if one == register:
+                return self.at(value, self.values.cfg.block_of[number])
+        raise KeyError(register)
+
+    def guard(self, number: int) -> Level:
+        """The level of the guard of step `number`; `GRID` where it has none."""
+        return self.at(self.values.of[number].guard, self.values.cfg.block_of[number])
+
+    def flow(self, number: int) -> Level:
+        """How uniformly step `number` is done, jumps or leaves (3); of other steps, that of the guard."""
+        level = self.guard(number)
+        for value in self.plans[number].target:
+            level = max(level, self.at(value, self.values.cfg.block_of[number]))
+        if self.values.steps.steps[number].opcode in ("ret", "exit"):
+            level = max(level, self.control(self.values.cfg.block_of[number]))
+        return level
+
+    def control(self, block: int) -> Level:
+        """How uniformly the block is reached: whether all threads of a warp come to it, or none."""
+        return self._control[block][0]
+
+    def controlled_by(self, block: int) -> tuple[Step, ...]:
+        """The jumps that are not uniform and decide whether `block` is reached, the nearest first."""
+        found: list[Step] = []
+        seen = {block}
+        waiting = [block]
+        for one in waiting:
+            for above in self._deciding[one]:
+                if above not in seen:
+                    seen.add(above)
+                    waiting.append(above)
+                    if not self.branches[above].is_uniform:
+                        last = self.values.cfg.blocks[above].end - 1
+                        found.append(self.values.steps.steps[last])
+        return tuple(found)
+
+    def reasons(self, number: int) -> tuple[Reason, ...]:
+        """Why step `number` has its level of `flow`, back to what tells threads apart."""
+        block = self.values.cfg.block_of[number]
+        level = self.flow(number)
+        for value in (self.values.of[number].guard, *self.plans[number].target):
+            if value != NONE and self.at(value, block) == level:
+                return tuple(self._chain(value, block, level))
+        decided = self._control[block][1]
+        return tuple(self._of_branch(decided, "decides whether this is reached", set()))
+
+    def why(self, value: int) -> tuple[Reason, ...]:
+        """Why a value has its level."""
+        return tuple(self._chain(value, self.values.block_of(value), self.levels[value]))
+
+    def at(self, value: int, block: int) -> Level:
+        """The level of a value where `block` reads it."""
+        if value == NONE:
+            return Level.GRID
+        level = self.levels[value]
+        for blocks, worse, _ in self.escapes.get(value, ()):
+            if block not in blocks and worse > level:
+                level = Level(worse)
+        return level
+
+    # -- reasons --------------------------------------------------------------------------------
+
+    def _chain(
+        self, value: int, block: int, level: Level, seen: set[int] | None = None
+    ) -> Iterator[Reason]:
+        seen = set() if seen is None else seen
+        while value not in seen:
+            seen.add(value)
+            if self.levels[value] < level:  # it escapes
+                for blocks, worse, branch in self.escapes.get(value, ()):
+                    if block not in blocks and worse == level:
+                        text = f"threads leave the loop that makes `{self.name(value)}` at different times"
+                        yield from self._of_branch(branch, text, seen)
+                        return
+            number = self.values.origins[value]
+            cause = self.causes.get(value, Cause())
+            if cause.block != NONE:
+                text = f"decides what `{self.name(value)}` holds"
+                yield from self._of_branch(cause.block, text, seen)
+                return
+            if cause.value == NONE:
+                yield Reason(number, cause.text)
+                return
+            if number != NONE:
+                yield Reason(number, f"`{self.name(value)}` depends on `{self.name(cause.value)}`")
+            block = self.values.block_of(value)
+            value = cause.value
+
+    def _of_branch(self, block: int, text: str, seen: set[int]) -> Iterator[Reason]:
+        number = self.values.cfg.blocks[block].end - 1
+        yield Reason(number, text)
+        level = self.branches.get(block, Level.GRID)
+        for value in (self.values.of[number].guard, *self.plans[number].target):
+            if value != NONE and self.at(value, block) == level:
+                yield from self._chain(value, block, level, seen)
+                return
+
+    def name(self, value: int) -> str:
+        """The name of the register that holds the value."""
+        register = self.values.registers[value]
+        return self.values.steps.registers[register].name if register >= 0 else "the carry"
+
+    # -- control --------------------------------------------------------------------------------
+
+    @cached_property
+    def _deciding(self) -> tuple[tuple[int, ...], ...]:
+        """For each block those whose ways decide whether it is reached (Ferrante et al., 1987)."""
+        found: list[list[int]] = [[] for _ in self.values.cfg.blocks]
+        for block in self.branches:
+            meeting = self.dominance.immediate_post[block]
+            for target in self.values.cfg.blocks[block].successors:
+                while target not in (meeting, -1):
+                    if not found[target] or found[target][-1] != block:
+                        found[target].append(block)
+                    target = self.dominance.immediate_post[target]
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def _control(self) -> tuple[tuple[Level, int], ...]:
+        """The level of each block, and the block whose jump makes it so."""
+        found = [(Level.GRID, NONE) for _ in self.values.cfg.blocks]
+        below: list[list[int]] = [[] for _ in found]
+        for block, deciding in enumerate(self._deciding):
+            for above in deciding:
+                below[above].append(block)
+        for level in sorted(Level, reverse=True):
+            waiting = [block for block, own in self.branches.items() if own == level]
+            source = {block: block for block in waiting}
+            for above in waiting:
+                for block in below[above]:
+                    if found[block][0] < level:
+                        found[block] = (level, source[above])
+                        source.setdefault(block, source[above])
+                        waiting.append(block)
+        return tuple(found)
+
+
+@fact
+def uniformity(function: Function) -> Uniformity:
+    """How uniform the values and jumps of `function` are."""
+    found = values(function)
+    return _Propagation(found, plans(function), splits(function)).run()
+
+
+class _Propagation:
+    def __init__(self, found: Values, planned: tuple[Plan, ...], ways: Splits) -> None:
+        self.values = found
+        self.cfg = found.cfg
+        self.plans = planned
+        self.splits = ways
+        self.levels = [int(Level.GRID)] * len(found.origins)
+        self.causes: dict[int, Cause] = {}
+        self.escapes: Escapes = {}
+        self.branches: dict[int, int] = {}
+        self.uses: list[list[int]] = [[] for _ in found.origins]
+        """Of each value who reads it: a step by its number, a join by `~value`."""
+        self.waiting: list[int] = []
+        self.done: set[tuple[frozenset[int], int]] = set()
+        self.past: list[bool] = [False] * len(found.of)
+        """The steps that were looked at before."""
+
+    def run(self) -> Uniformity:
+        self.begin()
+        for block in self.cfg.order:
+            for join in self.values.joins_of[block]:
+                self.join(join.value)
+            for number in self.cfg.blocks[block].steps:
+                self.past[number] = True
+                self.step(number)
+        while self.waiting:
+            one = self.waiting.pop()
+            if one >= 0:
+                self.step(one)
+            else:
+                self.join(~one)
+        return Uniformity(
+            self.values, self.plans, self.splits.dominance,
+            tuple([_LEVELS[level] for level in self.levels]),
+            {block: _LEVELS[level] for block, level in self.branches.items()},
+            self.causes, self.escapes,
+        )
+
+    def begin(self) -> None:
+        uses = self.uses
+        for block in self.cfg.order:
+            found = self.cfg.blocks[block]
+            for number in found.steps:
+                plan = self.plans[number]
+                for value in plan.inputs:
+                    uses[value].append(number)
+            if found.splits:
+                self.branches[block] = Level.GRID
+                for value in self.deciding(found.end - 1):
+                    uses[value].append(found.end - 1)
+            for join in self.values.joins_of[block]:
+                for value in join.inputs:
+                    uses[value].append(~join.value)
+        for value, register in enumerate(self.values.steps.registers):
+            given = "is given by the caller" if register.is_parameter else "is not written before"
+            self.levels[value] = Level.UNKNOWN
+            self.causes[value] = Cause(text=f"`{register.name}` {given}")
+
+    def deciding(self, number: int) -> tuple[int, ...]:
+        """The values that tell which way the last step of a block goes."""
+        guard = self.values.of[number].guard
+        return self.plans[number].target if guard < 0 else (guard, *self.plans[number].target)
+
+    def step(self, number: int) -> None:
+        plan = self.plans[number]
+        block = self.cfg.block_of[number]
+        made = plan.made
+        if made:
+            level, cause = self.worst(plan.inputs, block)
+            if plan.floor > level:
+                level, cause = plan.floor, NONE
+            for value in made:
+                self.lower(value, level, cause, number)
+            if plan.second != NONE and plan.second_floor > level:
+                self.lower(plan.second, plan.second_floor, NONE, number)
+        if block in self.branches and number == self.cfg.blocks[block].end - 1:
+            level, _ = self.worst(self.deciding(number), block)
+            level = max(level, plan.floor if not made else 0)
+            if level > self.branches[block]:
+                self.branches[block] = level
+                self.split(block, level)
+
+    def join(self, value: int) -> None:
+        join = self.values.joins[value]
+        level, cause = self.worst(join.inputs, join.block)
+        self.lower(value, level, cause, NONE)
+
+    def worst(self, inputs: tuple[int, ...], block: int) -> tuple[int, int]:
+        """The worst level among values that `block` reads, and the value that has it."""
+        worst, cause = 0, NONE
+        levels, escapes = self.levels, self.escapes
+        for value in inputs:
+            level = levels[value]
+            if value in escapes:
+                for blocks, worse, _ in escapes[value]:
+                    if worse > level and block not in blocks:
+                        level = worse
+            if level > worst:
+                worst, cause = level, value
+        return worst, cause
+
+    def lower(self, value: int, level: int, cause: int, number: int) -> None:
+        """Makes a value as bad as `level`, because of another or of its own step."""
+        if level > self.levels[value]:
+            text = self.plans[number].text if cause == NONE and number != NONE else ""
+            self.set(value, level, Cause(cause, text=text))
+
+    def set(self, value: int, level: int, cause: Cause) -> None:
+        self.levels[value] = level
+        self.causes[value] = cause
+        for use in self.uses[value]:
+            if use < 0 or self.past[use]:
+                self.waiting.append(use)
+
+    # -- splits ---------------------------------------------------------------------------------
+
+    def split(self, block: int, level: int) -> None:
+        """What it means that the threads may leave a block in different ways."""
+        found = self.splits.of(block)
+        for one in found.joins:
+            for join in self.values.joins_of[one]:
+                if level > self.levels[join.value]:
+                    self.set(join.value, level, Cause(block=block))
+        for blocks in found.tangled:
+            for value in self.made_in(blocks, level):
+                if level > self.levels[value]:
+                    self.set(value, level, Cause(block=block))
+        for blocks in found.escapes:
+            for value in self.made_in(blocks, level):
+                self.escape(value, blocks, level, block)
+
+    def made_in(self, blocks: frozenset[int], level: int) -> Iterator[int]:
+        """The values made in some blocks, once for each level."""
+        if (blocks, level) in self.done:
+            return
+        self.done.add((blocks, level))
+        for block in blocks:
+            for join in self.values.joins_of[block]:
+                yield join.value
+            for number in self.cfg.blocks[block].steps:
+                yield from self.values.of[number].writes
+
+    def escape(self, value: int, blocks: frozenset[int], level: int, branch: int) -> None:
+        outside = [use for use in self.uses[value] if self.block_of_use(use) not in blocks]
+        if outside:
+            earlier = self.escapes.get(value, ())
+            self.escapes[value] = (*earlier, (blocks, level, branch))
+            self.waiting.extend(use for use in outside if use < 0 or self.past[use])
+
+    def block_of_use(self, use: int) -> int:
+        return self.cfg.block_of[use] if use >= 0 else self.values.joins[~use].block
+
+
+_LEVELS = tuple(Level)
