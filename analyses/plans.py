@@ -13,14 +13,21 @@ from ptx_lsp.facts import fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
-from ptx_lsp.model.symbols import Predefined, Register, Variable
+from ptx_lsp.model.symbols import (
+    AliasName,
+    FunctionName,
+    Predefined,
+    Register,
+    Symbol,
+    Variable,
+)
 from ptx_lsp.syntax import nodes
 
 
 class Plan(NamedTuple):
     """Values are numbers, see `Values`. `made` are the results, `inputs` what they depend on; `second` is
     the result that may be worse than the others, -1 where there is none. `target` are the values that
-    tell where a jump or call goes, without its guard.
+    tell where a jump or call goes, without its guard. `flow` is the best that a jump can be.
     """
 
     made: tuple[int, ...]
@@ -30,6 +37,7 @@ class Plan(NamedTuple):
     second: int = NONE
     second_floor: int = 0
     target: tuple[int, ...] = ()
+    flow: int = 0
 
 
 @fact
@@ -78,11 +86,14 @@ class _Planning:
         opcode = step.opcode
         if opcode in ("brx", "call"):
             target = self.through(step, found)
-            own = Level.UNKNOWN if opcode == "call" else Level.GRID
-            made, inputs = self.all_made(found), found.keeps
-            return Plan(made, inputs, own, "is what the call gives", target=target)
-        if not found.writes and found.carry_out < 0 or NONE in found.reads:
-            return Plan((), (), Level.GRID)
+            is_known = bool(target) or (opcode == "call" and self.is_direct(step))
+            flow = Level.GRID if is_known and (found.guard >= 0) == step.is_guarded else Level.UNKNOWN
+            inputs = (*found.keeps, found.guard) if found.guard >= 0 else ()
+            what = "is what the call gives"
+            return Plan(found.writes, inputs, Level.UNKNOWN, what, target=target, flow=flow)
+        flow = Level.UNKNOWN if step.is_guarded and found.guard < 0 else Level.GRID
+        if (not found.writes and found.carry_out < 0) or NONE in found.writes:
+            return Plan((), (), Level.GRID, flow=flow)
         best = self.floor(step)
         inputs = found.reads if best.inputs is None else self.some(step, found, best.inputs)
         if found.keeps or found.guard >= 0:
@@ -95,6 +106,7 @@ class _Planning:
                 inputs = (*inputs, found.carry_in)
             elif level < Level.UNKNOWN:
                 level, text = Level.UNKNOWN, "the carry comes from elsewhere"
+        level = max(level, flow)
         second = _second(step, found) if best.second is not None else NONE
         return Plan(self.all_made(found), inputs, level, text, second, best.second or 0)
 
@@ -134,7 +146,7 @@ class _Planning:
         masks = (4,) if len(operands) > 4 else ()
         if ".idx" in step.spelling and len(operands) >= 4 and _is_whole_warp(operands[3]):
             return Floor(Level.WARP, "is what one lane holds", Level.GRID, (2, *masks))
-        return Floor(Level.GRID, "", Level.DIVERGENT, (1,))
+        return Floor(Level.GRID, "depends on the lane", Level.DIVERGENT, (1,))
 
     # -- operands --------------------------------------------------------------------------------
 
@@ -183,11 +195,26 @@ class _Planning:
                 found = level
                 if isinstance(symbol, Predefined):
                     found = special(symbol.name, component, self.size)
-                elif isinstance(symbol, Variable) and symbol.space == ".local":
-                    found = Level.UNKNOWN
+                elif symbol is None or self.is_out_of_sight(symbol):
+                    found = Level.UNKNOWN if name.text != "_" else level
                 if found > level:
                     level, text = found, f"reads `{name.text}{component}`"
         return level, text
+
+
+    def is_out_of_sight(self, symbol: Symbol) -> bool:
+        """Whether it is a variable of each thread, or a register of the module."""
+        if isinstance(symbol, Variable):
+            return symbol.space == ".local"
+        return isinstance(symbol, Register) and id(symbol) not in self.values.steps.numbers
+
+    def is_direct(self, step: Step) -> bool:
+        """Whether a call names a function."""
+        return any(
+            isinstance(self.function.resolve(operand), FunctionName | AliasName)
+            for operand in step.node.operands
+            if isinstance(operand, nodes.Name)
+        )
 
 
 def _is_whole_warp(operand: nodes.Operand) -> bool:

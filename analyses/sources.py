@@ -107,7 +107,7 @@ def floor(spelling: str, operands: int) -> Floor | None:
     shuffles and calls.
     """
     opcode, *modifiers = spelling.split(".")
-    if opcode in _COMPUTING or opcode.startswith("v") and opcode[1:4] in _VIDEO:
+    if opcode in _COMPUTING or (opcode[:1] == "v" and opcode[1:4] in _VIDEO):
         return _ADDRESSES.get(opcode, _NOTHING)
     if opcode in ("ld", "ldu"):
         return _load(modifiers)

@@ -60,9 +60,10 @@ class Splits:
         for loop in self.loops_of[block]:
             if meeting not in loop.blocks or not region <= loop.blocks:
                 escapes.append(loop.blocks)
-            if meeting in loop.blocks and meeting != loop.head and loop.head in ways:
-                if loop.head in region or self._comes_back(block, region):
-                    tangled.append(ways)
+            if meeting not in loop.blocks or meeting == loop.head:
+                continue
+            if loop.head in region or (loop.head == block and self._comes_back(block, region)):
+                tangled.append(ways)
         return Split(frozenset(joins), tuple(escapes), tuple(tangled))
 
     def _ways(self, block: int) -> tuple[set[int], set[int], int]:
@@ -83,7 +84,7 @@ class Splits:
         is_split = False  # some threads wait elsewhere already
         while waiting:
             turn, _, here = heappop(waiting)
-            if here == end or here == block:
+            if here in (end, block):
                 is_split = True
                 continue
             if not waiting and not is_split and not self.knots:

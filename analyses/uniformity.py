@@ -63,7 +63,10 @@ class Uniformity:
 
     def written(self, number: int) -> tuple[Level, ...]:
         """The levels of what step `number` writes, in the order of `Step.writes`."""
-        return tuple(self.levels[value] for value in self.values.of[number].writes)
+        return tuple(
+            self.levels[value] if value != NONE else Level.UNKNOWN
+            for value in self.values.of[number].writes
+        )
 
     def read(self, number: int, register: int) -> Level:
         """The level of a register as step `number` reads it."""
@@ -79,11 +82,14 @@ class Uniformity:
 
     def flow(self, number: int) -> Level:
         """How uniformly step `number` is done, jumps or leaves (3); of other steps, that of the guard."""
-        level = self.guard(number)
+        block = self.values.cfg.block_of[number]
+        if block not in self.values.cfg.reached:
+            return Level.UNKNOWN
+        level = max(self.guard(number), Level(self.plans[number].flow))
         for value in self.plans[number].target:
-            level = max(level, self.at(value, self.values.cfg.block_of[number]))
+            level = max(level, self.at(value, block))
         if self.values.steps.steps[number].opcode in ("ret", "exit"):
-            level = max(level, self.control(self.values.cfg.block_of[number]))
+            level = max(level, self.control(block))
         return level
 
     def control(self, block: int) -> Level:
@@ -113,6 +119,8 @@ class Uniformity:
             if value != NONE and self.at(value, block) == level:
                 return tuple(self._chain(value, block, level))
         decided = self._control[block][1]
+        if decided == NONE or level > self._control[block][0]:
+            return ()
         return tuple(self._of_branch(decided, "decides whether this is reached", set()))
 
     def why(self, value: int) -> tuple[Reason, ...]:
@@ -226,7 +234,7 @@ class _Propagation:
         self.uses: list[list[int]] = [[] for _ in found.origins]
         """Of each value who reads it: a step by its number, a join by `~value`."""
         self.waiting: list[int] = []
-        self.done: set[tuple[frozenset[int], int]] = set()
+        self.done: set[tuple[frozenset[int], int, bool]] = set()
         self.past: list[bool] = [False] * len(found.of)
         """The steps that were looked at before."""
 
@@ -289,8 +297,7 @@ class _Propagation:
             if plan.second != NONE and plan.second_floor > level:
                 self.lower(plan.second, plan.second_floor, NONE, number)
         if block in self.branches and number == self.cfg.blocks[block].end - 1:
-            level, _ = self.worst(self.deciding(number), block)
-            level = max(level, plan.floor if not made else 0)
+            level = max(self.worst(self.deciding(number), block)[0], plan.flow)
             if level > self.branches[block]:
                 self.branches[block] = level
                 self.split(block, level)
@@ -337,18 +344,18 @@ class _Propagation:
                 if level > self.levels[join.value]:
                     self.set(join.value, level, Cause(block=block))
         for blocks in found.tangled:
-            for value in self.made_in(blocks, level):
+            for value in self.made_in(blocks, level, escaping=False):
                 if level > self.levels[value]:
                     self.set(value, level, Cause(block=block))
         for blocks in found.escapes:
-            for value in self.made_in(blocks, level):
+            for value in self.made_in(blocks, level, escaping=True):
                 self.escape(value, blocks, level, block)
 
-    def made_in(self, blocks: frozenset[int], level: int) -> Iterator[int]:
+    def made_in(self, blocks: frozenset[int], level: int, *, escaping: bool) -> Iterator[int]:
         """The values made in some blocks, once for each level."""
-        if (blocks, level) in self.done:
+        if (blocks, level, escaping) in self.done:
             return
-        self.done.add((blocks, level))
+        self.done.add((blocks, level, escaping))
         for block in blocks:
             for join in self.values.joins_of[block]:
                 yield join.value
