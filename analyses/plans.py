@@ -146,7 +146,7 @@ class _Planning:
         masks = (4,) if len(operands) > 4 else ()
         if ".idx" in step.spelling and len(operands) >= 4 and _is_whole_warp(operands[3]):
             return Floor(Level.WARP, "is what one lane holds", Level.GRID, (2, *masks))
-        return Floor(Level.GRID, "depends on the lane", Level.DIVERGENT, (1,))
+        return Floor(Level.GRID, "", Level.DIVERGENT, (1,))
 
     # -- operands --------------------------------------------------------------------------------
 

@@ -108,7 +108,8 @@ class Splits:
 
     def _comes_back(self, block: int, region: set[int]) -> bool:
         """Whether a way leads back to `block` before the threads meet."""
-        return any(source in region for source in self.cfg.blocks[block].predecessors)
+        sources = self.cfg.blocks[block].predecessors
+        return any(source in region or source == block for source in sources)
 
     @cached_property
     def position(self) -> tuple[int, ...]:

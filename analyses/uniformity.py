@@ -158,7 +158,8 @@ class Uniformity:
                 yield from self._of_branch(cause.block, text, seen)
                 return
             if cause.value == NONE:
-                yield Reason(number, cause.text)
+                if cause.text:
+                    yield Reason(number, cause.text)
                 return
             if number != NONE:
                 yield Reason(number, f"`{self.name(value)}` depends on `{self.name(cause.value)}`")
@@ -294,8 +295,9 @@ class _Propagation:
                 level, cause = plan.floor, NONE
             for value in made:
                 self.lower(value, level, cause, number)
-            if plan.second != NONE and plan.second_floor > level:
-                self.lower(plan.second, plan.second_floor, NONE, number)
+            if plan.second != NONE and plan.second_floor > self.levels[plan.second]:
+                text = "differs from lane to lane"
+                self.set(plan.second, plan.second_floor, Cause(text=text))
         if block in self.branches and number == self.cfg.blocks[block].end - 1:
             level = max(self.worst(self.deciding(number), block)[0], plan.flow)
             if level > self.branches[block]:
