@@ -205,7 +205,7 @@ class _Planning:
     def is_out_of_sight(self, symbol: Symbol) -> bool:
         """Whether it is a variable of each thread, or a register of the module."""
         if isinstance(symbol, Variable):
-            return symbol.space == ".local"
+            return symbol.space == ".local" and not self.function.is_kernel
         return isinstance(symbol, Register) and id(symbol) not in self.values.steps.numbers
 
     def is_direct(self, step: Step) -> bool:

@@ -4,48 +4,33 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from analyses.sources import Level
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.model.module import Module
+from tests.analyses.blocks import HEADER, Block, blocks, line_of
 from tests.oracle import corpus
 
 HERE = Path(__file__).parent
-_FENCE = re.compile(r"^## (?P<title>[^\n]*)\n.*?^```ptx\n(?P<body>.*?)^```", re.M | re.S)
 _EXPECTED = re.compile(r"//(?P<writes>( = \w+)*)( (?P<flow>uniform|divergent|unknown)(: (?P<text>.*))?)?$")
-_HEADER = ".version 9.0\n.target sm_90\n.address_size 64\n"
 _JUMPS = ("bra", "brx")
 
 
-class Case(NamedTuple):
-    title: str
-    source: str
-
-
-def cases() -> list[Case]:
-    text = (HERE / "uniformity.md").read_text()
-    found = [Case(match["title"], match["body"]) for match in _FENCE.finditer(text)]
-    assert len(found) == text.count("```ptx")
-    return found
-
-
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.title)
-def test_what_the_lines_say(case: Case) -> None:
-    source = case.source
+@pytest.mark.parametrize("block", blocks(HERE / "uniformity.md"), ids=lambda block: block.title)
+def test_what_the_lines_say(block: Block) -> None:
+    source = block.source
     if ".entry" not in source:
         source = f".entry kernel(.param .u64 a, .param .u32 n)\n{{\n{source}}}\n"
-    source = _HEADER + source
+    source = HEADER + source
     module = Module.parse(source)
     assert not module.functions[-1].undeclared
     found: list[str] = []
     for function in module.functions:
         known = uniformity(function)
         for step in known.values.steps.steps:
-            start = function.item.start + step.node.start
-            line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", start)]
+            line = line_of(function, step.node, source)
             found.extend(_differences(known, step.number, line))
     assert not found
 
