@@ -2,7 +2,7 @@
 
 1. Every write of a register makes a value. A write after which something remains of what the register
    held (`Step.keeps`) has that earlier value as one of its inputs.
-2. Where ways meet on which a register has different values, and it is live there, a *join* makes a value
+2. Where ways meet on which a register has different values, and it is live or kept, a *join* makes a value
    of them, with one input for each reached predecessor; in block 0 what the register held before is first.
 3. Before its first write, the value of a register is one of its own: number *n* for register *n*.
 4. The carry (`.cc`) is a value within its block. A carry that is read from elsewhere is not known.
@@ -138,6 +138,7 @@ class _Renaming:
     def place_joins(self) -> None:
         frontier = self.frontiers()
         writers: dict[int, set[int]] = {}
+        kept = {register for step in self.flow.steps for register in step.keeps}
         for block in self.cfg.order:
             for number in self.cfg.blocks[block].steps:
                 for register in self.flow.steps[number].writes:
@@ -146,7 +147,9 @@ class _Renaming:
             waiting = list(blocks)
             while waiting:
                 for block in frontier[waiting.pop()]:
-                    if register in self.live_in[block] and register not in self.joined[block]:
+                    if register in self.joined[block]:
+                        continue
+                    if register in self.live_in[block] or register in kept:
                         value = self.new(register, NONE)
                         self.joined[block][register] = value
                         self.inputs[value] = [register] if block == 0 else []
