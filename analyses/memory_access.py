@@ -22,7 +22,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from analyses.constants import literal
-from analyses.lanes import ANY, WARP, Lanes, LanesOfValues, add, alignment_of, constant, lanes
+from analyses.lane_arithmetic import ANY, WARP, Lanes, add, constant
+from analyses.lanes import LanesOfValues, alignment_of, lanes
 from analyses.steps import Step
 from ptx_lsp.facts import fact
 from ptx_lsp.isa.types import TYPES
