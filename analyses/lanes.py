@@ -188,7 +188,7 @@ def _shape(function: Function) -> Size:
     size = block_size(function)
     if size.x:
         return size
-    for directive in function.node.directives:
+    for directive in reversed(function.node.directives):  # of several, ptxas takes the last
         if directive.name.text == ".maxntid":
             sizes = [literal(one) or 0 for one in directive.arguments]
             return Size(*(*sizes, 1, 1, 1)[:3])

@@ -49,7 +49,7 @@ def plans(function: Function) -> tuple[Plan, ...]:
 @fact
 def block_size(function: Function) -> Size:
     """What `.reqntid` says; nothing of a function that is no kernel."""
-    for directive in function.node.directives:
+    for directive in reversed(function.node.directives):  # of several, ptxas takes the last
         if directive.name.text == ".reqntid" and function.is_kernel:
             sizes = [
                 integer(value.text) or 0 if isinstance(value, nodes.Number) else 0
