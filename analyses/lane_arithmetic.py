@@ -1,0 +1,130 @@
+"""Integer arithmetic on the values of the 32 lanes of a warp (`lanes.py`, 1 and 3)."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import NamedTuple
+
+WARP = 32
+
+
+class Lanes(NamedTuple):
+    """One value: `offsets` of the 32 lanes, and what the uniform part beside is a multiple of (0: none)."""
+
+    offsets: tuple[int, ...]
+    alignment: int
+
+    @property
+    def is_uniform(self) -> bool:
+        return self.offsets.count(self.offsets[0]) == WARP
+
+    @property
+    def constant(self) -> int | None:
+        """The value, where it is the same known one for all lanes."""
+        return self.offsets[0] if self.alignment == 0 and self.is_uniform else None
+
+    @property
+    def step(self) -> int | None:
+        """The *a* of `a * lane + b`; None where the value is no such thing."""
+        step = self.offsets[1] - self.offsets[0]
+        first = self.offsets[0]
+        return step if all(one == first + step * i for i, one in enumerate(self.offsets)) else None
+
+    @property
+    def multiple(self) -> int:
+        """What the value of each lane is a multiple of (0: it is 0 for all)."""
+        return gcd(self.alignment, *self.offsets)
+
+
+ANY = Lanes((0,) * WARP, 1)
+"""A uniform value of which nothing else is known."""
+
+
+def constant(value: int) -> Lanes:
+    return Lanes((value,) * WARP, 0)
+
+
+def compute(opcode: str, inputs: list[Lanes]) -> Lanes | None:
+    """What `opcode` makes of its inputs; None where that is not of this form."""
+    match opcode, inputs:
+        case "mov" | "cvt" | "cvta", [a]:
+            return a
+        case "add", [a, b]:
+            return add(a, b)
+        case "sub", [a, b]:
+            return add(a, _times(b, -1))
+        case "mul", [a, b]:
+            return _multiply(a, b)
+        case "mad", [a, b, c]:
+            product = _multiply(a, b)
+            return add(product, c) if product else None
+        case "shl", [a, b]:
+            count = b.constant
+            return _times(a, 1 << count) if count is not None and 0 <= count < 64 else None
+        case "shr", [a, b]:
+            return _shifted(a, b)
+        case "bfe", [a, b, c]:
+            field = _shifted(a, b)
+            length = c.constant
+            return _masked(field, (1 << length % 256) - 1) if field and length is not None else None
+        case "and", [a, b]:
+            return _masked(b, a.constant) if b.constant is None else _masked(a, b.constant)
+        case "or" | "xor", [a, b]:
+            return _bitwise(opcode, a, b)
+        case _:
+            return None
+
+
+def add(a: Lanes, b: Lanes) -> Lanes:
+    """The sum, lane by lane."""
+    offsets = tuple([one + other for one, other in zip(a.offsets, b.offsets, strict=True)])
+    return Lanes(offsets, gcd(a.alignment, b.alignment))
+
+
+def _times(a: Lanes, factor: int) -> Lanes:
+    return Lanes(tuple([one * factor for one in a.offsets]), a.alignment * abs(factor))
+
+
+def _multiply(a: Lanes, b: Lanes) -> Lanes | None:
+    for one, other in ((a, b), (b, a)):
+        factor = other.constant
+        if factor is not None:
+            return _times(one, factor)
+    if a.is_uniform and b.is_uniform:
+        return Lanes(ANY.offsets, a.multiple * b.multiple)
+    return None
+
+
+def _shifted(a: Lanes, b: Lanes) -> Lanes | None:
+    count = b.constant
+    if count is None or not 0 <= count < 64:
+        return None
+    if a.alignment % (1 << count) or min(a.offsets) < 0:
+        return None
+    return Lanes(tuple(one >> count for one in a.offsets), a.alignment >> count)
+
+
+def _masked(a: Lanes, mask: int | None) -> Lanes | None:
+    if mask is None:
+        return None
+    power = a.alignment & -a.alignment
+    kept = tuple(one & mask for one in a.offsets)
+    if mask >= 0 and a.alignment % (1 << mask.bit_length()) == 0:
+        return Lanes(kept, 0)
+    if min(a.offsets) >= 0 and max(a.offsets) < power:
+        return Lanes(kept, power)
+    cleared = -mask if mask < 0 else 0
+    if cleared and cleared & (cleared - 1) == 0 and a.alignment % cleared == 0:
+        return Lanes(kept, a.alignment)
+    return None
+
+
+def _bitwise(opcode: str, a: Lanes, b: Lanes) -> Lanes | None:
+    """`or` and `xor`, where nothing of the offsets meets the uniform parts."""
+    alignment = gcd(a.alignment, b.alignment)
+    power = alignment & -alignment
+    both = (*a.offsets, *b.offsets)
+    if min(both) < 0 or (power and max(both) >= power):
+        return None
+    pairs = zip(a.offsets, b.offsets, strict=True)
+    return Lanes(tuple([x | y if opcode == "or" else x ^ y for x, y in pairs]), power)

@@ -1,0 +1,235 @@
+"""How a value differs from lane to lane of a warp: an offset for each lane, beside a part that is the same
+for all of them.
+
+1. A value is `uniform part + offset of the lane`. The uniform part is a multiple of `alignment`; where that
+   is 0 there is none, and the offsets are the values themselves.
+2. Lanes are numbered along x, then y, then z. The shape of the block is that of `.reqntid`, else that of
+   `.maxntid`; where neither is given, rows are taken to be whole warps: `%tid.x` is a multiple of 32 and
+   the lane, `%tid.y` and `%tid.z` are uniform.
+3. Additions, multiplications by constants, shifts, masks and bitwise operations on bits below the
+   alignment keep that form, conversions between integers too. Nothing is taken to wrap around.
+4. A join has the offsets of its inputs where all agree up to something uniform, and where it does not depend
+   on the way that a thread took.
+5. A value that is uniform in each warp (`uniformity`) has equal offsets. Of other values the offsets are not
+   known. They are `data` if a value that was loaded, and that is not uniform, is part of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analyses.constants import literal
+from analyses.lane_arithmetic import ANY, WARP, Lanes, compute, constant
+from analyses.plans import block_size
+from analyses.sources import Level, Size, special
+from analyses.steps import Step
+from analyses.uniformity import Cause, Uniformity, uniformity
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Predefined, Register, Variable
+from ptx_lsp.syntax import nodes
+
+_ROUNDS = 4
+"""How often joins are tried again before those in doubt are given up."""
+
+
+@dataclass(frozen=True)
+class LanesOfValues:
+    """The lanes of the values of a function that integer arithmetic makes."""
+
+    uniformity: Uniformity
+    known: dict[int, Lanes]
+    data: frozenset[int]
+
+    def of(self, value: int) -> Lanes | None:
+        """None where the offsets are not known."""
+        return self.known.get(value)
+
+
+@fact
+def lanes(function: Function) -> LanesOfValues:
+    """How the values of `function` differ from lane to lane."""
+    return _Evaluation(function).run()
+
+
+class _Evaluation:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.uniformity = uniformity(function)
+        self.values = self.uniformity.values
+        self.shape = _shape(function)
+        self.known: dict[int, Lanes] = {}
+        self.data: set[int] = set()
+        self.refused: set[int] = set()
+        """Joins whose inputs do not agree, or that depend on the way."""
+
+    def run(self) -> LanesOfValues:
+        for turn in range(_ROUNDS + 1):
+            self.known.clear()
+            if turn == _ROUNDS:
+                self.refused.update(self.values.joins)
+            self.sweep()
+            doubtful = {join for join in self.values.joins if not self.holds(join)} - self.refused
+            if not doubtful:
+                break
+            self.refused |= doubtful
+        self.spread_data()
+        return LanesOfValues(self.uniformity, self.known, frozenset(self.data))
+
+    def sweep(self) -> None:
+        cfg = self.values.cfg
+        for block in cfg.order:
+            for join in self.values.joins_of[block]:
+                self.join(join.value, join.inputs)
+            for number in cfg.blocks[block].steps:
+                made = self.values.of[number].writes
+                if made:
+                    self.step(self.values.steps.steps[number], made)
+
+    def join(self, value: int, inputs: tuple[int, ...]) -> None:
+        if self.uniformity.levels[value].is_uniform:
+            self.known[value] = ANY
+        elif value not in self.refused and self.uniformity.causes.get(value, Cause()).block < 0:
+            first = next((self.known[one] for one in inputs if one in self.known), None)
+            if first is not None:
+                low = first.offsets[0]
+                self.known[value] = Lanes(tuple(one - low for one in first.offsets), 1)
+
+    def holds(self, value: int) -> bool:
+        """Whether all inputs of a join differ from lane to lane as the join does."""
+        mine = self.known.get(value)
+        if mine is None or self.uniformity.levels[value].is_uniform:
+            return True
+        for one in self.values.joins[value].inputs:
+            found = self.known.get(one)
+            if found is None:
+                return False
+            if tuple(offset - found.offsets[0] for offset in found.offsets) != mine.offsets:
+                return False
+        return True
+
+    def step(self, step: Step, made: tuple[int, ...]) -> None:
+        found: Lanes | None = None
+        if not step.is_guarded and len(made) == 1:
+            found = self.result(step)
+        for value in made:
+            if found is not None:
+                self.known[value] = found
+            elif self.uniformity.levels[value].is_uniform:
+                self.known[value] = ANY
+
+    def result(self, step: Step) -> Lanes | None:
+        """What a step makes; None where it is no arithmetic that is followed."""
+        opcode, *modifiers = step.spelling.split(".")
+        sources = step.node.operands[1:]
+        if opcode not in _ARITHMETIC or len(sources) < _ARITHMETIC[opcode]:
+            return None
+        if not _NO_FORM.isdisjoint(modifiers) or (modifiers and modifiers[-1] in _NO_INTEGERS):
+            return None
+        if opcode == "cvt" and len(modifiers) == 2 and modifiers[0] in _NO_INTEGERS:
+            return None
+        inputs = [self.operand(step, one) for one in sources[: _ARITHMETIC[opcode]]]
+        known = [_signed(one) if opcode == "and" else one for one in inputs if one is not None]
+        return compute(opcode, known) if len(known) == len(inputs) else None
+
+    def operand(self, step: Step, operand: nodes.Operand) -> Lanes | None:
+        number = literal(operand)
+        if number is not None:
+            return constant(number)
+        component = ""
+        if isinstance(operand, nodes.Member) and operand.components:
+            component = operand.components[0].text
+            operand = operand.object
+        if not isinstance(operand, nodes.Name):
+            return None
+        match self.function.resolve(operand):
+            case Register() as symbol if not component:
+                index = self.values.steps.number(symbol)
+                reads = self.values.of[step.number].reads
+                value = reads[step.reads.index(index)] if index in step.reads else -1
+                return self.known.get(value)
+            case Predefined(name=name):
+                return self.special(name, component)
+            case Variable(space=".shared" | ".global" | ".const") as symbol:
+                return Lanes(ANY.offsets, alignment_of(symbol))
+            case _:
+                return None
+
+    def special(self, name: str, component: str) -> Lanes | None:
+        numbers = range(WARP)
+        match name, component:
+            case "WARP_SZ", _:
+                return constant(WARP)
+            case "%laneid", _:
+                return Lanes(tuple(numbers), 0)
+            case "%tid", ".x" | ".y" | ".z":
+                return _thread_index(component, self.shape)
+            case _ if special(name, component, self.shape).is_uniform:
+                return ANY
+            case _:
+                return None
+
+    def spread_data(self) -> None:
+        """Which values depend on what was loaded, by the chains of what they read."""
+        for block in self.values.cfg.order:
+            for join in self.values.joins_of[block]:
+                if join.value not in self.known and any(one in self.data for one in join.inputs):
+                    self.data.add(join.value)
+            for number in self.values.cfg.blocks[block].steps:
+                found = self.values.of[number]
+                opcode = self.values.steps.steps[number].opcode
+                is_data = opcode in _LOADING or any(one in self.data for one in found.reads)
+                for value in found.writes if is_data else ():
+                    if self.uniformity.levels[value] >= Level.UNKNOWN and value not in self.known:
+                        self.data.add(value)
+
+
+def _shape(function: Function) -> Size:
+    size = block_size(function)
+    if size.x:
+        return size
+    for directive in reversed(function.node.directives):  # of several, ptxas takes the last
+        if directive.name.text == ".maxntid":
+            sizes = [literal(one) or 0 for one in directive.arguments]
+            return Size(*(*sizes, 1, 1, 1)[:3])
+    return size
+
+
+def _thread_index(component: str, shape: Size) -> Lanes | None:
+    rows = shape.x or WARP
+    if component == ".x":
+        if rows % WARP == 0:
+            return Lanes(tuple(range(WARP)), WARP if shape.x != WARP else 0)
+        return Lanes(tuple(lane % rows for lane in range(WARP)), 0) if WARP % rows == 0 else None
+    above = rows if component == ".y" else rows * shape.y
+    if above and above % WARP == 0:
+        return ANY
+    limit = shape.y if component == ".y" else shape.z
+    if not above or WARP % above:
+        return None
+    found = [lane // above for lane in range(WARP)]
+    if limit and component == ".y" and found[-1] >= limit:
+        return Lanes(tuple(one % limit for one in found), 0) if len(found) % limit == 0 else None
+    return Lanes(tuple(found), found[-1] + 1)
+
+
+def alignment_of(variable: Variable) -> int:
+    """In bytes, as declared; 1 where that is not plain."""
+    stated = variable.declaration.alignment
+    return (literal(stated) if isinstance(stated, nodes.Number) else None) or 1
+
+
+def _signed(a: Lanes) -> Lanes:
+    """A mask such as `0xfffffff0` as what it is in 32 bits: -16."""
+    mask = a.constant
+    is_negative = mask is not None and 1 << 31 <= mask < 1 << 32
+    return constant(mask - (1 << 32)) if mask is not None and is_negative else a
+
+
+_ARITHMETIC = {
+    "mov": 1, "cvt": 1, "cvta": 1, "add": 2, "sub": 2, "mul": 2, "mad": 3, "shl": 2, "shr": 2, "and": 2,
+    "or": 2, "xor": 2, "bfe": 3,
+}
+_NO_INTEGERS = frozenset({"f16", "f32", "f64", "f16x2", "bf16", "bf16x2", "pred", "f32x2"})
+_LOADING = frozenset({"ld", "ldu", "atom", "tex", "tld4", "suld", "shfl"})
+_NO_FORM = frozenset({"hi", "sat", "cc"})

@@ -1,0 +1,166 @@
+"""What becomes of a warp whose threads leave a block in different ways.
+
+1. Threads that went different ways meet at the block's reconvergence point (`Dominance`), and wait for each
+   other there. Threads that leave the function are not waited for: where all others go through some
+   block before that, they meet there.
+2. A block at which two such ways meet that have had no block in common is a *join* of the split: a value
+   that depends on the way differs there.
+3. When some threads leave a loop and others go on in it, values made in the loop are of different rounds
+   for threads outside of it: they *escape* from its blocks.
+4. When some threads begin another round of a loop before they meet the others within it, the blocks on
+   their ways are *tangled*: threads go through them out of step, and whatever is made there may differ.
+5. So is a part of the graph that runs into itself at several blocks (irreducible), if it is split or
+   entered in different ways.
+
+Ways are told apart by the first block after which they have nothing in common, as in Karrenberg and
+Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's uniformity analysis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from analyses.cfg import Cfg
+from analyses.dominance import Dominance, Loop, dominance
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+
+
+class Split(NamedTuple):
+    """What happens when the threads of a warp leave one block in different ways. All are blocks."""
+
+    joins: frozenset[int]
+    escapes: tuple[frozenset[int], ...]
+    tangled: tuple[frozenset[int], ...]
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Answers for each block that control leaves in more than one way."""
+
+    cfg: Cfg
+    dominance: Dominance
+    _known: dict[int, Split] = field(default_factory=dict[int, Split])
+
+    def of(self, block: int) -> Split:
+        """What happens when `block` splits a warp."""
+        found = self._known.get(block)
+        if found is None:
+            found = self._known[block] = self._split(block)
+        return found
+
+    def _split(self, block: int) -> Split:
+        joins, region, meeting = self._ways(block)
+        tangled = [knot for knot in self.knots if block in knot or not knot.isdisjoint(joins)]
+        escapes: list[frozenset[int]] = []
+        ways = frozenset(region | {block})
+        for loop in self.loops_of[block]:
+            if meeting not in loop.blocks or not region <= loop.blocks:
+                escapes.append(loop.blocks)
+            if meeting not in loop.blocks or meeting == loop.head:
+                continue
+            if loop.head in region or (loop.head == block and self._comes_back(block, region)):
+                tangled.append(ways)
+        return Split(frozenset(joins), tuple(escapes), tuple(tangled))
+
+    def _ways(self, block: int) -> tuple[set[int], set[int], int]:
+        """The joins, the blocks on the ways until the threads meet, and where they do.
+
+        Each way is called by the block after the last one that it shared with another. Ways are followed
+        in reverse postorder, those through a back edge after all others.
+        """
+        cfg, position = self.cfg, self.position
+        end = self.dominance.reconvergence(block)
+        label = {target: target for target in cfg.blocks[block].successors}
+        waiting: list[tuple[int, int, int]] = []
+        for target in label:
+            if target != cfg.exit:
+                heappush(waiting, (position[target] <= position[block], position[target], target))
+        joins: set[int] = set()
+        region: set[int] = set()
+        is_split = False  # some threads wait elsewhere already
+        while waiting:
+            turn, _, here = heappop(waiting)
+            if here in (end, block):
+                is_split = True
+                continue
+            if not waiting and not is_split and not self.knots:
+                return joins, region, here
+            region.add(here)
+            for target in cfg.blocks[here].successors:
+                known = label.get(target)
+                if known is None:
+                    label[target] = label[here]
+                elif known == label[here] or known == target:
+                    if target not in joins and known != label[here]:
+                        joins.add(target)
+                    continue
+                else:
+                    label[target] = target
+                    joins.add(target)
+                if target != cfg.exit:
+                    turn_of = turn + (position[target] <= position[here])
+                    heappush(waiting, (turn_of, position[target], target))
+        return joins, region, end
+
+    def _comes_back(self, block: int, region: set[int]) -> bool:
+        """Whether a way leads back to `block` before the threads meet."""
+        sources = self.cfg.blocks[block].predecessors
+        return any(source in region or source == block for source in sources)
+
+    @cached_property
+    def position(self) -> tuple[int, ...]:
+        """The place of each block in reverse postorder."""
+        found = [0] * len(self.cfg.blocks)
+        for index, block in enumerate(self.cfg.order):
+            found[block] = index
+        return tuple(found)
+
+    @cached_property
+    def loops_of(self) -> tuple[tuple[Loop, ...], ...]:
+        """For each block the loops that it lies in."""
+        found: list[list[Loop]] = [[] for _ in self.cfg.blocks]
+        for loop in self.dominance.loops:
+            for block in loop.blocks:
+                found[block].append(loop)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def knots(self) -> tuple[frozenset[int], ...]:
+        """The parts that run into themselves elsewhere than at the head of a loop, with all that can be
+        reached from there and leads back.
+        """
+        if not self.dominance.is_irreducible:
+            return ()
+        found: list[frozenset[int]] = []
+        for block in self.cfg.order:
+            for target in self.cfg.blocks[block].successors:
+                if self.position[target] > self.position[block]:
+                    continue
+                if self.dominance.dominates(target, block) or any(target in knot for knot in found):
+                    continue
+                found.append(self._both_ways(target))
+        return tuple(found)
+
+    def _both_ways(self, block: int) -> frozenset[int]:
+        """The blocks that can be reached from `block` and from which it can be reached."""
+        ahead, behind = {block}, {block}
+        for seen, forward in ((ahead, True), (behind, False)):
+            waiting = [block]
+            while waiting:
+                one = self.cfg.blocks[waiting.pop()]
+                for other in one.successors if forward else one.predecessors:
+                    if other not in seen and other in self.cfg.reached:
+                        seen.add(other)
+                        waiting.append(other)
+        return frozenset(ahead & behind)
+
+
+@fact
+def splits(function: Function) -> Splits:
+    """What becomes of a warp that a block of `function` splits."""
+    found = dominance(function)
+    return Splits(found.cfg, found)

@@ -1,0 +1,84 @@
+"""Uniformity, by hand: `uniformity.md` says on each line what must be known there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analyses.sources import Level
+from analyses.uniformity import Uniformity, uniformity
+from ptx_lsp.model.module import Module
+from tests.analyses.blocks import HEADER, Block, blocks, line_of
+from tests.oracle import corpus
+
+HERE = Path(__file__).parent
+_EXPECTED = re.compile(r"//(?P<writes>( = \w+)*)( (?P<flow>uniform|divergent|unknown)(: (?P<text>.*))?)?$")
+_JUMPS = ("bra", "brx")
+
+
+@pytest.mark.parametrize("block", blocks(HERE / "uniformity.md"), ids=lambda block: block.title)
+def test_what_the_lines_say(block: Block) -> None:
+    source = block.source
+    if ".entry" not in source:
+        source = f".entry kernel(.param .u64 a, .param .u32 n)\n{{\n{source}}}\n"
+    source = HEADER + source
+    module = Module.parse(source)
+    assert not module.functions[-1].undeclared
+    found: list[str] = []
+    for function in module.functions:
+        known = uniformity(function)
+        for step in known.values.steps.steps:
+            line = line_of(function, step.node, source)
+            found.extend(_differences(known, step.number, line))
+    assert not found
+
+
+def _differences(known: Uniformity, number: int, line: str) -> list[str]:
+    match = _EXPECTED.search(line)
+    flow = known.flow(number)
+    step = known.values.steps.steps[number]
+    found: list[str] = []
+    if match is not None and match["writes"]:
+        written = [level.name.lower() for level in known.written(number)]
+        if written != re.findall(r"\w+", match["writes"]):
+            found.append(f"{line.strip()}: writes {written}")
+    if match is not None and match["flow"]:
+        verdict = "uniform" if flow.is_uniform else flow.name.lower()
+        if verdict != match["flow"]:
+            found.append(f"{line.strip()}: is {verdict}: {known.reasons(number)}")
+        chain = "; ".join(reason.text for reason in known.reasons(number))
+        if match["text"] and match["text"] not in chain:
+            found.append(f"{line.strip()}: because {chain}")
+    elif step.opcode in _JUMPS and step.is_guarded:
+        found.append(f"{line.strip()}: nothing is expected of it")
+    return found
+
+
+class _Labels:
+    """Puts a new label before every third match."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, match: re.Match[str]) -> str:
+        self.count += 1
+        return f"{match[0]}Extra_{self.count}: " if self.count % 3 == 0 else match[0]
+
+
+@pytest.mark.parametrize("path", corpus.files(), ids=lambda path: path.name)
+def test_real_code(path: Path) -> None:
+    """Labels that nothing jumps to cut blocks, and change no level; each level that is not the best has
+    a reason.
+    """
+    text = path.read_text(errors="replace")
+    cut = re.sub(r"^\s*(?=(?:add|mov|mul|ld|st|setp)\.)", _Labels(), text, flags=re.M)
+    for plain, labelled in zip(Module.parse(text).functions, Module.parse(cut).functions, strict=True):
+        one, other = uniformity(plain), uniformity(labelled)
+        for step in one.values.steps.steps:
+            assert one.written(step.number) == other.written(step.number)
+            assert one.flow(step.number) == other.flow(step.number)
+            is_reached = one.values.cfg.block_of[step.number] in one.values.cfg.reached
+            assert one.reasons(step.number) or one.flow(step.number) is Level.GRID or not is_reached
+

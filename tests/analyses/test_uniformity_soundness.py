@@ -1,0 +1,207 @@
+"""No branch called uniform ever splits a warp: random control flow, run for eight lanes.
+
+The programs have additions, comparisons, predicated writes and branches anywhere. They run in two ways:
+threads that a branch parts meet at its reconvergence point, or as soon as they come to the same block, the
+earliest in the text order of control flow first.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from analyses.dominance import dominance
+from analyses.sources import Level
+from analyses.steps import Step
+from analyses.uniformity import Uniformity, uniformity
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+from tests.analyses.blocks import HEADER
+
+LANES = range(8)
+REGISTERS = 5
+STEPS = 400
+"""How many blocks are run of a program that does not end by itself."""
+
+Lane = dict[str, int]
+
+
+def program(random: Random) -> str:
+    """Blocks of a few instructions each, with jumps to any of them."""
+    count = random.randint(3, 9)
+    lines = [f".entry k()\n{{\n.reg .u32 r<{REGISTERS}>;\n.reg .pred p<2>;"]
+    lines += [f"mov.u32 r{i}, {i or '%tid.x'};" for i in range(REGISTERS)]
+    lines += ["setp.lt.u32 p0, r0, 3;", "setp.lt.u32 p1, r1, 3;"]
+    for block in range(count):
+        lines.append(f"B{block}:")
+        lines += [_instruction(random) for _ in range(random.randint(0, 3))]
+        kind = random.random()
+        near = min(block + random.choice((1, 1, 2, 3)), count - 1)
+        target = near if random.random() < 0.6 else random.randrange(count)
+        guard = f"@{random.choice(('', '!'))}p{random.randrange(2)}"
+        if kind < 0.65:
+            lines.append(f"{guard} bra B{target};")
+        elif kind < 0.75:
+            lines.append(f"bra B{target};")
+        elif kind < 0.82:
+            lines.append(f"{guard} ret;")
+    lines += [f"add.u32 r0, r0, r{i};" for i in range(1, REGISTERS)]  # reads them all
+    return "\n".join([*lines, "ret;\n}\n"])
+
+
+def _instruction(random: Random) -> str:
+    """`r0` is the lane all the time; `p0` is mostly divergent, `p1` as uniform as the counters."""
+    guard = random.choice(("", "", "", "", "@p0 ", "@!p1 "))
+    target, other = (f"r{random.randrange(1, REGISTERS)}" for _ in range(2))
+    kind = random.random()
+    if kind < 0.5:
+        return f"{guard}add.u32 {target}, {target}, {random.choice(('1', '1', '2', other))};"
+    if kind < 0.6:
+        return f"{guard}mov.u32 {target}, {random.choice(('1', '5', other))};"
+    compare = random.choice(("lt", "eq", "gt"))
+    if kind < 0.75:
+        return f"{guard}setp.{compare}.u32 p0, {random.choice(('r0', target))}, {other};"
+    return f"setp.{compare}.u32 p1, {target}, {random.choice((str(random.randrange(12)), other))};"
+
+
+class _Warp:
+    """Runs a kernel, and remembers where lanes disagree that must not."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.known: Uniformity = uniformity(function)
+        self.cfg = self.known.values.cfg
+        self.steps = self.known.values.steps
+        self.lanes: list[Lane] = [{"%tid.x": lane} for lane in LANES]
+        self.wrong: list[str] = []
+        self.divided = 0
+
+    def block(self, number: int, active: list[int]) -> dict[int, list[int]]:
+        """Runs one block for some lanes; where each goes then."""
+        block = self.cfg.blocks[number]
+        for index in block.steps:
+            step = self.steps.steps[index]
+            self.check_reads(step, active)
+            if step.opcode not in ("bra", "ret"):
+                for lane in active:
+                    _run(step, self.lanes[lane])
+                self.check_writes(step, active)
+        ways: dict[int, list[int]] = {}
+        for lane in active:
+            ways.setdefault(self.next(number, self.lanes[lane]), []).append(lane)
+        if number in self.known.branches and len(ways) > 1:
+            self.divided += 1
+            if self.known.branches[number].is_uniform:
+                self.wrong.append(f"block {number} splits {active}")
+        return ways
+
+    def next(self, number: int, lane: Lane) -> int:
+        block = self.cfg.blocks[number]
+        if not block.steps:
+            return block.successors[0]
+        step = self.steps.steps[block.end - 1]
+        if step.opcode not in ("bra", "ret"):
+            return block.successors[0]
+        return block.successors[-1 if _is_done(step, lane) else 0]
+
+    def check_reads(self, step: Step, active: list[int]) -> None:
+        for register in {*step.reads, *([step.guard] if step.guard >= 0 else [])}:
+            name = self.steps.registers[register].name
+            if self.known.read(step.number, register).is_uniform and self.differs(name, active):
+                self.wrong.append(f"{step.node.opcode.text} {step.number} reads {name}")
+
+    def check_writes(self, step: Step, active: list[int]) -> None:
+        for register, level in zip(step.writes, self.known.written(step.number), strict=True):
+            name = self.steps.registers[register].name
+            if level.is_uniform and self.differs(name, active):
+                self.wrong.append(f"{step.node.opcode.text} {step.number} writes {name}")
+
+    def differs(self, name: str, active: list[int]) -> bool:
+        return len({self.lanes[lane].get(name) for lane in active}) > 1
+
+
+def _text(operand: nodes.Operand) -> str:
+    match operand:
+        case nodes.Name(text=text) | nodes.Number(text=text):
+            return text
+        case nodes.Member(object=nodes.Name(text=text), components=(component,)):
+            return text + component.text
+        case _:
+            raise NotImplementedError(operand)
+
+
+def _is_done(step: Step, lane: Lane) -> bool:
+    guard = step.node.guard
+    return guard is None or bool(lane[_text(guard.predicate)]) is not guard.negated
+
+
+def _run(step: Step, lane: Lane) -> None:
+    if not _is_done(step, lane):
+        return
+    target, *sources = map(_text, step.node.operands)
+    values = [lane[text] if text in lane else int(text) for text in sources]
+    match step.spelling, values:
+        case "add.u32", [a, b]:
+            lane[target] = (a + b) % 64
+        case "mov.u32", [a]:
+            lane[target] = a
+        case "setp.lt.u32", [a, b]:
+            lane[target] = int(a < b)
+        case "setp.gt.u32", [a, b]:
+            lane[target] = int(a > b)
+        case "setp.eq.u32", [a, b]:
+            lane[target] = int(a == b)
+        case other:
+            raise NotImplementedError(other)
+
+
+def run_with_stack(warp: _Warp) -> None:
+    """Threads that a branch parts wait at its reconvergence point."""
+    meets = dominance(warp.function)
+    stack = [(0, -1, list(LANES))]  # the block, where its threads wait, and they
+    for _ in range(STEPS):
+        if not stack:
+            return
+        number, end, active = stack.pop()
+        if number in (end, warp.cfg.exit):
+            continue
+        ways = warp.block(number, active)
+        if len(ways) == 1:
+            stack.append((next(iter(ways)), end, active))
+            continue
+        meeting = meets.reconvergence(number)
+        stack.append((meeting, end, active))
+        stack.extend((target, meeting, lanes) for target, lanes in ways.items())
+
+
+def run_together(warp: _Warp) -> None:
+    """Threads meet in whatever block they come to; the first of the reverse postorder runs."""
+    position = {block: index for index, block in enumerate(warp.cfg.order)}
+    waiting = {0: list(LANES)}
+    for _ in range(STEPS):
+        waiting.pop(warp.cfg.exit, None)
+        if not waiting:
+            return
+        number = min(waiting, key=lambda block: position[block])
+        for target, lanes in warp.block(number, sorted(waiting.pop(number))).items():
+            waiting.setdefault(target, []).extend(lanes)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_uniform_splits(seed: int) -> None:
+    """Enough branches do split, and enough are called uniform, for this to mean something."""
+    random = Random(seed)
+    divided = uniform = 0
+    for _ in range(30):
+        text = program(random)
+        function = Module.parse(HEADER + text).functions[0]
+        for run in (run_with_stack, run_together):
+            warp = _Warp(function)
+            run(warp)
+            assert not warp.wrong, text
+            divided += warp.divided
+        uniform += sum(level is not Level.DIVERGENT for level in uniformity(function).branches.values())
+    assert divided > 5
+    assert uniform > 5
