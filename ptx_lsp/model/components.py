@@ -38,14 +38,13 @@ def wrong_components(function: Function) -> tuple[WrongComponent, ...]:
         for member, in_braces in _members(operand)
         if isinstance(member.object, nodes.Name) and len(member.components) == 1
         if (symbol := function.resolve(member.object)) is not None
-        if not (in_braces or instruction.opcode.text.startswith("v"))
-        or not _SELECTOR.fullmatch(member.components[0].text)
+        if not in_braces or not _SELECTOR.fullmatch(member.components[0].text)
         if (of := _lacks(symbol, argument(function, member.object), member.components[0].text))
     )
 
 
 _SELECTOR = re.compile(r"\.[bh]\d*")
-"""Video instructions have longer ones (`.b0123`), and in braces ptxas passes over them."""
+"""In braces ptxas passes over them."""
 
 
 def _members(

@@ -100,6 +100,7 @@ EXAMPLES = {
     "used_bytes_mask": '.entry k(.param .b32 p) { .reg .b32 r; .pragma "used_bytes_mask 1";\n'
     "ld.param.b32 r, [p]; ret; }",
     "enable_smem_spilling": '.entry k() { .pragma "enable_smem_spilling"; ret; }',
+    "mma_throughput": '.entry k() { .pragma "mma_throughput"; ret; }',
     "frequency": '.entry k() { .pragma "frequency 3"; ret; }',
 }
 """One for everything in isa/features.py."""
