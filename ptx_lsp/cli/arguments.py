@@ -38,6 +38,7 @@ class Options(argparse.Namespace):
     color: str
     quiet: bool
     kernels: bool
+    threads: int | None
     requires: bool
     target: str | None
     targets: list[str]
@@ -142,6 +143,10 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--kernels", action="store_true", help="print the table of kernels")
     group.add_argument(
+        "--threads", type=_block_size, metavar="N",
+        help="threads in a block, for the occupancy of kernels whose directives leave that open",
+    )
+    group.add_argument(
         "--requires", action="store_true",
         help="in place of findings: the least .version and target of each file, and what demands them",
     )
@@ -173,4 +178,11 @@ def _positive(text: str) -> int:
     number = int(text) if text.isdecimal() else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return number
+
+
+def _block_size(text: str) -> int:
+    number = _positive(text)
+    if number > 1024:
+        raise argparse.ArgumentTypeError(f"{number} is more than the 1024 threads of the largest block")
     return number

@@ -1,19 +1,18 @@
-"""What ptxas says and measures of a file, merged into our own findings and figures."""
+"""What ptxas says of a file, merged into our own findings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from ptx_lsp import ptxas
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import Kernel, Locator, Measured, Reported
+from ptx_lsp.lint.report import Locator, Reported
 from ptx_lsp.ptxas import Message, PtxasError, Report
 from ptx_lsp.text import Source, Span
 
-__all__ = ["RULE", "PtxasError", "ask", "with_measures", "with_messages"]
+__all__ = ["RULE", "PtxasError", "ask", "with_messages"]
 
 RULE = "ptxas"
 """The rule and the code of its findings."""
@@ -49,25 +48,6 @@ def with_messages(found: list[Reported], answer: Report, source: Source) -> list
             notes = (*merged[index].notes, f"ptxas: {_text(message)}")
             merged[index] = merged[index]._replace(notes=tuple(dict.fromkeys(notes)))
     return sorted(merged + list(dict.fromkeys(added)), key=lambda one: one.mark.start)
-
-
-def with_measures(kernels: Iterable[Kernel], answer: Report) -> list[Kernel]:
-    """The kernels with ptxas's figures, where it has got as far as that."""
-    return [_measured(kernel, answer.kernels.get(kernel.name)) for kernel in kernels]
-
-
-def _measured(kernel: Kernel, resources: ptxas.Resources | None) -> Kernel:
-    if resources is None:
-        return kernel
-    return kernel._replace(
-        registers=kernel.registers._replace(measured=resources.registers),
-        measured=Measured(
-            resources.shared_bytes,
-            resources.stack_bytes,
-            resources.spill_store_bytes,
-            resources.spill_load_bytes,
-        ),
-    )
 
 
 def _same(

@@ -5,20 +5,20 @@ from __future__ import annotations
 import gc
 import logging
 import traceback
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from ptx_lsp.cli import assembler
 from ptx_lsp.cli.inputs import Input, InputError, read
-from ptx_lsp.cli.kernels import kernels
 from ptx_lsp.cli.requirements import needed
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.report import FileReport, Kernel, Reported, reported
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.module import Module
+from ptx_lsp.ptxas import Resources
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 
@@ -34,6 +34,10 @@ class Settings(NamedTuple):
     ptxas_messages: bool = True
     requires: bool = False
     """Whether to tell what a file needs."""
+    kernels: bool = False
+    """Whether the figures of kernels are wanted."""
+    threads: int | None = None
+    """The size of a block where the kernel leaves it open."""
 
 
 class Judged(NamedTuple):
@@ -97,16 +101,26 @@ def own_target(module: Module) -> str | None:
 def _judge(linting: Linting, target: Target | None, settings: Settings) -> Judged:
     module = linting.module
     found = list(reported(linting.diagnostics, module.document.source))
-    rows = kernels(module)
     if settings.ptxas is None:
-        return Judged(found, rows)
+        return Judged(found, _kernels(module, settings))
     try:
         answer = assembler.ask(module.document.source, settings.ptxas, target)
     except assembler.PtxasError as error:
-        return Judged(found, rows, str(error))
+        return Judged(found, _kernels(module, settings), str(error))
     if settings.ptxas_messages:
         found = assembler.with_messages(found, answer, module.document.source)
-    return Judged(found, assembler.with_measures(rows, answer))
+    return Judged(found, _kernels(module, settings, answer.kernels))
+
+
+def _kernels(
+    module: Module, settings: Settings, measured: Mapping[str, Resources] | None = None
+) -> list[Kernel]:
+    """The analyses take long to import, and longer to run: only where someone wants to know."""
+    if not settings.kernels:
+        return []
+    from ptx_lsp.cli.kernels import kernels
+
+    return kernels(module, measured, settings.threads)
 
 
 def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> Iterable[Reported]:

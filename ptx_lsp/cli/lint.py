@@ -54,7 +54,7 @@ def _run(options: Options) -> int:
     if options.requires:
         if options.targets:
             raise UsageError("--requires tells of one target: give --target, not --targets")
-        settings = settings._replace(rules=frozenset(), ptxas=None, requires=True)
+        settings = settings._replace(rules=frozenset(), ptxas=None, requires=True, kernels=False)
     inputs = list(collect(options.paths, options.stdin_filename))
     if not inputs:
         _complain("warning: there is no *.ptx file below what was given")
@@ -74,7 +74,11 @@ def _settings(options: Options) -> Settings:
 
     names = selected(all_rules(), options.select, options.ignore)
     targets = checked_targets([options.target] if options.target is not None else options.targets)
-    return Settings(names, targets, _ptxas(options), RULE in names)
+    return Settings(
+        names, targets, _ptxas(options), RULE in names,
+        kernels=options.kernels or options.format == "json",
+        threads=options.threads,
+    )
 
 
 def _ptxas(options: Options) -> Path | None:

@@ -79,7 +79,9 @@ class Reported(NamedTuple):
 
 
 class Registers(NamedTuple):
-    """32-bit registers of a thread: estimated, counted, measured by ptxas, and allowed by `.maxnreg`."""
+    """32-bit registers of a thread. `estimate`, `low`, `high` and `peak_live` are estimated, `measured` is
+    ptxas's, `limit` is exact: what the launch bounds allow.
+    """
 
     estimate: int | None = None
     low: int | None = None
@@ -89,17 +91,26 @@ class Registers(NamedTuple):
     limit: int | None = None
 
 
+RegistersSource: TypeAlias = Literal["measured", "estimate"]
+ThreadsSource: TypeAlias = Literal["reqntid", "maxntid", "option", "best"]
+
+
 class Occupancy(NamedTuple):
-    """How full a multiprocessor gets."""
+    """How full a multiprocessor gets: exact for blocks of so many threads with so many registers."""
 
     blocks_per_sm: int | None = None
     warps_per_sm: int | None = None
     percent: float | None = None
     limiters: tuple[str, ...] | None = None
+    threads_per_block: int | None = None
+    registers: int | None = None
+    registers_source: RegistersSource | None = None
 
 
 class Branches(NamedTuple):
-    """How many branches all threads of a warp take alike."""
+    """How many branches all threads of a warp are proved to take alike, how many depend on what tells
+    threads apart, and how many may be either.
+    """
 
     uniform: int | None = None
     divergent: int | None = None
@@ -126,7 +137,9 @@ class Kernel(NamedTuple):
     local_bytes: int | None = None
     parameter_bytes: int | None = None
     threads_per_block: int | None = None
-    threads_source: str | None = None
+    threads_source: ThreadsSource | None = None
+    cluster_size: int = 1
+    """Blocks in a cluster, as a directive fixes it."""
     occupancy: Occupancy = Occupancy()
     branches: Branches = Branches()
     measured: Measured | None = None

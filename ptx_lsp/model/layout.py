@@ -80,6 +80,14 @@ def shared_bytes(function: Function) -> int | None:
     return static
 
 
+def local_bytes(function: Function) -> int | None:
+    """The `.local` variables of a kernel or function without what it calls; None where the size of one is
+    not known. ptxas keeps some of them in registers, and adds what it spills.
+    """
+    named = [symbol for symbol in function.linked.values() if isinstance(symbol, Variable)]
+    return _laid_out([v for v in (*function.body.variables, *named) if v.space == ".local"])
+
+
 def _is_declared_at(symbol: Symbol, start: int) -> bool:
     return isinstance(symbol, Variable) and symbol.declarator.name.start == start
 

@@ -151,14 +151,6 @@ def test_colour(lint: Lint, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" in lint("--color", "always", bad).out
 
 
-def test_kernels(lint: Lint, good: Path) -> None:
-    good.write_text(good.read_text().replace("good()", "good() .reqntid 64, 2"))
-    out = lint("--kernels", good).out.splitlines()
-    assert out[-3].split() == ["target", "shared", "parameters", "threads", "kernel"]
-    assert out[-2].split() == ["bytes", "bytes", "per", "block"]
-    assert out[-1].split() == ["sm_80", "0", "0", "128", "good", f"{good}:4"]
-
-
 def test_kernels_where_there_are_none(lint: Lint, good: Path) -> None:
     good.write_text(HEADER)
     assert lint("--kernels", good).out.endswith("\nNo kernels.\n")

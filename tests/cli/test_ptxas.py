@@ -48,8 +48,14 @@ def test_measures(lint: Lint, good: Path, ptxas: Path) -> None:
     assert kernel["measured"] == {
         "shared_bytes": 512, "stack_bytes": 8, "spill_store_bytes": 4, "spill_load_bytes": 12,
     }
-    table = lint(f"--ptxas={ptxas}", "--kernels", good).out.splitlines()[-1].split()
-    assert table == ["sm_80", "24", "0", "512", "8", "4", "12", "0", "good", f"{good}:4"]
+    assert kernel["occupancy"]["registers"] == 24
+    assert kernel["occupancy"]["registers_source"] == "measured"
+    table = lint(f"--ptxas={ptxas}", "--kernels", good).out.splitlines()
+    head = next(n for n, line in enumerate(table) if line.startswith("target"))
+    assert table[head + 2].split()[-2:] == ["good", f"{good}:4"]
+    assert " 24 " in table[head + 2]
+    assert "~" not in table[head + 2]
+    assert table[head + 1].split().count("measured") == 5
 
 
 def test_a_target_that_ptxas_does_not_know(lint: Lint, good: Path, bad: Path, ptxas: Path) -> None:

@@ -9,25 +9,6 @@ from ptx_lsp.lint.reporters.style import Style, printable, width
 
 Figure = Callable[[Kernel], object]
 
-_COLUMNS: tuple[tuple[str, str, Figure], ...] = (
-    ("target", "", lambda k: k.target),
-    ("registers", "estimated", lambda k: k.registers.estimate),
-    ("registers", "measured", lambda k: k.registers.measured),
-    ("registers", "allowed", lambda k: k.registers.limit),
-    ("registers", "live at peak", lambda k: k.registers.peak_live),
-    ("shared", "bytes", lambda k: k.shared_bytes),
-    ("shared", "measured", lambda k: k.measured and k.measured.shared_bytes),
-    ("local", "bytes", lambda k: k.local_bytes),
-    ("stack", "measured", lambda k: k.measured and k.measured.stack_bytes),
-    ("spill stores", "measured", lambda k: k.measured and k.measured.spill_store_bytes),
-    ("spill loads", "measured", lambda k: k.measured and k.measured.spill_load_bytes),
-    ("parameters", "bytes", lambda k: k.parameter_bytes),
-    ("threads", "per block", lambda k: k.threads_per_block),
-    ("warps", "per SM", lambda k: k.occupancy.warps_per_sm),
-    ("occupancy", "percent", lambda k: k.occupancy.percent),
-)
-"""A column that has no figure in any row is left out."""
-
 
 def kernel_table(files: Sequence[FileReport], style: Style) -> Iterator[str]:
     """The lines of the table, without line ends."""
@@ -51,3 +32,73 @@ def kernel_table(files: Sequence[FileReport], style: Style) -> Iterator[str]:
     for (file, kernel), texts in zip(rows, figures, strict=True):
         place = style.paint(f"{printable(file.path)}:{kernel.line}", "dim")
         yield f"{texts}  {style.paint(printable(kernel.name), 'cyan')}  {place}"
+    yield from (style.paint(line, "dim") for line in _legend([kernel for _, kernel in rows]))
+
+
+def _registers(kernel: Kernel) -> str | None:
+    found = kernel.registers
+    return None if found.estimate is None else f"{found.estimate} ({found.low}-{found.high})"
+
+
+def _threads(kernel: Kernel) -> str | None:
+    if kernel.threads_per_block is not None:
+        return str(kernel.threads_per_block)
+    best = kernel.occupancy.threads_per_block
+    return None if best is None else f"best: {best}"
+
+
+def _resting(kernel: Kernel, figure: float | None) -> str | None:
+    """Exact for the registers it rests on: `~` where those are an estimate."""
+    if figure is None:
+        return None
+    return f"~{figure:g}" if kernel.occupancy.registers_source == "estimate" else f"{figure:g}"
+
+
+def _limiters(kernel: Kernel) -> str | None:
+    limiters = kernel.occupancy.limiters
+    return None if limiters is None else ", ".join(limiters)
+
+
+def _branches(kernel: Kernel) -> str | None:
+    found = kernel.branches
+    return None if found.uniform is None else f"{found.uniform}/{found.divergent}/{found.unknown}"
+
+
+_COLUMNS: tuple[tuple[str, str, Figure], ...] = (
+    ("target", "", lambda k: k.target),
+    ("registers", "estimated", _registers),
+    ("registers", "measured", lambda k: k.registers.measured),
+    ("registers", "allowed", lambda k: k.registers.limit),
+    ("live at peak", "estimated", lambda k: k.registers.peak_live),
+    ("shared", "bytes", lambda k: k.shared_bytes),
+    ("shared", "measured", lambda k: k.measured and k.measured.shared_bytes),
+    ("local", "bytes", lambda k: k.local_bytes),
+    ("stack", "measured", lambda k: k.measured and k.measured.stack_bytes),
+    ("spill stores", "measured", lambda k: k.measured and k.measured.spill_store_bytes),
+    ("spill loads", "measured", lambda k: k.measured and k.measured.spill_load_bytes),
+    ("parameters", "bytes", lambda k: k.parameter_bytes),
+    ("threads", "per block", _threads),
+    ("warps", "per SM", lambda k: _resting(k, k.occupancy.warps_per_sm)),
+    ("occupancy", "percent", lambda k: _resting(k, k.occupancy.percent)),
+    ("limited", "by", _limiters),
+    ("branches", "unif/div/?", _branches),
+)
+"""A column that has no figure in any row is left out."""
+
+
+def _legend(kernels: Sequence[Kernel]) -> Iterator[str]:
+    """What the figures are, as far as these kernels have them."""
+    if any(kernel.registers.estimate is not None for kernel in kernels):
+        yield "estimated: without ptxas, nine of ten kernels lie within the range in brackets"
+    if any(kernel.registers.measured is not None for kernel in kernels):
+        yield "measured: by ptxas"
+    if any(kernel.occupancy.registers_source == "estimate" for kernel in kernels):
+        yield "~: exact for the estimated registers; --ptxas measures them"
+    if any(
+        kernel.threads_per_block is None and kernel.occupancy.threads_per_block is not None
+        for kernel in kernels
+    ):
+        yield "best: no directive fixes the size of a block; --threads tells it"
+    if any(kernel.branches.uniform is not None for kernel in kernels):
+        yield "unif/div/?: branches that a warp is proved to take as one, may split at, or may be either"
+    yield "all other figures are exact"

@@ -1,0 +1,205 @@
+"""The figures of kernels: in JSON, and in the table of `--kernels`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from subprocess import run
+from typing import TypeAlias
+
+import jsonschema
+import pytest
+
+from ptx_lsp import ptxas as real
+from tests.cli.conftest import HEADER, Lint
+from tests.cli.test_formats import SCHEMA
+
+Figures: TypeAlias = "dict[str, object]"
+
+SPLIT = """\
+	.reg .pred %p<3>;
+	.reg .b32 %r<4>;
+	.shared .align 4 .b8 tile[512];
+	.local .align 8 .b8 own[24];
+	ld.param.u32 %r1, [n];
+	mov.u32 %r2, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra $out;
+	setp.eq.u32 %p2, %r2, 0;
+	@%p2 bra $out;
+	st.shared.u32 [tile], %r2;
+	st.local.u32 [own], %r2;
+$out:
+	ret;
+"""
+"""One uniform branch, one that splits warps."""
+
+
+def written(path: Path, directives: str = "", body: str = SPLIT, before: str = "") -> Path:
+    path.write_text(f"{HEADER}{before}.visible .entry k(.param .u32 n)\n{directives}\n{{\n{body}}}\n")
+    return path
+
+
+def figures(lint: Lint, *arguments: str | Path) -> dict[str, dict[str, object]]:
+    """The one kernel, as JSON has it."""
+    report = json.loads(lint("--format", "json", *arguments).out)
+    jsonschema.validate(report, SCHEMA)
+    (kernel,) = report["files"][0]["kernels"]
+    return kernel
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "k.ptx"
+
+
+def test_all_figures(lint: Lint, file: Path) -> None:
+    kernel = figures(lint, written(file, ".maxntid 128, 2\n.minnctapersm 4"))
+    assert kernel["shared_bytes"] == 512
+    assert kernel["local_bytes"] == 24
+    assert kernel["parameter_bytes"] == 4
+    assert kernel["branches"] == {"uniform": 1, "divergent": 1, "unknown": 0}
+    assert (kernel["threads_per_block"], kernel["threads_source"]) == (256, "maxntid")
+    registers = kernel["registers"]
+    assert registers["limit"] == 64
+    assert registers["measured"] is None
+    low, used, high = (registers[name] for name in ("low", "estimate", "high"))
+    assert isinstance(low, int) and isinstance(used, int) and isinstance(high, int)
+    assert 0 < low <= high
+    assert kernel["occupancy"] == {
+        "blocks_per_sm": 8, "warps_per_sm": 64, "percent": 100.0, "limiters": ["warps"],
+        "threads_per_block": 256, "registers": used, "registers_source": "estimate",
+    }
+
+
+def test_the_last_of_a_repeated_directive_counts(lint: Lint, file: Path) -> None:
+    kernel = figures(lint, written(file, ".reqntid 64\n.reqntid 96\n.maxnreg 32\n.maxnreg 48"))
+    assert (kernel["threads_per_block"], kernel["threads_source"]) == (96, "reqntid")
+    assert kernel["registers"]["limit"] == 48
+
+
+@pytest.mark.parametrize(
+    ("directives", "option", "threads", "source", "blocks"),
+    [
+        ("", None, None, "best", 2),
+        ("", 192, 192, "option", 10),
+        (".reqntid 64", 192, 64, "reqntid", 32),
+        (".maxntid 256", 192, 192, "option", 10),
+        (".maxntid 128", 192, 128, "maxntid", 16),
+        (".reqntid 2048", None, 2048, "reqntid", 0),
+    ],
+)
+def test_the_size_of_a_block(
+    lint: Lint, file: Path, directives: str, option: int | None, threads: int | None, source: str,
+    blocks: int,
+) -> None:
+    given = () if option is None else ("--threads", str(option))
+    kernel = figures(lint, *given, written(file, directives))
+    assert (kernel["threads_per_block"], kernel["threads_source"]) == (threads, source)
+    assert kernel["occupancy"]["threads_per_block"] == (threads or 1024)
+    assert kernel["occupancy"]["blocks_per_sm"] == blocks
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "1025", "many"])
+def test_no_such_block(lint: Lint, good: Path, wrong: str) -> None:
+    assert lint(f"--threads={wrong}", good).status == 2
+
+
+def test_what_is_called_counts(lint: Lint, file: Path) -> None:
+    callee = ".func f() { .local .b8 own[100]; ret; }\n"
+    kernel = figures(lint, written(file, body=f"call f;\n{SPLIT}", before=callee))
+    assert (kernel["local_bytes"], kernel["shared_bytes"]) == (124, 512)
+    shared = ".func f() { .shared .b8 both[100]; st.shared.u8 [both], 0; ret; }\n"
+    kernel = figures(lint, written(file, body=f"call f;\n{SPLIT}", before=shared))
+    assert kernel["shared_bytes"] is None
+    kernel = figures(lint, written(file, body=f"call f;\n{SPLIT}", before=".extern .func f;\n"))
+    assert (kernel["local_bytes"], kernel["shared_bytes"]) == (None, None)
+    assert kernel["occupancy"]["percent"] is None
+    system = ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+    called = "{ .param .b32 r; .param .b64 a, b; call (r), vprintf, (a, b); }\n"
+    kernel = figures(lint, written(file, body=f"{called}{SPLIT}", before=system))
+    assert (kernel["local_bytes"], kernel["shared_bytes"]) == (24, 512)
+
+
+def test_clusters_that_no_device_takes(lint: Lint, file: Path) -> None:
+    written(file, ".reqnctapercluster 32\n.reqntid 64")
+    kernel = figures(lint, "--target", "sm_90", file)
+    assert kernel["occupancy"]["blocks_per_sm"] == 0
+    assert kernel["occupancy"]["limiters"] == ["clusters"]
+
+
+def test_figures_for_each_target(lint: Lint, file: Path) -> None:
+    written(file, ".reqntid 1024")
+    report = json.loads(lint("--format", "json", "--targets", "sm_75,sm_86,sm_90", file).out)
+    found = {k["target"]: k["occupancy"]["blocks_per_sm"] for k in report["files"][0]["kernels"]}
+    assert found == {"sm_75": 1, "sm_86": 1, "sm_90": 2}
+
+
+def test_a_target_without_known_limits(lint: Lint, file: Path) -> None:
+    kernel = figures(lint, "--target", "sm_35", written(file))
+    assert kernel["shared_bytes"] == 512
+    assert set(kernel["occupancy"].values()) == {None}
+    assert kernel["registers"]["estimate"] is None
+
+
+def test_a_broken_kernel_has_figures(lint: Lint, file: Path) -> None:
+    kernel = figures(lint, written(file, body=f"foo.bar %r1, %nothing; bra $nowhere; {SPLIT}"))
+    assert kernel["parameter_bytes"] == 4
+
+
+def test_a_failure_costs_one_kernel_its_figures(
+    lint: Lint, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("ptx_lsp.cli.kernels.register_estimate", fail)
+    done = lint("--kernels", "--exit-zero", written(file))
+    assert done.status == 2
+    assert "the figures of kernel `k`: RuntimeError: boom" in done.err
+    assert "sm_80  k  " in done.out
+
+
+def test_the_table(lint: Lint, file: Path) -> None:
+    kernel = figures(lint, written(file, ".reqntid 64, 2"))
+    registers, occupancy = kernel["registers"], kernel["occupancy"]
+    out = lint("--kernels", "--ignore", "W,P", file).out.splitlines()
+    head = next(n for n, line in enumerate(out) if line.startswith("target"))
+    cells = out[head + 2].split()
+    assert cells == [
+        "sm_80", str(registers["estimate"]), f"({registers['low']}-{registers['high']})",
+        str(registers["limit"]), str(registers["peak_live"]), "512", "24", "4", "128",
+        f"~{occupancy['warps_per_sm']}", f"~{occupancy['percent']:g}", "warps", "1/1/0",
+        "k", f"{file}:4",
+    ]
+    legend = "\n".join(out[head + 3 :])
+    assert "estimated: " in legend
+    assert "~: " in legend
+    assert "measured" not in legend.replace("measures", "")
+    assert "best: " not in legend
+    assert "best: 1024" in lint("--kernels", written(file)).out
+
+
+def test_ptxas_measures(lint: Lint, file: Path) -> None:
+    program = real.find()
+    if program is None:
+        pytest.skip("there is no ptxas")
+    kernel = figures(lint, f"--ptxas={program}", written(file, ".reqntid 128"))
+    assert kernel["registers"]["measured"] == kernel["occupancy"]["registers"]
+    assert kernel["occupancy"]["registers_source"] == "measured"
+    assert isinstance(kernel["measured"], dict)
+
+
+def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:
+    script = (
+        "import sys; from ptx_lsp.cli.lint import main; main(sys.argv[1:]);"
+        "print([m for m in sys.modules if m in ('analyses.registers', 'numpy')])"
+    )
+
+    def imported(*arguments: str) -> str:
+        command = [sys.executable, "-c", script, *arguments, str(good)]
+        return run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+
+    assert imported("--quiet") == "[]"
+    assert imported("--quiet", "--kernels") == "['analyses.registers']"
