@@ -66,7 +66,7 @@ def test_all_figures(lint: Lint, file: Path) -> None:
     assert registers["measured"] is None
     low, used, high = (registers[name] for name in ("low", "estimate", "high"))
     assert isinstance(low, int) and isinstance(used, int) and isinstance(high, int)
-    assert 0 < low <= high
+    assert 0 < low <= used <= high
     assert kernel["occupancy"] == {
         "blocks_per_sm": 8, "warps_per_sm": 64, "percent": 100.0, "limiters": ["warps"],
         "threads_per_block": 256, "registers": used, "registers_source": "estimate",
