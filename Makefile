@@ -38,8 +38,9 @@ unit: setup ## run the tests
 grammar: ## generate the C parser anew from grammar.js (needs the tree-sitter command)
 	cd tree-sitter-ptx && tree-sitter generate
 
-bench: setup ## time parsing and linting
+bench: setup ## time linting and the analyses
 	$(BIN)/python -m benchmarks.lint
+	$(BIN)/python -m benchmarks.analyses
 
 clean: ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

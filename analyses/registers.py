@@ -7,24 +7,25 @@ as that costs no blocks on a multiprocessor (`schedule`), and counted:
 1. `peak_live` is the largest number of 32-bit registers that are live at once, with one for the stack
    pointer. It is what `nvdisasm -plr` counts in the machine code.
 2. Loads are hoisted up to the most registers with which as many blocks are resident as with the fewest
-   that the code can do with, less `_RESERVE`. The size of a block is that of `.reqntid` or `.maxntid`;
+   that the code can do with, less a `reserve`. The size of a block is that of `.reqntid` or `.maxntid`;
    without them full warps are counted, as of blocks of 128 threads.
 3. Calls of functions of the same module are inlined: where one happens, what is live across it adds to
    what the callee needs. Calls that cannot be (recursive, through a register, of other modules) follow
    the ABI, which keeps registers for them: `_ABI_PEAK`.
 4. In a debug build (`.target debug`) nothing is optimised: every value of PTX has a register of
-   its own, and there are `_DEBUG` or, with calls, `_DEBUG_CALLS` more.
+   its own, and some are needed on top, more with calls.
 5. `estimate` is what ptxas reports as used. It is higher than the peak, since registers of 64 and 128 bits
-   must be aligned, and two are always counted on top. `low` and `high` hold nine of ten kernels.
+   must be aligned, and two are always counted on top; with small blocks there are registers to spare, and
+   ptxas spreads them more. `low` and `high` hold nine of ten kernels.
 6. The launch bounds cap all of it (`launch_bounds`).
 
-The constants were found on one half of a set of kernels, by leaving out each source in turn; the error is
+The constants (`Calibration`) were found on one half of a set of kernels, by leaving out each source in turn; the error is
 in docs/accuracy.md.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from analyses.calls_made import CallsMade, calls_made
 from analyses.cfg import cfg
@@ -37,23 +38,52 @@ from analyses.words_alive import words_alive
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 
-_RESERVE: Final = 6
 _USUAL_BLOCK: Final = 128
 _USUAL_THREADS: Final = 1536
 """What ptxas seems to have in mind for sm_75, which has no more than 1024 threads."""
 _STACK_POINTER: Final = 1
+_LOADS_CONSTANTS: Final = 90
+"""From this target on parameters are loaded into registers where an address is computed from them."""
 _ABI_PEAK: Final = 22
 _EXTERNAL_PEAK: Final = 16
+_LOCAL_CALL_PEAK: Final = 17
 _ABI_USED: Final = 24
-_DEBUG: Final = 6
-_DEBUG_CALLS: Final = 13
-_ABOVE_SINGLES: Final = 3
-_ABOVE_PAIRS: Final = 4
-_ABOVE_MATRIX: Final = 6
-_LEAST_USED: Final = 8
-_LOW: Final = 0.75
-_HIGH: Final = 1.4
+_LEAST_USED: Final = 2
+_LOW: Final = 0.76
+_HIGH: Final = 1.36
+_SMALL_BLOCK: Final = 64
 _MATRIX: Final = frozenset({"mma", "wmma", "wgmma"})
+
+Spread = Literal["singles", "pairs", "matrix", "small block", "debug"]
+"""What a kernel holds, as far as it decides how many registers are used that never live at once (5)."""
+
+
+class Calibration(NamedTuple):
+    """The constants that were found by measuring; all are registers."""
+
+    reserve: int = 6
+    """How far below the next loss of blocks the hoisting of loads ends (2)."""
+    debug: int = 6
+    debug_with_calls: int = 13
+    singles: int = 3
+    pairs: int = 4
+    matrix: int = 6
+    small_block: int = 7
+
+    def above(self, spread: Spread) -> int:
+        """How many more registers are used than live."""
+        match spread:
+            case "singles":
+                return self.singles
+            case "matrix":
+                return self.matrix
+            case "small block":
+                return self.small_block
+            case "pairs" | "debug":
+                return self.pairs
+
+
+CALIBRATED: Final = Calibration()
 
 
 class RegisterEstimate(NamedTuple):
@@ -65,7 +95,9 @@ class RegisterEstimate(NamedTuple):
     high: int
 
 
-def register_estimate(function: Function, target: Target | None = None) -> RegisterEstimate | None:
+def register_estimate(
+    function: Function, target: Target | None = None, calibration: Calibration = CALIBRATED
+) -> RegisterEstimate | None:
     """The registers of a kernel or function on `target`, else on that of its module; None where there are
     no figures for that target.
     """
@@ -75,29 +107,41 @@ def register_estimate(function: Function, target: Target | None = None) -> Regis
     bounds = launch_bounds_of(target, directives_of(function))
     made = calls_made(function)
     if _is_debug(function):
-        peak = pressure(function).peak + (_DEBUG_CALLS if made.reached else _DEBUG)
+        above = calibration.debug_with_calls if made.reached else calibration.debug
+        peak = pressure(function).peak + above
     else:
-        _, peak = _peaks(function, bounds)
+        peak = _peak(function, target, bounds, calibration.reserve)
     peak = max(peak, _with_calls(function, made))
-    return _estimate(function, made, bounds, peak)
+    used = peak + calibration.above(spread(function, target))
+    if made.has_indirect or made.has_external or made.is_recursive:
+        used = max(used, _ABI_USED)
+    cap = bounds.register_limit
+    return RegisterEstimate(
+        min(peak, cap),
+        min(used, cap),
+        max(_LEAST_USED, int(used * _LOW)),
+        min(round(used * _HIGH), cap),
+    )
 
 
-def _peaks(function: Function, bounds: LaunchBounds) -> tuple[int, int]:
-    """The fewest registers, and those with loads hoisted (2)."""
-    least = max((run.least for run in runs(function)), default=0)
-    limit = _hoisting_limit(bounds, least + _STACK_POINTER)
-    peak = max((run.hoisted(limit) for run in runs(function)), default=0)
-    return least + _STACK_POINTER, peak + _STACK_POINTER
+def _peak(function: Function, target: Target, bounds: LaunchBounds, reserve: int) -> int:
+    """The registers that are live at once, with loads hoisted (2)."""
+    is_banked = target.number < _LOADS_CONSTANTS
+    least = max((run.least(is_banked) for run in runs(function)), default=0)
+    limit = _hoisting_limit(bounds, least + _STACK_POINTER) - reserve
+    peak = max((run.hoisted(limit, is_banked) for run in runs(function)), default=0)
+    return peak + _STACK_POINTER
 
 
 def _hoisting_limit(bounds: LaunchBounds, least: int) -> int:
+    """The most registers with which as many blocks are resident as with `least`."""
     device, threads = bounds.device, bounds.threads_per_block
     if not threads:
         threads = _USUAL_BLOCK
         device = device._replace(threads_per_sm=max(device.threads_per_sm, _USUAL_THREADS))
     at_hand = [min(step.registers, bounds.register_limit) for step in thresholds(device, threads)]
     enough = [registers for registers in at_hand if registers >= least]
-    return min(enough, default=bounds.register_limit) - _RESERVE
+    return min(enough, default=bounds.register_limit)
 
 
 def _with_calls(function: Function, made: CallsMade) -> int:
@@ -107,6 +151,8 @@ def _with_calls(function: Function, made: CallsMade) -> int:
     peak = _EXTERNAL_PEAK if made.has_external else 0
     if not any(made.reached.values()):
         return peak
+    if any(variable.space == ".local" for variable in function.body.variables):
+        peak = max(peak, _LOCAL_CALL_PEAK)  # code without optimisation: nothing is inlined
     left, alive, graph = words(function), words_alive(function), cfg(function)
     for block in graph.blocks:
         live = set[int]().union(*(alive[target] for target in block.successors))
@@ -125,29 +171,20 @@ def _of_callee(function: Function) -> int:
     made = calls_made(function)
     if made.is_recursive:
         return _ABI_PEAK
-    own = max((run.least for run in runs(function)), default=0)
+    own = max((run.least(False) for run in runs(function)), default=0)
     return max(own, _with_calls(function, made))
 
 
-def _estimate(
-    function: Function, made: CallsMade, bounds: LaunchBounds, peak: int
-) -> RegisterEstimate:
-    used = peak + _above_peak(function)
-    if made.has_indirect or made.has_external or made.is_recursive:
-        used = max(used, _ABI_USED)
-    cap = bounds.register_limit
-    return RegisterEstimate(
-        min(peak, cap), min(used, cap), max(_LEAST_USED, int(used * _LOW)), min(round(used * _HIGH), cap)
-    )
-
-
-def _above_peak(function: Function) -> int:
-    """How many more registers are used than live: those that alignment leaves empty, and two (5)."""
-    left = words(function).operations
-    if any(one is not None and one.step.opcode in _MATRIX for one in left):
-        return _ABOVE_MATRIX
-    widest = max((len(one.writes) for one in left if one is not None), default=0)
-    return _ABOVE_PAIRS if widest > 1 else _ABOVE_SINGLES
+def spread(function: Function, target: Target) -> Spread:
+    """What decides how far the registers of `function` spread (5)."""
+    if _is_debug(function):
+        return "debug"
+    left = [one for one in words(function).operations if one is not None]
+    if any(one.step.opcode in _MATRIX for one in left):
+        return "matrix"
+    if 0 < launch_bounds_of(target, directives_of(function)).threads_per_block <= _SMALL_BLOCK:
+        return "small block"
+    return "pairs" if any(len(one.writes) > 1 for one in left) else "singles"
 
 
 def _is_debug(function: Function) -> bool:

@@ -2,7 +2,8 @@
 
 1. An order is a sequence of the operations in which each comes after those it depends on. Its *profile*
    is, for each operation, how many words are live around it: those that are live before it, or after it
-   together with what it has just read, for a result is seldom put where its operands were.
+   together with what it has just read, for a result is seldom put where its operands were. Addresses
+   are, on targets where an addition can take their base from the constant bank (`is_banked`).
 2. The *least* order is built from the end: always the operation next that makes the fewest more words live
    (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions", 1970). The order
    of the text takes its place where that needs fewer.
@@ -25,6 +26,7 @@ from ptx_lsp.syntax import nodes
 WINDOW: Final = 512
 """How many operations before its turn an operation may be taken."""
 _TRIES: Final = 8
+_SUMS: Final = frozenset({"add.s64", "add.u64"})
 
 
 class _Profile(NamedTuple):
@@ -42,17 +44,26 @@ class Run:
     def __init__(self, operations: Sequence[Operation], live_out: frozenset[int]) -> None:
         self.operations = operations
         self.live_out = live_out
+        self._profiles: dict[bool, _Profile] = {}
+        self._hoisted: dict[tuple[int, bool], int] = {}
 
-    @cached_property
-    def least(self) -> int:
+    def least(self, is_banked: bool) -> int:
         """The fewest registers that it can do with (2)."""
-        return max(self._profile.live, default=len(self.live_out))
+        return max(self._profile(is_banked).live, default=len(self.live_out))
 
-    def hoisted(self, limit: int) -> int:
+    def hoisted(self, limit: int, is_banked: bool) -> int:
         """The registers it has when loads are hoisted as long as there are no more than `limit` (3)."""
-        if not self.operations or self.least >= limit:
-            return max(self.least, len(self.live_out))
-        return max(_Hoisting(self._order, self._profile, self._dependence, limit).run())
+        known = self._hoisted.get((limit, is_banked))
+        if known is None:
+            known = self._hoisted[limit, is_banked] = self._hoist(limit, is_banked)
+        return known
+
+    def _hoist(self, limit: int, is_banked: bool) -> int:
+        least = self.least(is_banked)
+        if not self.operations or least >= limit:
+            return max(least, len(self.live_out))
+        profile = self._profile(is_banked)
+        return max(_Hoisting(self._order, profile, self._dependence, limit).run())
 
     @cached_property
     def _dependence(self) -> Dependence:
@@ -64,14 +75,16 @@ class Run:
         least = _least_order(self.operations, self._dependence, self.live_out)
         return text if self._peak(text) <= self._peak(least) else least
 
-    @cached_property
-    def _profile(self) -> _Profile:
-        return self._profile_of(self._order)
+    def _profile(self, is_banked: bool) -> _Profile:
+        found = self._profiles.get(is_banked)
+        if found is None:
+            found = self._profiles[is_banked] = self._profile_of(self._order, is_banked)
+        return found
 
     def _peak(self, order: list[int]) -> int:
-        return max(self._profile_of(order).live, default=0)
+        return max(self._profile_of(order, False).live, default=0)
 
-    def _profile_of(self, order: list[int]) -> _Profile:
+    def _profile_of(self, order: list[int], is_banked: bool) -> _Profile:
         live = set(self.live_out)
         found = _Profile([0] * len(order), [0] * len(order))
         for turn in range(len(order) - 1, -1, -1):
@@ -81,7 +94,8 @@ class Run:
             ending = len(operation.reads - live)
             live |= operation.reads
             more = operation.materialised + _scratch(operation)
-            found.live[turn] = max(after + ending, len(live)) + more
+            is_overlaid = is_banked and operation.step.spelling in _SUMS
+            found.live[turn] = max(after + (0 if is_overlaid else ending), len(live)) + more
             found.sizes[turn] = len(operation.writes) - ending
         return found
 

@@ -21,7 +21,7 @@ def of_lines(lines: int) -> bytes:
     """
     parts = [HEADER]
     size = parts[0].count("\n")
-    for (name, text), number in zip(cycle(_kernels()), count()):
+    for (name, text), number in zip(cycle(kernels()), count()):
         part = re.sub(rf"(\.entry\s+){re.escape(name)}\b", rf"\g<1>{name}_{number}", text, count=1)
         parts.append(part)
         size += part.count("\n")
@@ -30,7 +30,7 @@ def of_lines(lines: int) -> bytes:
     raise AssertionError
 
 
-def _kernels() -> list[tuple[str, str]]:
+def kernels() -> list[tuple[str, str]]:
     """Name and text of the kernels that need nothing of their module, and are legal on sm_90."""
     found: list[tuple[str, str]] = []
     for path in sorted(CORPUS.glob("*.ptx")):

@@ -1,0 +1,166 @@
+"""The register estimate, from what vanishes in machine code to the figure."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import pytest
+
+from analyses.dominance import dominance
+from analyses.pressure import pressure
+from analyses.registers import register_estimate
+from analyses.unrolling import runs, turns
+from analyses.words import words
+from ptx_lsp.isa.target import parse_target
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from tests.oracle import accuracy
+
+HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n"
+REGISTERS = ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .f32 %f<40>; .reg .b64 %d<20>;\n"
+
+
+def kernel(body: str, directives: str = "") -> Function:
+    text = f"{HEAD}.visible .entry k(.param .u64 a, .param .u32 n) {directives}\n{{\n{REGISTERS}{body}\n}}\n"
+    return Module.parse(text).definitions["k"]
+
+
+def left(body: str) -> list[str]:
+    """The instructions that are left of `body` in machine code."""
+    return [one.step.opcode for one in words(kernel(body)).operations if one is not None]
+
+
+@pytest.mark.parametrize(
+    ("body", "remain"),
+    [
+        ("mov.u32 %r1, %tid.x; mov.u32 %r2, %r1; st.global.u32 [%d1], %r2;", "mov st"),
+        ("mov.u32 %r1, 5; mov.u32 %r2, %ntid.x; add.s32 %r3, %r1, %r2;", "add"),
+        ("mov.u32 %r1, 5; mov.u32 %r1, 6;", "mov mov"),  # a register that changes
+        ("ld.param.u64 %d1, [a]; cvta.to.global.u64 %d2, %d1; ld.global.u32 %r1, [%d2];", "ld"),
+        ("mov.u64 %d2, %clock64; add.s64 %d1, %d2, 16; ld.global.u32 %r1, [%d1];", "mov ld"),
+        ("add.s64 %d1, %d2, 16; st.global.u64 [%d3], %d1;", "add st"),
+        ("mul.wide.s32 %d1, %r1, 4; add.s64 %d2, %d3, %d1; ld.global.u32 %r2, [%d2];", "add ld"),
+        ("mul.wide.s32 %d1, %r1, 4; st.global.u64 [%d3], %d1;", "mul st"),
+        ("mov.u32 %r1, %clock; mov.b64 %d1, {%r1, 0}; st.global.u64 [%d3], %d1;", "mov st"),
+        ("mov.u64 %d1, %clock64; mov.b64 {%r1, %r2}, %d1; add.s32 %r3, %r1, %r2;", "mov add"),
+        ("mov.u32 %r1, %clock; cvt.u64.u32 %d1, %r1; neg.s64 %d2, %d1;", "mov neg"),
+        ("@%p1 mov.u32 %r1, 5; st.global.u32 [%d1], %r1;", "mov st"),
+    ],
+)
+def test_what_machine_code_does_not_need(body: str, remain: str) -> None:
+    assert " ".join(left(body)) == remain
+
+
+def test_halves_of_a_pair_are_its_words() -> None:
+    found = words(kernel("ld.global.u64 %d1, [%d2]; mov.b64 {%r1, %r2}, %d1; add.s32 %r3, %r1, %r2;"))
+    load, _, add = found.operations
+    assert load is not None
+    assert add is not None
+    assert add.reads == load.writes
+    assert len(load.writes) == 2
+
+
+def test_a_register_that_is_copied_to_itself_ends() -> None:
+    assert left("mov.u32 %r1, %r1;") == ["mov"]
+
+
+def test_a_long_chain_of_copies() -> None:
+    body = ".reg .b32 %c<5000>;\nmov.u32 %c0, %tid.x;\n"
+    body += "".join(f"mov.u32 %c{i}, %c{i - 1};\n" for i in range(1, 5000))
+    assert left(body + "st.global.u32 [%d1], %c4999;") == ["mov", "st"]
+
+
+LOADS = "".join(f"ld.global.f32 %f{i}, [%d1+{4 * i}];\n" for i in range(8))
+SUM = "".join(f"add.f32 %f20, %f20, %f{i};\n" for i in range(8))
+START = "ld.param.u64 %d1, [a]; mov.f32 %f20, 0f00000000;\n"
+
+
+def test_the_least_order_brings_each_load_to_its_use() -> None:
+    function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
+    run = runs(function)[0]
+    assert run.least(is_banked=False) == 3  # the sum, what is added, and the new sum
+
+
+def test_loads_are_hoisted_up_to_the_limit() -> None:
+    function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
+    run = runs(function)[0]
+    hoisted = [run.hoisted(limit, is_banked=False) for limit in range(3, 12)]
+    assert hoisted == sorted(hoisted)
+    assert all(found <= max(3, limit) for found, limit in zip(hoisted, range(3, 12), strict=True))
+    assert hoisted[-1] >= 9  # all eight, and the sum
+
+
+LOOP = """
+mov.u32 %r1, {start};
+L: add.s32 %r1, %r1, {step};
+setp.lt.s32 %p1, %r1, {end};
+@%p1 bra L;
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "end", "count"),
+    [("0", "1", "16", 16), ("4", "4", "0x20", 7), ("0", "0", "8", None), ("%r2", "1", "8", None)],
+)
+def test_turns_of_a_loop(start: str, step: str, end: str, count: int | None) -> None:
+    function = kernel(LOOP.format(start=start, step=step, end=end))
+    (loop,) = dominance(function).loops
+    assert turns(function, loop) == count
+
+
+def test_a_counted_loop_is_unrolled_unless_it_must_not_be() -> None:
+    body = LOOP.format(start="0", step="1", end="16")
+    assert sum(len(run.operations) for run in runs(kernel(body))) == 1 + 16 * 2 + 1
+    kept = body.replace("L: ", 'L: .pragma "nounroll";\n')
+    assert sum(len(run.operations) for run in runs(kernel(kept))) == 4
+
+
+def test_pressure_of_the_text() -> None:
+    function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
+    found = pressure(function)
+    assert found.peak == 2 + 1 + 8
+    assert {register.name for register in found.live_at_peak} == {
+        "%d1", "%f20", *(f"%f{i}" for i in range(8)),
+    }  # fmt: skip
+
+
+def test_the_launch_bounds_cap_the_estimate() -> None:
+    many = "".join(f"ld.volatile.global.f32 %f{i}, [%d1+{4 * i}];\n" for i in range(40))
+    stores = "".join(f"st.volatile.global.f32 [%d1+{4 * i}], %f{i};\n" for i in range(40))
+    free = register_estimate(kernel(START + many + stores + "ret;"))
+    bound = register_estimate(kernel(START + many + stores + "ret;", ".maxnreg 32"))
+    assert free is not None
+    assert bound is not None
+    assert free.estimate >= 40
+    assert bound.high <= 32
+
+
+def test_calls_follow_the_abi_or_are_inlined() -> None:
+    text = (
+        HEAD + ".extern .func e(.param .b32 x);\n"
+        ".func f(.param .b32 x) { .reg .b32 %r<3>; ld.param.b32 %r1, [x]; ret; }\n"
+        ".entry k() { .param .b32 q; call e, (q); ret; }\n"
+        ".entry m() { .param .b32 q; call f, (q); ret; }\n"
+    )
+    definitions = Module.parse(text).definitions
+    external, inlined = (register_estimate(definitions[name]) for name in "km")
+    assert external is not None
+    assert inlined is not None
+    assert external.estimate >= 24
+    assert inlined.estimate < 10
+
+
+def test_no_figures_for_old_targets() -> None:
+    assert register_estimate(kernel("ret;"), parse_target("sm_20")) is None
+
+
+def test_accuracy_on_the_recorded_kernels() -> None:
+    """The files of this repository, whose figures by ptxas are in registers.json (docs/accuracy.md)."""
+    figures = accuracy.measured(accuracy.recorded())
+    used = [abs(one.estimate - one.truth.used) / one.truth.used for one in figures]
+    peak = [abs(one.peak - one.truth.peak) / one.truth.peak for one in figures if one.truth.peak]
+    inside = sum(one.low <= one.truth.used <= one.high for one in figures) / len(figures)
+    assert len(figures) >= 60
+    assert median(used) <= 0.12
+    assert median(peak) <= 0.15
+    assert inside >= 0.9
