@@ -20,6 +20,7 @@ examples:
   ptx-lint --targets sm_80,sm_90a k.ptx   what stands in the way on each target?
   ptx-lint --ptxas --kernels k.ptx        ask ptxas as well; print what kernels use
   ptx-lint --requires k.ptx               the least .version and target, and why
+  ptx-lint --cfg saxpy -o saxpy.svg k.ptx the control flow graph of a kernel
   ptx-lint --explain mul.wide.u32         what an instruction, modifier, directive or rule means
 
 exit status:
@@ -40,6 +41,7 @@ class Options(argparse.Namespace):
     kernels: bool
     threads: int | None
     requires: bool
+    cfg: str | None
     target: str | None
     targets: list[str]
     select: list[str]
@@ -138,8 +140,9 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is printed")
     group.add_argument(
-        "--format", choices=("full", "concise", "json"), default="full",
-        help="full with source lines (default), concise with one line a finding, or json",
+        "--format", choices=("full", "concise", "json", "dot", "svg"), default="full",
+        help="full with source lines (default), concise with one line a finding, or json; "
+        "dot or svg with --cfg",
     )
     group.add_argument("--kernels", action="store_true", help="print the table of kernels")
     group.add_argument(
@@ -149,6 +152,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--requires", action="store_true",
         help="in place of findings: the least .version and target of each file, and what demands them",
+    )
+    group.add_argument(
+        "--cfg", metavar="KERNEL",
+        help="in place of findings: the control flow graph of a kernel or function, in DOT, or as a "
+        "picture with --format svg or -o NAME.svg",
     )
     group.add_argument("--output", "-o", metavar="FILE", help="write the report there")
     group.add_argument(

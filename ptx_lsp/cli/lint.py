@@ -50,6 +50,10 @@ def _run(options: Options) -> int:
     from ptx_lsp.cli.jobs import check_all
     from ptx_lsp.cli.output import write
 
+    if options.cfg is not None:
+        return _graph(options)
+    if options.format in ("dot", "svg"):
+        raise UsageError(f"--format {options.format} is for --cfg")
     settings = _settings(options)
     if options.requires:
         if options.targets:
@@ -142,6 +146,18 @@ def _lines(options: Options, files: Sequence[FileReport]) -> Iterator[str]:
 
         yield ""
         yield from kernel_table(files, painted)
+
+
+def _graph(options: Options) -> int:
+    from ptx_lsp.cli.graph import graph
+    from ptx_lsp.cli.inputs import collect
+    from ptx_lsp.cli.output import write
+    from ptx_lsp.cli.selection import checked_targets
+
+    if options.target is not None:
+        (options.target,) = checked_targets([options.target])
+    write(graph(list(collect(options.paths, options.stdin_filename)), options), options)
+    return NOTHING
 
 
 def _explain(options: Options) -> int:

@@ -1,0 +1,62 @@
+"""`--cfg`: the control flow graph of one kernel or function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ptx_lsp.cli.arguments import Options, UsageError
+from ptx_lsp.cli.details import flow
+from ptx_lsp.cli.flow_dot import dot
+from ptx_lsp.cli.flow_svg import flow_svg
+from ptx_lsp.cli.inputs import Input, InputError, read
+from ptx_lsp.cli.layered import TooLargeError
+from ptx_lsp.cli.selection import did_you_mean
+from ptx_lsp.isa.target import parse_target
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.text import Source
+
+
+def graph(inputs: Sequence[Input], options: Options) -> Iterator[str]:
+    """The lines of the graph that `options.cfg` names, in the format asked for.
+
+    Raises UsageError where no file defines it or several do, one cannot be read, or it is too large.
+    """
+    wanted = options.cfg or ""
+    found: list[tuple[str, Function]] = []
+    names: set[str] = set()
+    for one in inputs:
+        functions = _functions(one, options.target)
+        names.update(functions)
+        if wanted in functions:
+            found.append((one.path, functions[wanted]))
+    if not found:
+        raise UsageError(f"no file defines `{wanted}`{did_you_mean(wanted, names)}")
+    if len(found) > 1:
+        raise UsageError(f"`{wanted}` is defined in {found[0][0]} and {found[1][0]}: give one of them")
+    drawn = flow(found[0][1])
+    if _format(options) == "dot":
+        return dot(drawn)
+    try:
+        return iter(list(flow_svg(drawn)))
+    except TooLargeError as error:
+        raise UsageError(f"`{wanted}` is too large to draw ({error}): ask for --format dot") from error
+
+
+def _format(options: Options) -> str:
+    """What --format says, else the ending of --output."""
+    if options.format in ("dot", "svg"):
+        return options.format
+    if options.format != "full":
+        raise UsageError(f"--cfg is written as dot or svg, not as {options.format}")
+    return "svg" if options.output and Path(options.output).suffix == ".svg" else "dot"
+
+
+def _functions(one: Input, target: str | None) -> dict[str, Function]:
+    try:
+        document = Document.parse(Source(read(one)))
+    except InputError as error:
+        raise UsageError(f"{one.path}: {error}") from error
+    return Module(document, None, parse_target(target) if target else None).definitions
