@@ -20,6 +20,7 @@ examples:
   ptx-lint --targets sm_80,sm_90a k.ptx   what stands in the way on each target?
   ptx-lint --ptxas --kernels k.ptx        ask ptxas as well; print what kernels use
   ptx-lint --requires k.ptx               the least .version and target, and why
+  ptx-lint --report k.html k.ptx          a page on the kernels and the findings
   ptx-lint --cfg saxpy -o saxpy.svg k.ptx the control flow graph of a kernel
   ptx-lint --explain mul.wide.u32         what an instruction, modifier, directive or rule means
 
@@ -42,6 +43,7 @@ class Options(argparse.Namespace):
     threads: int | None
     requires: bool
     cfg: str | None
+    report: str | None
     target: str | None
     targets: list[str]
     select: list[str]
@@ -157,6 +159,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--cfg", metavar="KERNEL",
         help="in place of findings: the control flow graph of a kernel or function, in DOT, or as a "
         "picture with --format svg or -o NAME.svg",
+    )
+    group.add_argument(
+        "--report", metavar="FILE.html",
+        help="write a page as well: figures, occupancy curves, pressure and control flow of each kernel, "
+        "and the findings",
     )
     group.add_argument("--output", "-o", metavar="FILE", help="write the report there")
     group.add_argument(

@@ -36,6 +36,8 @@ class Settings(NamedTuple):
     """Whether to tell what a file needs."""
     kernels: bool = False
     """Whether the figures of kernels are wanted."""
+    details: bool = False
+    """Whether a page is to show them."""
     threads: int | None = None
     """The size of a block where the kernel leaves it open."""
 
@@ -79,6 +81,7 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
         module = Module(document, module, target)
         linting = Linting(module, rules, linting)
         judged.append(_judge(linting, target, settings))
+        settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None
     return FileReport(
         path,
@@ -120,7 +123,7 @@ def _kernels(
         return []
     from ptx_lsp.cli.kernels import kernels
 
-    return kernels(module, measured, settings.threads)
+    return kernels(module, measured, settings.threads, settings.details)
 
 
 def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> Iterable[Reported]:

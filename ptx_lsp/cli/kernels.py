@@ -6,7 +6,7 @@ A kernel whose figures cannot be computed keeps those that can: what goes wrong 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import prod
 
 from analyses import launch_bounds as bounds
@@ -17,6 +17,7 @@ from analyses.occupancy_curves import best_block_size
 from analyses.registers import register_estimate
 from analyses.sources import Level
 from analyses.uniformity import uniformity
+from ptx_lsp.cli.details import details
 from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers, ThreadsSource
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
@@ -30,24 +31,21 @@ _SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 
 
 def kernels(
-    module: Module, measured: Mapping[str, Resources] | None = None, threads: int | None = None
+    module: Module,
+    measured: Mapping[str, Resources] | None = None,
+    threads: int | None = None,
+    with_details: bool = False,
 ) -> list[Kernel]:
     """One row for each kernel that is defined, in order.
 
     `measured` are the figures of ptxas by the name of the kernel; `threads` is the size of a block where
     no `.reqntid` fixes it and no `.maxntid` forbids it.
     """
+    defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
     return [
-        _kernel(module, function, (measured or {}).get(function.name), threads)
-        for function in defined_kernels(module)
+        _kernel(module, function, (measured or {}).get(function.name), threads, with_details)
+        for function in defined
     ]
-
-
-def defined_kernels(module: Module) -> Iterator[Function]:
-    """Those with a name and a body."""
-    for function in module.functions:
-        if function.is_kernel and function.symbol.is_definition and function.name:
-            yield function
 
 
 def resident(kernel: Kernel) -> Resident | None:
@@ -62,7 +60,11 @@ def resident(kernel: Kernel) -> Resident | None:
 
 
 def _kernel(
-    module: Module, function: Function, measured: Resources | None, threads: int | None
+    module: Module,
+    function: Function,
+    measured: Resources | None,
+    threads: int | None,
+    with_details: bool,
 ) -> Kernel:
     start = module.span(function.symbol.place).start
     row = Kernel(
@@ -73,13 +75,14 @@ def _kernel(
         measured=_measured(measured) if measured else None,
     )
     try:
-        return _computed(module, function, row, threads)
+        row = _computed(function, row, threads)
+        return row._replace(details=details(function)) if with_details else row
     except Exception:  # one kernel must not cost the report of a file
         _log.exception("the figures of kernel `%s`", function.name)
         return row
 
 
-def _computed(module: Module, function: Function, row: Kernel, threads: int | None) -> Kernel:
+def _computed(function: Function, row: Kernel, threads: int | None) -> Kernel:
     directives = bounds.directives_of(function)
     size, source = _threads(directives, threads)
     row = row._replace(

@@ -48,7 +48,7 @@ def _run(options: Options) -> int:
         raise UsageError("no PATH given: name files or directories, or `-` for standard input")
     from ptx_lsp.cli.inputs import collect
     from ptx_lsp.cli.jobs import check_all
-    from ptx_lsp.cli.output import write
+    from ptx_lsp.cli.output import write, write_file
 
     if options.cfg is not None:
         return _graph(options)
@@ -58,12 +58,18 @@ def _run(options: Options) -> int:
     if options.requires:
         if options.targets:
             raise UsageError("--requires tells of one target: give --target, not --targets")
+        if options.report is not None:
+            raise UsageError("--report is of findings and kernels: not with --requires")
         settings = settings._replace(rules=frozenset(), ptxas=None, requires=True, kernels=False)
     inputs = list(collect(options.paths, options.stdin_filename))
     if not inputs:
         _complain("warning: there is no *.ptx file below what was given")
     files = check_all(inputs, settings, options.jobs, show_progress=not options.quiet)
     _tell_troubles(files)
+    if options.report is not None:
+        from ptx_lsp.cli.page import page
+
+        write_file(page(files), options.report)
     write(_lines(options, files), options)
     if any(file.error is not None or file.failures for file in files):
         return TROUBLE
@@ -80,7 +86,8 @@ def _settings(options: Options) -> Settings:
     targets = checked_targets([options.target] if options.target is not None else options.targets)
     return Settings(
         names, targets, _ptxas(options), RULE in names,
-        kernels=options.kernels or options.format == "json",
+        kernels=options.kernels or options.format == "json" or options.report is not None,
+        details=options.report is not None,
         threads=options.threads,
     )
 

@@ -21,12 +21,7 @@ def write(lines: Iterable[str], options: Options) -> None:
     A reader that goes away (`| head`) ends it quietly.
     """
     if options.output is not None:
-        try:
-            with Path(options.output).open("w", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(f"{line}\n" for line in lines)
-        except (OSError, ValueError) as error:
-            reason = (isinstance(error, OSError) and error.strerror) or str(error)
-            raise UsageError(f"`{options.output}` cannot be written: {reason}") from error
+        write_file(lines, options.output)
         return
     if not _is_open():
         raise UsageError("standard output is closed")
@@ -36,6 +31,16 @@ def write(lines: Iterable[str], options: Options) -> None:
     except BrokenPipeError:
         # The interpreter flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_file(lines: Iterable[str], path: str) -> None:
+    """Writes lines to a file. Raises UsageError where it cannot be written."""
+    try:
+        with Path(path).open("w", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise UsageError(f"`{path}` cannot be written: {reason}") from error
 
 
 def _is_open() -> bool:

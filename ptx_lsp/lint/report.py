@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
+from ptx_lsp.lint.details import Details
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Fix, Severity
 from ptx_lsp.text import Source, Span
 
@@ -143,6 +144,8 @@ class Kernel(NamedTuple):
     occupancy: Occupancy = Occupancy()
     branches: Branches = Branches()
     measured: Measured | None = None
+    details: Details | None = None
+    """With `--report` only, and for the first target."""
 
 
 Decides: TypeAlias = Literal["ptx_version", "target"]
