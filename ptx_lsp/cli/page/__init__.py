@@ -10,7 +10,7 @@ from ptx_lsp.cli import flow_svg
 from ptx_lsp.cli.page import style
 from ptx_lsp.cli.page.findings import findings
 from ptx_lsp.cli.page.kernel import kernel_section
-from ptx_lsp.cli.page.text import safe
+from ptx_lsp.cli.page.text import number, safe
 from ptx_lsp.lint.report import FileReport, Kernel, count
 
 
@@ -46,16 +46,9 @@ def _by_name(kernels: Sequence[Kernel], anchors: Iterator[str]) -> list[Section]
 def _summary(files: Sequence[FileReport]) -> str:
     counts = count(files)
     kernels = sum(len({(one.name, one.line) for one in file.kernels}) for file in files)
-    told = [_number(kernels, "kernel")]
-    told += [_number(n, _WORDS[severity]) for severity, n in counts.items() if n]
+    told = [number(kernels, "kernel")]
+    told += [number(n, severity) for severity, n in counts.items() if n]
     return ", ".join(told if any(counts.values()) else [*told, "no findings"])
-
-
-_WORDS = {"error": "error", "warning": "warning", "info": "info", "hint": "hint"}
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _overview(sections: Sequence[tuple[FileReport, list[Section]]]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from ptx_lsp.cli.flow_svg import flow_svg
 from ptx_lsp.cli.kernels import resident
 from ptx_lsp.cli.layered import TooLargeError
 from ptx_lsp.cli.page.charts import Chart, Marked, chart
-from ptx_lsp.cli.page.text import safe
+from ptx_lsp.cli.page.text import number, safe
 from ptx_lsp.lint.details import Flow, Pressure
 from ptx_lsp.lint.report import Kernel
 
@@ -137,12 +137,12 @@ def _next_steps(found: Occupancy) -> Iterator[str]:
         less = " and ".join(
             text
             for amount, text in (
-                (step.fewer_registers, f"{step.fewer_registers} registers fewer per thread"),
+                (step.fewer_registers, f"{number(step.fewer_registers, 'register')} fewer per thread"),
                 (step.fewer_shared_bytes, f"{step.fewer_shared_bytes} bytes of shared memory less"),
             )
             if amount
         )
-        blocks = "1 more block" if step.more_blocks == 1 else f"{step.more_blocks} more blocks"
+        blocks = number(step.more_blocks, "more block")
         yield f"<li>{less}: {blocks} per SM ({step.result.percent:.4g} %)</li>"
     left = room(found)
     if found.blocks_per_sm:
@@ -156,7 +156,7 @@ def _next_steps(found: Occupancy) -> Iterator[str]:
 
 
 def _pressure(pressure: Pressure) -> Iterator[str]:
-    if pressure.peak_step is None:
+    if pressure.peak_step is None or not pressure.live:
         return
     peak, line = pressure.units[pressure.peak_step], pressure.lines[pressure.peak_step]
     points = [(float(at), float(units)) for at, units in enumerate(pressure.units)]
@@ -180,7 +180,7 @@ def _pressure(pressure: Pressure) -> Iterator[str]:
         "above is of its machine code.</figcaption></figure>"
     )
     live = pressure.live
-    yield f"<details><summary>{len(live)} registers live at line {line}</summary><div class='live'>"
+    yield f"<details><summary>{number(len(live), 'register')} live at line {line}</summary><div class='live'>"
     for one in live[:_MOST_LIVE]:
         times = f" &times;{one.units}" if one.units > 1 else ""
         yield f'<span>{safe(one.name)} <span class="soft">{safe(one.type)}{times}</span></span>'
@@ -192,7 +192,7 @@ def _pressure(pressure: Pressure) -> Iterator[str]:
 def _flow(flow: Flow) -> Iterator[str]:
     count = len(flow.blocks) - 1
     split = sum(block.turn == "divergent" for block in flow.blocks)
-    told = f"Control flow: {count} blocks, {split} with a divergent branch"
+    told = f"Control flow: {number(count, 'block')}, {split} with a divergent branch"
     try:
         if count > _MOST_BLOCKS:
             raise TooLargeError(f"more than {_MOST_BLOCKS} blocks")

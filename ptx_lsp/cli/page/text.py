@@ -1,4 +1,4 @@
-"""Text of the user as it may stand in HTML."""
+"""Words as they may stand on a page."""
 
 from __future__ import annotations
 
@@ -10,3 +10,8 @@ from ptx_lsp.lint.reporters.style import printable
 def safe(text: str) -> str:
     """Without anything that HTML would take for its own, or that a browser would not show."""
     return escape(printable(text.replace("\t", "    ")))
+
+
+def number(count: int, noun: str) -> str:
+    """`1 kernel`, `2 kernels`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
