@@ -19,8 +19,8 @@ as that costs no blocks on a multiprocessor (`schedule`), and counted:
    ptxas spreads them more. `low` and `high` hold nine of ten kernels.
 6. The launch bounds cap all of it (`launch_bounds`).
 
-The constants (`Calibration`) were found on one half of a set of kernels, by leaving out each source in turn; the error is
-in docs/accuracy.md.
+The constants (`Calibration`) were found on one half of a set of kernels, by leaving out each source in
+turn; the error is in docs/accuracy.md.
 """
 
 from __future__ import annotations

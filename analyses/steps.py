@@ -17,7 +17,7 @@ from ptx_lsp.facts import fact
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Access, Argument, Operand
 from ptx_lsp.isa.resolve import Match, resolve
-from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
@@ -33,6 +33,8 @@ class Step(NamedTuple):
 
     number: int
     node: nodes.Instruction
+    opcode: str
+    """The spelling without its modifiers: `ld`."""
     match: Match | None
     reads: tuple[int, ...]
     writes: tuple[int, ...]
@@ -42,11 +44,6 @@ class Step(NamedTuple):
     @property
     def spelling(self) -> str:
         return self.node.opcode.text
-
-    @property
-    def opcode(self) -> str:
-        """The spelling without its modifiers: `ld`."""
-        return self.node.opcode.text.partition(".")[0]
 
     @property
     def is_guarded(self) -> bool:
@@ -84,29 +81,38 @@ class _Access(NamedTuple):
     pair: Access = "none"
 
 
+class _Shape(NamedTuple):
+    """What instructions of one spelling and with operands of the same kinds have in common."""
+
+    opcode: str
+    match: Match | None
+    accesses: tuple[_Access, ...]
+
+
 class _Reader:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.registers: list[Register] = []
         self.numbers: dict[int, int] = {}
-        self.known: dict[
-            tuple[str, tuple[Argument, ...]], tuple[Match | None, tuple[_Access, ...]]
-        ] = {}
+        self.known: dict[tuple[str, tuple[Argument, ...]], _Shape] = {}
 
     def read(self) -> Steps:
         found = [
-            self.step(number, node)
-            for number, (node, _) in enumerate(self.function.body.instructions)
+            self.step(number, node, given)
+            for number, ((node, _), given) in enumerate(
+                zip(self.function.body.instructions, all_arguments(self.function), strict=True)
+            )
         ]
         return Steps(tuple(found), tuple(self.registers), self.numbers)
 
-    def step(self, number: int, node: nodes.Instruction) -> Step:
-        shape = (node.opcode.text, arguments(self.function, node))
+    def step(self, number: int, node: nodes.Instruction, given: tuple[Argument, ...]) -> Step:
+        shape = (node.opcode.text, given)
         known = self.known.get(shape)
         if known is None:
             match = resolve(shape[0]).match(shape[1])
-            known = self.known[shape] = (match, _accesses(match, len(shape[1])))
-        match, accesses = known
+            opcode = shape[0].partition(".")[0]
+            known = self.known[shape] = _Shape(opcode, match, _accesses(match, len(shape[1])))
+        opcode, match, accesses = known
         reads: list[int] = []
         writes: list[int] = []
         keeps: list[int] = []
@@ -136,7 +142,9 @@ class _Reader:
             keeps = writes
             for name in names_in(node.guard.predicate):
                 guard = self.register(name)
-        return Step(number, node, match, tuple(reads), tuple(writes), tuple(keeps), guard)
+        return Step(
+            number, node, opcode, match, tuple(reads), tuple(writes), tuple(keeps), guard
+        )
 
     def add(self, symbol: Register) -> int:
         index = self.numbers[id(symbol)] = len(self.registers)

@@ -2,9 +2,10 @@
 
     python -m benchmarks.analyses [--lines N ...] [--rounds N]
 
-Every figure is the least of some rounds, in seconds, for an analysis alone, what it stands on being known; `all` is
-their sum, `parse` what precedes them, for comparison. `us/line` is `all` for each line: it grows little
-where the cost is near linear.
+Every figure is the least of some rounds, in seconds, for an analysis alone, what it stands on being
+known; `all` is their sum, `parse` what precedes them. `edit` is one character typed in the middle of the
+kernel, from the edit to everything known again. `us/line` is `all` for each line: it grows little where
+the cost is near linear.
 """
 
 from __future__ import annotations

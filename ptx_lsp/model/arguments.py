@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ptx_lsp.facts import fact
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.model.function import Function
@@ -37,6 +38,12 @@ SELECTOR = re.compile(r"\.(?:b[0-7]{1,4}|h[0-3]{1,4})")
 """A part of a register, or several: what ptxas knows, wherever it may stand."""
 COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
 """Of any vector: ptxas does not look at how many elements there are."""
+
+
+@fact
+def all_arguments(function: Function) -> tuple[tuple[Argument, ...], ...]:
+    """The operands of each instruction of `function`, in order."""
+    return tuple(arguments(function, node) for node, _ in function.body.instructions)
 
 
 def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argument, ...]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ptx_lsp.facts import fact
 from ptx_lsp.isa.verdict import Verdict, judge
-from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
@@ -29,8 +29,9 @@ def checks(function: Function) -> tuple[Check, ...]:
     version, target = module.version, module.target
     verdicts = module.verdicts
     found: list[Check] = []
-    for instruction, _ in function.body.instructions:
-        shape = (instruction.opcode.text, arguments(function, instruction))
+    pairs = zip(function.body.instructions, all_arguments(function), strict=True)
+    for (instruction, _), given in pairs:
+        shape = (instruction.opcode.text, given)
         try:
             verdict = verdicts[shape]
         except KeyError:

@@ -26,7 +26,8 @@ section.kernel { border: 1px solid var(--rule); border-radius: 8px; padding: 4px
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100% }
 th, td { padding: 5px 10px; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap }
 th { font-weight: 600; color: var(--soft); font-size: 13px }
-th.name, td.name { text-align: left } th.name { width: 45% } td.name { white-space: normal; overflow-wrap: anywhere;
+th.name, td.name { text-align: left } th.name { width: 45% }
+td.name { white-space: normal; overflow-wrap: anywhere;
   min-width: 12em }
 dl.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: 8px;
   margin: 12px 0 }
