@@ -119,7 +119,7 @@ def register_estimate(
     return RegisterEstimate(
         min(peak, cap),
         min(used, cap),
-        max(_LEAST_USED, int(used * _LOW)),
+        min(max(_LEAST_USED, int(used * _LOW)), cap),
         min(round(used * _HIGH), cap),
     )
 
