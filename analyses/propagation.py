@@ -163,7 +163,7 @@ class _Propagation:
                 self.escape(value, blocks, level, block)
 
     def made_in(self, blocks: frozenset[int], level: int, *, escaping: bool) -> Iterator[int]:
-        """The values made in some blocks, once for each level."""
+        """The values made in some blocks that are not always the same, once for each level."""
         if (blocks, level, escaping) in self.done:
             return
         self.done.add((blocks, level, escaping))
@@ -171,7 +171,8 @@ class _Propagation:
             for join in self.values.joins_of[block]:
                 yield join.value
             for number in self.cfg.blocks[block].steps:
-                yield from self.values.of[number].writes
+                if self.plans[number].inputs or self.plans[number].floor != Level.GRID:
+                    yield from self.values.of[number].writes
 
     def escape(self, value: int, blocks: frozenset[int], level: int, branch: int) -> None:
         outside = [use for use in self.uses[value] if self.block_of_use(use) not in blocks]

@@ -5,6 +5,7 @@
 2. A join of values is as its inputs. Behind a branch whose threads may go different ways it is also no
    better than the branch (`splits.py`), and so is a value that escapes from a loop which they leave at
    different times, where it is read outside, and all that is made in blocks where they are out of step.
+   What depends on nothing (a number, a parameter of a kernel) is the same at all times.
 3. The level of `bra` and `brx` is that of their guard and index, of `call` that of its guard and of the
    register that it goes through. `ret` and `exit` are also no better than the branches that decide whether
    they are reached: not all threads leave there together.
