@@ -139,13 +139,13 @@ class Uniformity:
             if self.levels[value] < level:  # it escapes
                 for blocks, worse, branch in self.escapes.get(value, ()):
                     if block not in blocks and worse == level:
-                        text = f"threads leave the loop that makes `{self.name(value)}` at different times"
-                        yield from self._of_branch(branch, text, seen)
+                        yield from self._of_branch(branch, self._left(value), seen)
                         return
             number = self.values.origins[value]
             cause = self.causes.get(value, Cause())
             if cause.block != NONE:
-                text = f"decides what `{self.name(value)}` holds"
+                holds = f"decides what `{self.name(value)}` holds"
+                text = holds if cause.value == NONE else self._left(cause.value)
                 yield from self._of_branch(cause.block, text, seen)
                 return
             if cause.value == NONE:
@@ -156,6 +156,9 @@ class Uniformity:
                 yield Reason(number, f"`{self.name(value)}` depends on `{self.name(cause.value)}`")
             block = self.values.block_of(value)
             value = cause.value
+
+    def _left(self, value: int) -> str:
+        return f"threads leave the loop that makes `{self.name(value)}` at different times"
 
     def _of_branch(self, block: int, text: str, seen: set[int]) -> Iterator[Reason]:
         number = self.values.cfg.blocks[block].end - 1

@@ -1,6 +1,6 @@
 """No branch called uniform ever splits a warp: random control flow, run for eight lanes.
 
-The programs have additions, comparisons, predicated writes and branches anywhere. They run in two ways:
+The programs have additions, comparisons, loads, predicated writes and branches anywhere. They run in two ways:
 threads that a branch parts meet at its reconvergence point, or as soon as they come to the same block, the
 earliest in the text order of control flow first.
 """
@@ -60,8 +60,10 @@ def _instruction(random: Random) -> str:
         return f"{guard}add.u32 {target}, {target}, {random.choice(('1', '1', '2', other))};"
     if kind < 0.6:
         return f"{guard}mov.u32 {target}, {random.choice(('1', '5', other))};"
+    if kind < 0.68:
+        return f"{guard}ld.global.u32 {target}, [64];"
     compare = random.choice(("lt", "eq", "gt"))
-    if kind < 0.75:
+    if kind < 0.8:
         return f"{guard}setp.{compare}.u32 p0, {random.choice(('r0', target))}, {other};"
     return f"setp.{compare}.u32 p1, {target}, {random.choice((str(random.randrange(12)), other))};"
 
@@ -77,6 +79,7 @@ class _Warp:
         self.lanes: list[Lane] = [{"%tid.x": lane} for lane in LANES]
         self.wrong: list[str] = []
         self.divided = 0
+        self.time = 0
 
     def block(self, number: int, active: list[int]) -> dict[int, list[int]]:
         """Runs one block for some lanes; where each goes then."""
@@ -84,9 +87,10 @@ class _Warp:
         for index in block.steps:
             step = self.steps.steps[index]
             self.check_reads(step, active)
+            self.time += 1
             if step.opcode not in ("bra", "ret"):
                 for lane in active:
-                    _run(step, self.lanes[lane])
+                    _run(step, self.lanes[lane], self.time)
                 self.check_writes(step, active)
         ways: dict[int, list[int]] = {}
         for lane in active:
@@ -137,8 +141,12 @@ def _is_done(step: Step, lane: Lane) -> bool:
     return guard is None or bool(lane[_text(guard.predicate)]) is not guard.negated
 
 
-def _run(step: Step, lane: Lane) -> None:
+def _run(step: Step, lane: Lane, time: int) -> None:
+    """Memory holds another value each time that it is loaded."""
     if not _is_done(step, lane):
+        return
+    if step.opcode == "ld":
+        lane[_text(step.node.operands[0])] = time % 7
         return
     target, *sources = map(_text, step.node.operands)
     values = [lane[text] if text in lane else int(text) for text in sources]
@@ -202,6 +210,9 @@ def test_nothing_uniform_splits(seed: int) -> None:
             run(warp)
             assert not warp.wrong, text
             divided += warp.divided
-        uniform += sum(level is not Level.DIVERGENT for level in uniformity(function).branches.values())
+        known = uniformity(function)
+        for block, level in known.branches.items():
+            assert level is Level.GRID or known.reasons(known.values.cfg.blocks[block].end - 1), text
+        uniform += sum(level is not Level.DIVERGENT for level in known.branches.values())
     assert divided > 5
     assert uniform > 5
