@@ -2,7 +2,8 @@
 
     python -m tests.oracle.llvm_uniformity                        the files beside this one
     python -m tests.oracle.llvm_uniformity FOLDER|FILE ...        others; of a folder all `*.ptx` in it
-    python -m tests.oracle.llvm_uniformity --update               records LLVM's verdicts
+    python -m tests.oracle.llvm_uniformity --random 2000          so many random kernels
+    python -m tests.oracle.llvm_uniformity --update               records LLVM's verdicts on our files
 
 `opt-22` (Debian's package llvm-22) is asked, or the program that $LLVM_OPT names. What a file becomes for
 it is told in `llvm_skeleton.py`.
@@ -19,9 +20,13 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
+from analyses.dominance import dominance
 from ptx_lsp.model.module import Module
+from tests.analyses.blocks import HEADER
+from tests.analyses.random_kernels import program
 from tests.oracle import branches, corpus
 from tests.oracle.branches import Branch, Recorded
 from tests.oracle.llvm_skeleton import DECLARATIONS, skeleton
@@ -34,7 +39,7 @@ _COLUMNS = ("branches", "both", "only LLVM", "only we", "neither")
 class Compared(NamedTuple):
     """A branch, and whether LLVM holds it uniform."""
 
-    path: Path
+    file: str
     branch: Branch
     by_llvm: bool
 
@@ -46,9 +51,9 @@ class Compared(NamedTuple):
         return "only LLVM" if self.by_llvm else "only we" if ours else "neither"
 
 
-def compare(path: Path, tool: str) -> Iterator[Compared]:
+def compare(file: str, text: str, tool: str) -> Iterator[Compared]:
     """All branches of the functions of one file."""
-    functions = branches.defined(Module.parse(path.read_text(errors="replace")))
+    functions = branches.defined(Module.parse(text))
     found = [list(branches.branches_of(function)) for function in functions]
     wanted = {f"f{index}": functions[index] for index, one in enumerate(found) if one}
     divergent = _divergent(
@@ -56,7 +61,7 @@ def compare(path: Path, tool: str) -> Iterator[Compared]:
     )
     for index, those in enumerate(found):
         for branch in those:
-            yield Compared(path, branch, (f"f{index}", f"b{branch.block}") not in divergent)
+            yield Compared(file, branch, (f"f{index}", f"b{branch.block}") not in divergent)
 
 
 def _divergent(text: str, tool: str) -> set[tuple[str, str]]:
@@ -85,41 +90,49 @@ def find() -> str | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--update", action="store_true", help="record what LLVM says of our files")
+    parser.add_argument("--random", type=int, default=0, help="so many random kernels")
     parser.add_argument("paths", nargs="*", type=Path)
     options = parser.parse_args()
     tool = find()
     if tool is None:
         parser.error("no opt-22 at hand")
-    paths: list[Path] = options.paths or corpus.files()
+    texts = _random(options.random) if options.random else _files(options.paths or corpus.files())
     rows: list[Compared] = []
     table: dict[str, Counter[str]] = defaultdict(Counter)
-    for path, name in _files(paths):
-        found = list(compare(path, tool))
-        rows += found
-        for row in found:
+    for name, file, text in texts:
+        for row in compare(file, text, tool):
+            rows.append(row)
             for key in (name, "all"):
                 table[key].update(("branches", row.column))
-    for row in rows:
-        if row.column == "only LLVM":
-            level = row.branch.level.name.lower()
-            print(f"{row.path.name}:{row.branch.line}: {level}: {row.branch.because}")
+            if row.column == "only LLVM":
+                branch = row.branch
+                print(f"{file}:{branch.line}: {branch.level.name.lower()}: {branch.because}")
     print(f"{'':24}", *(f"{column:>10}" for column in _COLUMNS))
-    for name, counts in table.items():
+    for name, counts in sorted(table.items()):
         print(f"{name:24}", *(f"{counts[column]:10}" for column in _COLUMNS))
     if options.update:
-        branches.write(RECORDED, [_record(row) for row in rows if row.path in corpus.files()])
+        branches.write(RECORDED, [_record(row) for row in rows])
     return 0
 
 
 def _record(row: Compared) -> Recorded:
-    return Recorded(row.path.name, row.branch.line, "uniform" if row.by_llvm else "divergent")
+    return Recorded(row.file, row.branch.line, "uniform" if row.by_llvm else "divergent")
 
 
-def _files(paths: list[Path]) -> Iterator[tuple[Path, str]]:
+def _files(paths: list[Path]) -> Iterator[tuple[str, str, str]]:
     """Each file with the name of its row in the table: its folder, or the first word of its name."""
     for path in paths:
         for file in sorted(path.rglob("*.ptx")) if path.is_dir() else [path]:
-            yield file, path.name if path.is_dir() else file.name.partition("_")[0]
+            name = path.name if path.is_dir() else file.name.partition("_")[0]
+            yield name, file.name, file.read_text(errors="replace")
+
+
+def _random(count: int) -> Iterator[tuple[str, str, str]]:
+    """Random kernels; those with an irreducible graph apart."""
+    for seed in range(count):
+        text = HEADER + program(Random(seed))
+        found = dominance(Module.parse(text).functions[0])
+        yield "irreducible" if found.is_irreducible else "reducible", f"random {seed}", text
 
 
 if __name__ == "__main__":
