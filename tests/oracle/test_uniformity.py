@@ -8,6 +8,8 @@ from ptx_lsp.model.module import Module
 from tests.oracle import branches, corpus
 from tests.oracle.branches import Branch
 from tests.oracle.llvm_uniformity import RECORDED as BY_LLVM
+from tests.oracle.sass_uniformity import HELD, UNIFORM
+from tests.oracle.sass_uniformity import RECORDED as BY_PTXAS
 
 Place = tuple[str, int]
 """The name of a file and a line."""
@@ -32,3 +34,15 @@ def test_what_llvm_proves_uniform_is_uniform() -> None:
     proved = [row for row in branches.read(BY_LLVM) if row.verdict == "uniform"]
     assert len(proved) > 40
     assert not [row for row in proved if not known()[row.file, row.line].level.is_uniform]
+
+
+def test_what_ptxas_holds_divergent_is_not_uniform() -> None:
+    held = [row for row in branches.read(BY_PTXAS) if row.verdict == HELD]
+    assert len(held) >= 50
+    assert not [row for row in held if known()[row.file, row.line].level.is_uniform]
+
+
+def test_what_the_uniform_datapath_does_is_uniform() -> None:
+    done = [row for row in branches.read(BY_PTXAS) if row.verdict == UNIFORM]
+    assert done
+    assert not [row for row in done if not known()[row.file, row.line].level.is_uniform]
