@@ -1,8 +1,8 @@
 """No branch called uniform ever splits a warp: random control flow, run for eight lanes.
 
 The programs have additions, comparisons, loads, predicated writes and branches anywhere. They run in two
-ways: threads that a branch parts meet at its reconvergence point, or as soon as they come to the same block, the
-earliest in the text order of control flow first.
+ways: threads that a branch parts meet at its reconvergence point, or as soon as they come to the same
+block, the earliest in the text order of control flow first.
 """
 
 from __future__ import annotations
