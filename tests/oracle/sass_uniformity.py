@@ -5,7 +5,8 @@
     python -m tests.oracle.sass_uniformity --update               records what ptxas does with our files
 
 1. A branch that ptxas holds possibly divergent stands behind `BSSY`: *held*. That is read only where no place
-   that another branch goes to lies between the two. Where a barrier follows, ptxas does without `BSSY`.
+   that another branch goes to lies between the two, and no other branch before `BSYNC`, as `BSSY` may be there
+   for that one. Where a barrier follows, ptxas does without `BSSY`.
 2. A branch that is done by the uniform datapath (`BRA.U`, `@UP0 BRA`; sm_90 and later) is *uniform*.
 3. Each file is compiled for its own target and, if it has no suffix, for sm_120. `.uni`, which ptxas
    believes, is taken away, and so is `.loc`, so that lines are those of the PTX text (`-lineinfo`).
@@ -24,6 +25,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ptx_lsp import ptxas
@@ -39,6 +41,17 @@ _INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?(?P<guard>U?P\w+)\s+)?(?P
 _LABEL = re.compile(r"(\.L_x_\d+):")
 _TARGET = re.compile(r"\bBRA(?!\.DIV|\.CONV)[^;]*\((\.L_x_\d+)\)")
 _CONDITION = re.compile(r"\s*!?(U?P\d)")
+
+
+@dataclass
+class _Region:
+    """What lies between `BSSY` and `BSYNC` of one barrier: the lines of its branches that stand in no inner
+    one, and whether the first can be reached from `BSSY` alone.
+    """
+
+    name: str
+    lines: list[int] = field(default_factory=list[int])
+    is_straight: bool = True
 
 
 def judged(text: str, tool: Path, disassembler: str) -> Iterator[tuple[int, str]]:
@@ -65,24 +78,38 @@ def _run(command: list[str]) -> bool:
 def _branches(listing: str) -> Iterator[tuple[int, str]]:
     targets = set(_TARGET.findall(listing))
     line = 0
-    is_open = False
+    open_regions: list[_Region] = []
     for text in listing.splitlines():
         if match := _LINE.search(text):
             line = int(match[1])
         elif match := _LABEL.match(text):
-            is_open = is_open and match[1] not in targets
+            if match[1] in targets:
+                for region in open_regions:
+                    region.is_straight = region.is_straight and bool(region.lines)
         elif match := _INSTRUCTION.search(text):
             opcode = match["opcode"]
-            if opcode.startswith(("BSSY", "BSYNC")):
-                is_open = opcode.startswith("BSSY")
+            name = match["rest"].split(",")[0].strip()
+            if opcode.startswith("BSSY"):
+                open_regions.append(_Region(name))
+            elif opcode.startswith("BSYNC"):
+                yield from _held(open_regions, name)
             elif opcode.partition(".")[0] == "BRA" and not opcode.endswith((".DIV", ".CONV")):
                 operand = _CONDITION.match(match["rest"])
                 condition = match["guard"] or (operand[1] if operand else "")
                 if condition.startswith("U") or ".U" in opcode:
                     yield line, UNIFORM
-                elif condition and is_open:
-                    yield line, HELD
-                is_open = is_open and not condition
+                if condition and open_regions:
+                    open_regions[-1].lines.append(line)
+
+
+def _held(open_regions: list[_Region], name: str) -> Iterator[tuple[int, str]]:
+    """Closes a region; the line of its branch, if it has but one."""
+    while open_regions:
+        region = open_regions.pop()
+        if region.name == name:
+            if region.is_straight and len(region.lines) == 1:
+                yield region.lines[0], HELD
+            return
 
 
 def find() -> str | None:
