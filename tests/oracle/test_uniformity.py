@@ -38,7 +38,7 @@ def test_what_llvm_proves_uniform_is_uniform() -> None:
 
 def test_what_ptxas_holds_divergent_is_not_uniform() -> None:
     held = [row for row in branches.read(BY_PTXAS) if row.verdict == HELD]
-    assert len(held) >= 50
+    assert len(held) > 20
     assert not [row for row in held if known()[row.file, row.line].level.is_uniform]
 
 
