@@ -5,8 +5,8 @@
     python -m tests.oracle.sass_uniformity --update               records what ptxas does with our files
 
 1. A branch that ptxas holds possibly divergent stands behind `BSSY`: *held*. That is read only where no place
-   that another branch goes to lies between the two, and no other branch before `BSYNC`, as `BSSY` may be there
-   for that one. Where a barrier follows, ptxas does without `BSSY`.
+   that another branch goes to lies between the two, and no other branch before `BSYNC`, as `BSSY` may be
+   there for that one. Where a barrier follows, ptxas does without `BSSY`.
 2. A branch that is done by the uniform datapath (`BRA.U`, `@UP0 BRA`; sm_90 and later) is *uniform*.
 3. Each file is compiled for its own target and, if it has no suffix, for sm_120. `.uni`, which ptxas
    believes, is taken away, and so is `.loc`, so that lines are those of the PTX text (`-lineinfo`).
