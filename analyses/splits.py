@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import NamedTuple
 
 from analyses.cfg import Cfg
@@ -59,13 +60,13 @@ class Splits:
         ways = frozenset(region | {block})
         loops = self.loops_of[block]
         left = [loop for loop in loops if meeting not in loop.blocks or not region <= loop.blocks]
-        escapes = [loop.blocks for loop in left if not self._is_left_with(loop, left, ways, meeting, block)]
+        escapes = self._escapes(block, [loop.blocks for loop in left], ways - {meeting}, meeting)
         for loop in loops:
             if meeting not in loop.blocks or meeting == loop.head:
                 continue
             if loop.head in region or (loop.head == block and self._comes_back(block, region)):
                 tangled.append(ways)
-        return Split(frozenset(joins), tuple(escapes), tuple(tangled))
+        return Split(frozenset(joins), escapes, tuple(tangled))
 
     def _ways(self, block: int) -> tuple[set[int], set[int], int]:
         """The joins, the blocks on the ways until the threads meet, and where they do.
@@ -107,24 +108,22 @@ class Splits:
                     heappush(waiting, (turn_of, position[target], target))
         return joins, region, end
 
-    def _is_left_with(
-        self, loop: Loop, left: list[Loop], ways: frozenset[int], meeting: int, block: int
-    ) -> bool:
-        """Whether an outer loop is left with `loop`, in such a way that values need not escape from it."""
-        outside = [
-            other.blocks
-            for other in left
-            if loop.blocks < other.blocks and meeting not in other.blocks
-        ]
-        if not outside or self.knots:
-            return False
-        between = min(outside, key=len) - loop.blocks
-        coming = [
-            target
-            for target in self.cfg.blocks[block].successors
-            if target in ways and not between.isdisjoint(self._from(target, ways - {meeting}))
-        ]
-        return len(coming) < 2
+    def _escapes(
+        self, block: int, left: list[frozenset[int]], ways: frozenset[int], meeting: int
+    ) -> tuple[frozenset[int], ...]:
+        """The loops that values escape from, among those that are left (3)."""
+        if len(left) < 2 or self.knots:
+            return tuple(left)
+        nested = sorted(left, key=len)
+        targets = [target for target in self.cfg.blocks[block].successors if target in ways]
+        reached = [self._from(target, ways) for target in targets]
+        found = [nested[-1]]
+        for inner, outer in pairwise(nested):
+            between = outer - inner
+            coming = sum(not between.isdisjoint(one) for one in reached)
+            if coming > 1 or meeting in outer:
+                found.append(inner)
+        return tuple(found)
 
     def _from(self, start: int, within: frozenset[int]) -> set[int]:
         """What can be reached from a block without leaving some blocks."""
