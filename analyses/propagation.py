@@ -15,11 +15,16 @@ Escapes = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
 
 
 class Cause(NamedTuple):
-    """Why a value has its level: another value, a branch (by its block), or what `text` says."""
+    """Why a value has its level: another value, a branch (by its block), or what `text` says; with a value
+    and a branch, what that branch does to the other value outside of its loop.
+    """
 
     value: int = NONE
     block: int = NONE
     text: str = ""
+
+
+_NOTHING = Cause()
 
 
 class Propagated(NamedTuple):
@@ -101,9 +106,10 @@ class _Propagation:
         if made:
             level, cause = self.worst(plan.inputs, block)
             if plan.floor > level:
-                level, cause = plan.floor, NONE
+                level, cause = plan.floor, Cause(text=plan.text)
             for value in made:
-                self.lower(value, level, cause, number)
+                if level > self.levels[value]:
+                    self.set(value, level, cause)
             if plan.second != NONE and plan.second_floor > self.levels[plan.second]:
                 text = "differs from lane to lane"
                 self.set(plan.second, plan.second_floor, Cause(text=text))
@@ -116,27 +122,22 @@ class _Propagation:
     def join(self, value: int) -> None:
         join = self.values.joins[value]
         level, cause = self.worst(join.inputs, join.block)
-        self.lower(value, level, cause, NONE)
+        if level > self.levels[value]:
+            self.set(value, level, cause)
 
-    def worst(self, inputs: tuple[int, ...], block: int) -> tuple[int, int]:
-        """The worst level among values that `block` reads, and the value that has it."""
-        worst, cause = 0, NONE
+    def worst(self, inputs: tuple[int, ...], block: int) -> tuple[int, Cause]:
+        """The worst level among values that `block` reads, and why."""
+        worst, cause, through = 0, NONE, NONE
         levels, escapes = self.levels, self.escapes
         for value in inputs:
-            level = levels[value]
+            level, branch = levels[value], NONE
             if value in escapes:
-                for blocks, worse, _ in escapes[value]:
+                for blocks, worse, source in escapes[value]:
                     if worse > level and block not in blocks:
-                        level = worse
+                        level, branch = worse, source
             if level > worst:
-                worst, cause = level, value
-        return worst, cause
-
-    def lower(self, value: int, level: int, cause: int, number: int) -> None:
-        """Makes a value as bad as `level`, because of another or of its own step."""
-        if level > self.levels[value]:
-            text = self.plans[number].text if cause == NONE and number != NONE else ""
-            self.set(value, level, Cause(cause, text=text))
+                worst, cause, through = level, value, branch
+        return worst, Cause(cause, through) if worst else _NOTHING
 
     def set(self, value: int, level: int, cause: Cause) -> None:
         self.levels[value] = level
@@ -163,7 +164,9 @@ class _Propagation:
                 self.escape(value, blocks, level, block)
 
     def made_in(self, blocks: frozenset[int], level: int, *, escaping: bool) -> Iterator[int]:
-        """The values made in some blocks, once for each level."""
+        """The values made in some blocks that may be others at another time, once for each level: joins,
+        and what is not as its inputs alone. Of what is as its inputs alone, only what escapes.
+        """
         if (blocks, level, escaping) in self.done:
             return
         self.done.add((blocks, level, escaping))
@@ -171,7 +174,9 @@ class _Propagation:
             for join in self.values.joins_of[block]:
                 yield join.value
             for number in self.cfg.blocks[block].steps:
-                yield from self.values.of[number].writes
+                plan = self.plans[number]
+                if plan.floor != Level.GRID or (escaping and plan.inputs):
+                    yield from self.values.of[number].writes
 
     def escape(self, value: int, blocks: frozenset[int], level: int, branch: int) -> None:
         outside = [use for use in self.uses[value] if self.block_of_use(use) not in blocks]

@@ -6,7 +6,8 @@
 2. A block at which two such ways meet that have had no block in common is a *join* of the split: a value
    that depends on the way differs there.
 3. When some threads leave a loop and others go on in it, values made in the loop are of different rounds
-   for threads outside of it: they *escape* from its blocks.
+   for threads outside of it: they *escape* from its blocks. Where they leave an outer loop at once, and only
+   those that went one way can come to blocks between the two, values escape from the outer loop alone.
 4. When some threads begin another round of a loop before they meet the others within it, the blocks on
    their ways are *tangled*: threads go through them out of step, and whatever is made there may differ.
 5. So is a part of the graph that runs into itself at several blocks (irreducible), if it is split or
@@ -21,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import NamedTuple
 
 from analyses.cfg import Cfg
@@ -55,16 +57,16 @@ class Splits:
     def _split(self, block: int) -> Split:
         joins, region, meeting = self._ways(block)
         tangled = [knot for knot in self.knots if block in knot or not knot.isdisjoint(joins)]
-        escapes: list[frozenset[int]] = []
         ways = frozenset(region | {block})
-        for loop in self.loops_of[block]:
-            if meeting not in loop.blocks or not region <= loop.blocks:
-                escapes.append(loop.blocks)
+        loops = self.loops_of[block]
+        left = [loop for loop in loops if meeting not in loop.blocks or not region <= loop.blocks]
+        escapes = self._escapes(block, [loop.blocks for loop in left], ways - {meeting}, meeting)
+        for loop in loops:
             if meeting not in loop.blocks or meeting == loop.head:
                 continue
             if loop.head in region or (loop.head == block and self._comes_back(block, region)):
                 tangled.append(ways)
-        return Split(frozenset(joins), tuple(escapes), tuple(tangled))
+        return Split(frozenset(joins), escapes, tuple(tangled))
 
     def _ways(self, block: int) -> tuple[set[int], set[int], int]:
         """The joins, the blocks on the ways until the threads meet, and where they do.
@@ -105,6 +107,34 @@ class Splits:
                     turn_of = turn + (position[target] <= position[here])
                     heappush(waiting, (turn_of, position[target], target))
         return joins, region, end
+
+    def _escapes(
+        self, block: int, left: list[frozenset[int]], ways: frozenset[int], meeting: int
+    ) -> tuple[frozenset[int], ...]:
+        """The loops that values escape from, among those that are left (3)."""
+        if len(left) < 2 or self.knots:
+            return tuple(left)
+        nested = sorted(left, key=len)
+        targets = [target for target in self.cfg.blocks[block].successors if target in ways]
+        reached = [self._from(target, ways) for target in targets]
+        found = [nested[-1]]
+        for inner, outer in pairwise(nested):
+            between = outer - inner
+            coming = sum(not between.isdisjoint(one) for one in reached)
+            if coming > 1 or meeting in outer:
+                found.append(inner)
+        return tuple(found)
+
+    def _from(self, start: int, within: frozenset[int]) -> set[int]:
+        """What can be reached from a block without leaving some blocks."""
+        found = {start}
+        waiting = [start]
+        while waiting:
+            for target in self.cfg.blocks[waiting.pop()].successors:
+                if target in within and target not in found:
+                    found.add(target)
+                    waiting.append(target)
+        return found
 
     def _comes_back(self, block: int, region: set[int]) -> bool:
         """Whether a way leads back to `block` before the threads meet."""

@@ -5,6 +5,7 @@
 2. A join of values is as its inputs. Behind a branch whose threads may go different ways it is also no
    better than the branch (`splits.py`), and so is a value that escapes from a loop which they leave at
    different times, where it is read outside, and all that is made in blocks where they are out of step.
+   What depends on nothing (a number, a parameter of a kernel) is the same at all times.
 3. The level of `bra` and `brx` is that of their guard and index, of `call` that of its guard and of the
    register that it goes through. `ret` and `exit` are also no better than the branches that decide whether
    they are reached: not all threads leave there together.
@@ -138,13 +139,13 @@ class Uniformity:
             if self.levels[value] < level:  # it escapes
                 for blocks, worse, branch in self.escapes.get(value, ()):
                     if block not in blocks and worse == level:
-                        text = f"threads leave the loop that makes `{self.name(value)}` at different times"
-                        yield from self._of_branch(branch, text, seen)
+                        yield from self._of_branch(branch, self._left(value), seen)
                         return
             number = self.values.origins[value]
             cause = self.causes.get(value, Cause())
             if cause.block != NONE:
-                text = f"decides what `{self.name(value)}` holds"
+                holds = f"decides what `{self.name(value)}` holds"
+                text = holds if cause.value == NONE else self._left(cause.value)
                 yield from self._of_branch(cause.block, text, seen)
                 return
             if cause.value == NONE:
@@ -155,6 +156,9 @@ class Uniformity:
                 yield Reason(number, f"`{self.name(value)}` depends on `{self.name(cause.value)}`")
             block = self.values.block_of(value)
             value = cause.value
+
+    def _left(self, value: int) -> str:
+        return f"threads leave the loop that makes `{self.name(value)}` at different times"
 
     def _of_branch(self, block: int, text: str, seen: set[int]) -> Iterator[Reason]:
         number = self.values.cfg.blocks[block].end - 1

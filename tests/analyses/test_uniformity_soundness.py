@@ -1,8 +1,8 @@
 """No branch called uniform ever splits a warp: random control flow, run for eight lanes.
 
-The programs have additions, comparisons, predicated writes and branches anywhere. They run in two ways:
-threads that a branch parts meet at its reconvergence point, or as soon as they come to the same block, the
-earliest in the text order of control flow first.
+The programs have additions, comparisons, loads, predicated writes and branches anywhere. They run in two
+ways: threads that a branch parts meet at its reconvergence point, or as soon as they come to the same
+block, the earliest in the text order of control flow first.
 """
 
 from __future__ import annotations
@@ -19,51 +19,13 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 from tests.analyses.blocks import HEADER
+from tests.analyses.random_kernels import program
 
 LANES = range(8)
-REGISTERS = 5
 STEPS = 400
 """How many blocks are run of a program that does not end by itself."""
 
 Lane = dict[str, int]
-
-
-def program(random: Random) -> str:
-    """Blocks of a few instructions each, with jumps to any of them."""
-    count = random.randint(3, 9)
-    lines = [f".entry k()\n{{\n.reg .u32 r<{REGISTERS}>;\n.reg .pred p<2>;"]
-    lines += [f"mov.u32 r{i}, {i or '%tid.x'};" for i in range(REGISTERS)]
-    lines += ["setp.lt.u32 p0, r0, 3;", "setp.lt.u32 p1, r1, 3;"]
-    for block in range(count):
-        lines.append(f"B{block}:")
-        lines += [_instruction(random) for _ in range(random.randint(0, 3))]
-        kind = random.random()
-        near = min(block + random.choice((1, 1, 2, 3)), count - 1)
-        target = near if random.random() < 0.6 else random.randrange(count)
-        guard = f"@{random.choice(('', '!'))}p{random.randrange(2)}"
-        if kind < 0.65:
-            lines.append(f"{guard} bra B{target};")
-        elif kind < 0.75:
-            lines.append(f"bra B{target};")
-        elif kind < 0.82:
-            lines.append(f"{guard} ret;")
-    lines += [f"add.u32 r0, r0, r{i};" for i in range(1, REGISTERS)]  # reads them all
-    return "\n".join([*lines, "ret;\n}\n"])
-
-
-def _instruction(random: Random) -> str:
-    """`r0` is the lane all the time; `p0` is mostly divergent, `p1` as uniform as the counters."""
-    guard = random.choice(("", "", "", "", "@p0 ", "@!p1 "))
-    target, other = (f"r{random.randrange(1, REGISTERS)}" for _ in range(2))
-    kind = random.random()
-    if kind < 0.5:
-        return f"{guard}add.u32 {target}, {target}, {random.choice(('1', '1', '2', other))};"
-    if kind < 0.6:
-        return f"{guard}mov.u32 {target}, {random.choice(('1', '5', other))};"
-    compare = random.choice(("lt", "eq", "gt"))
-    if kind < 0.75:
-        return f"{guard}setp.{compare}.u32 p0, {random.choice(('r0', target))}, {other};"
-    return f"setp.{compare}.u32 p1, {target}, {random.choice((str(random.randrange(12)), other))};"
 
 
 class _Warp:
@@ -77,6 +39,7 @@ class _Warp:
         self.lanes: list[Lane] = [{"%tid.x": lane} for lane in LANES]
         self.wrong: list[str] = []
         self.divided = 0
+        self.time = 0
 
     def block(self, number: int, active: list[int]) -> dict[int, list[int]]:
         """Runs one block for some lanes; where each goes then."""
@@ -84,9 +47,10 @@ class _Warp:
         for index in block.steps:
             step = self.steps.steps[index]
             self.check_reads(step, active)
+            self.time += 1
             if step.opcode not in ("bra", "ret"):
                 for lane in active:
-                    _run(step, self.lanes[lane])
+                    _run(step, self.lanes[lane], self.time)
                 self.check_writes(step, active)
         ways: dict[int, list[int]] = {}
         for lane in active:
@@ -137,8 +101,12 @@ def _is_done(step: Step, lane: Lane) -> bool:
     return guard is None or bool(lane[_text(guard.predicate)]) is not guard.negated
 
 
-def _run(step: Step, lane: Lane) -> None:
+def _run(step: Step, lane: Lane, time: int) -> None:
+    """Memory holds another value each time that it is loaded."""
     if not _is_done(step, lane):
+        return
+    if step.opcode == "ld":
+        lane[_text(step.node.operands[0])] = time % 7
         return
     target, *sources = map(_text, step.node.operands)
     values = [lane[text] if text in lane else int(text) for text in sources]
@@ -202,6 +170,9 @@ def test_nothing_uniform_splits(seed: int) -> None:
             run(warp)
             assert not warp.wrong, text
             divided += warp.divided
-        uniform += sum(level is not Level.DIVERGENT for level in uniformity(function).branches.values())
+        known = uniformity(function)
+        for block, level in known.branches.items():
+            assert level is Level.GRID or known.reasons(known.values.cfg.blocks[block].end - 1), text
+        uniform += sum(level is not Level.DIVERGENT for level in known.branches.values())
     assert divided > 5
     assert uniform > 5
