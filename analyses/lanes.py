@@ -37,13 +37,57 @@ _ROUNDS = 4
 class LanesOfValues:
     """The lanes of the values of a function that integer arithmetic makes."""
 
+    function: Function
     uniformity: Uniformity
+    shape: Size
+    is_first: bool
+    """Whether of the first warp of a block alone."""
     known: dict[int, Lanes]
-    data: frozenset[int]
+    data: set[int]
 
     def of(self, value: int) -> Lanes | None:
         """None where the offsets are not known."""
         return self.known.get(value)
+
+    def operand(self, step: Step, operand: nodes.Operand) -> Lanes | None:
+        """What a step reads; None where the offsets are not known."""
+        number = literal(operand)
+        if number is not None:
+            return constant(number)
+        component = ""
+        if isinstance(operand, nodes.Member) and operand.components:
+            component = operand.components[0].text
+            operand = operand.object
+        if not isinstance(operand, nodes.Name):
+            return None
+        values = self.uniformity.values
+        match self.function.resolve(operand):
+            case Register() as symbol if not component:
+                index = values.steps.number(symbol)
+                reads = values.of[step.number].reads
+                value = reads[step.reads.index(index)] if index in step.reads else -1
+                return self.known.get(value)
+            case Predefined(name=name):
+                return self._special(name, component)
+            case Variable(space=".shared" | ".global" | ".const") as symbol:
+                return Lanes(ANY.offsets, alignment_of(symbol))
+            case _:
+                return None
+
+    def _special(self, name: str, component: str) -> Lanes | None:
+        numbers = range(WARP)
+        match name, component:
+            case "WARP_SZ", _:
+                return constant(WARP)
+            case "%laneid", _:
+                return Lanes(tuple(numbers), 0)
+            case "%tid", ".x" | ".y" | ".z":
+                found = _thread_index(component, self.shape)
+                return found._replace(alignment=0) if found and self.is_first else found
+            case _ if special(name, component, self.shape).is_uniform:
+                return ANY
+            case _:
+                return None
 
 
 @fact
@@ -52,14 +96,21 @@ def lanes(function: Function) -> LanesOfValues:
     return _Evaluation(function).run()
 
 
+@fact
+def first_warp(function: Function) -> LanesOfValues:
+    """The same in the first warp of each block: there `%tid.x` is the lane itself."""
+    return _Evaluation(function, is_first=True).run()
+
+
 class _Evaluation:
-    def __init__(self, function: Function) -> None:
-        self.function = function
+    def __init__(self, function: Function, *, is_first: bool = False) -> None:
         self.uniformity = uniformity(function)
         self.values = self.uniformity.values
-        self.shape = _shape(function)
         self.known: dict[int, Lanes] = {}
         self.data: set[int] = set()
+        self.found = LanesOfValues(
+            function, self.uniformity, _shape(function), is_first, self.known, self.data
+        )
         self.refused: set[int] = set()
         """Joins whose inputs do not agree, or that depend on the way."""
 
@@ -74,7 +125,7 @@ class _Evaluation:
                 break
             self.refused |= doubtful
         self.spread_data()
-        return LanesOfValues(self.uniformity, self.known, frozenset(self.data))
+        return self.found
 
     def sweep(self) -> None:
         cfg = self.values.cfg
@@ -128,46 +179,9 @@ class _Evaluation:
             return None
         if opcode == "cvt" and len(modifiers) == 2 and modifiers[0] in _NO_INTEGERS:
             return None
-        inputs = [self.operand(step, one) for one in sources[: _ARITHMETIC[opcode]]]
+        inputs = [self.found.operand(step, one) for one in sources[: _ARITHMETIC[opcode]]]
         known = [_signed(one) if opcode == "and" else one for one in inputs if one is not None]
         return compute(opcode, known) if len(known) == len(inputs) else None
-
-    def operand(self, step: Step, operand: nodes.Operand) -> Lanes | None:
-        number = literal(operand)
-        if number is not None:
-            return constant(number)
-        component = ""
-        if isinstance(operand, nodes.Member) and operand.components:
-            component = operand.components[0].text
-            operand = operand.object
-        if not isinstance(operand, nodes.Name):
-            return None
-        match self.function.resolve(operand):
-            case Register() as symbol if not component:
-                index = self.values.steps.number(symbol)
-                reads = self.values.of[step.number].reads
-                value = reads[step.reads.index(index)] if index in step.reads else -1
-                return self.known.get(value)
-            case Predefined(name=name):
-                return self.special(name, component)
-            case Variable(space=".shared" | ".global" | ".const") as symbol:
-                return Lanes(ANY.offsets, alignment_of(symbol))
-            case _:
-                return None
-
-    def special(self, name: str, component: str) -> Lanes | None:
-        numbers = range(WARP)
-        match name, component:
-            case "WARP_SZ", _:
-                return constant(WARP)
-            case "%laneid", _:
-                return Lanes(tuple(numbers), 0)
-            case "%tid", ".x" | ".y" | ".z":
-                return _thread_index(component, self.shape)
-            case _ if special(name, component, self.shape).is_uniform:
-                return ANY
-            case _:
-                return None
 
     def spread_data(self) -> None:
         """Which values depend on what was loaded, by the chains of what they read."""
