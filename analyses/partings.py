@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -74,7 +75,7 @@ class Partings:
         if block not in self.cfg.reached:
             return ()
         found: list[Parting] = []
-        if step.guard >= 0 and self._parts(step) and not self._only_leaves(block, number + 1):
+        if step.guard >= 0 and self._parts(step) and not self._only_leaves(block, number + 1, self._ends):
             found.append(Parting(step, self.conditions.of_guard(step), is_known=True))
         if not self.uniformity.control(block).is_uniform:
             found.extend(
@@ -84,21 +85,32 @@ class Partings:
             )
         return tuple(found)
 
-    def lanes(self, number: int) -> Lanes:
-        """Which lanes of the first warp come to a step."""
-        step = self.uniformity.values.steps.steps[number]
+    def lanes_at(self, number: int) -> Lanes:
+        """Which lanes of the first warp come to the place of a step, whatever its guard says."""
         block = self.cfg.block_of[number]
         if block not in self.cfg.reached:
             return Lanes(frozenset(), frozenset())
-        deciding = [self._parting(jump, block) for jump in self.uniformity.controlled_by(block)]
-        if step.is_guarded and not self.uniformity.guard(number).is_uniform:
-            deciding.append(Parting(step, self.conditions.of_guard(step), is_known=True))
-        on = ALL
-        for parting in deciding:
+        on, off = ALL, frozenset[int]()
+        for jump in self.uniformity.controlled_by(block):
+            parting = self._parting(jump, block)
             is_exact = parting.is_known and parting.condition.first is not None
             on = on - parting.lanes_off if is_exact else frozenset[int]()
-        off = frozenset[int]().union(*(parting.lanes_off for parting in self.of(number)))
+            if parting.lanes_off - off and self._parts(jump):
+                if self._others_stay(self.cfg.block_of[jump.number], block):
+                    off |= parting.lanes_off
         return Lanes(on, off)
+
+    def lanes(self, number: int) -> Lanes:
+        """Which lanes of the first warp do a step."""
+        step = self.uniformity.values.steps.steps[number]
+        here = self.lanes_at(number)
+        if not step.is_guarded or self.uniformity.guard(number).is_uniform:
+            return here
+        first = self.conditions.of_guard(step).first
+        if first is None:
+            return Lanes(frozenset(), here.off)
+        absent = frozenset(lane for lane in range(WARP) if not first[lane])
+        return Lanes(here.on - absent, here.off | absent)
 
     def _parting(self, jump: Step, block: int) -> Parting:
         """With which outcome of its guard a jump leads to `block`."""
@@ -106,9 +118,9 @@ class Partings:
         condition = self.conditions.of_guard(jump)
         for index, target in enumerate(source.successors):
             is_only = self.cfg.blocks[target].predecessors == (source.number,)
-            if is_only and len(source.successors) == 2 and jump.is_guarded:
-                if self.uniformity.dominance.dominates(target, block):
-                    return Parting(jump, condition if index else condition.negated, is_known=True)
+            is_only = is_only and len(source.successors) == 2 and jump.is_guarded
+            if is_only and self.uniformity.dominance.dominates(target, block):
+                return Parting(jump, condition if index else condition.negated, is_known=True)
         return Parting(jump, condition, is_known=False)
 
     def _parts(self, step: Step) -> bool:
@@ -161,7 +173,7 @@ class Partings:
             found = self._ahead[block] = frozenset(seen)
         return found
 
-    def _only_leaves(self, block: int, first: int) -> bool:
+    def _only_leaves(self, block: int, first: int, ends: Set[int]) -> bool:
         """Whether nothing is done from step `first` of a block on but to leave."""
         found = self.cfg.blocks[block]
         steps = self.uniformity.values.steps.steps
@@ -170,7 +182,7 @@ class Partings:
         last = steps[found.end - 1] if found.end > first else None
         if last is not None and last.opcode in _ENDS and not last.is_guarded:
             return True
-        return all(target in self._ends for target in self._onward(block))
+        return all(target in ends for target in self._onward(block))
 
     @cached_property
     def _ends(self) -> frozenset[int]:
@@ -181,7 +193,7 @@ class Partings:
             block = waiting.pop()
             if block in found or block == self.cfg.exit:
                 continue
-            if self._only_leaves(block, self.cfg.blocks[block].first):
+            if self._only_leaves(block, self.cfg.blocks[block].first, found):
                 found.add(block)
                 waiting.extend(self.cfg.blocks[block].predecessors)
         return frozenset(found)

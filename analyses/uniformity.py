@@ -87,9 +87,9 @@ class Uniformity:
         return self._control[block][0]
 
     def controlled_by(self, block: int) -> tuple[Step, ...]:
-        """The jumps that are not uniform and decide whether `block` is reached, the nearest first."""
+        """The jumps that are not uniform and decide whether `block` is reached, or reached again, the nearest first."""
         found: list[Step] = []
-        seen = {block}
+        seen: set[int] = set()
         waiting = [block]
         for one in waiting:
             for above in self._deciding[one]:

@@ -19,9 +19,9 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     """An `.aligned` instruction that only some threads of a warp come to.
 
     ## What it does
-    Reports `mma`, `wmma`, `wgmma`, `ldmatrix`, `setmaxnreg` and whatever else has `.aligned`, where a branch or
-    guard that differs between the threads of a warp decides whether it is reached, and the other threads go
-    on behind it.
+    Reports `mma`, `wmma`, `wgmma`, `ldmatrix`, `setmaxnreg` and whatever else has `.aligned`, where a branch
+    or guard that differs between the threads of a warp decides whether it is reached, and the other threads
+    go on behind it.
 
     ## Why it matters
     All threads of a warp must do such an instruction together. If some do not, what it does is undefined.
