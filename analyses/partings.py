@@ -110,7 +110,23 @@ class Partings:
         if first is None:
             return Lanes(frozenset(), here.off)
         absent = frozenset(lane for lane in range(WARP) if not first[lane])
-        return Lanes(here.on - absent, here.off | absent)
+        stays = not self._only_leaves(self.cfg.block_of[number], number + 1, self._ends)
+        return Lanes(here.on - absent, here.off | absent if stays else here.off)
+
+    def elsewhere(self, number: int) -> frozenset[int]:
+        """The blocks that threads come to which do not come to step `number`, before they meet the others."""
+        block = self.cfg.block_of[number]
+        found: set[int] = set()
+        for parting in self.of(number):
+            source = self.cfg.block_of[parting.step.number]
+            meeting = self.uniformity.dominance.reconvergence(source)
+            waiting = [source]
+            while waiting:
+                for target in self._onward(waiting.pop()):
+                    if target not in found and target not in (meeting, block):
+                        found.add(target)
+                        waiting.append(target)
+        return frozenset(found)
 
     def _parting(self, jump: Step, block: int) -> Parting:
         """With which outcome of its guard a jump leads to `block`."""
