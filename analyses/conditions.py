@@ -37,6 +37,8 @@ class Condition(NamedTuple):
 
     splits: bool | None
     first: tuple[bool, ...] | None = None
+    is_single: bool = False
+    """Whether it compares for equality, so that it may hold for one lane alone (or for all but one)."""
 
     @property
     def surely_splits(self) -> bool:
@@ -45,7 +47,8 @@ class Condition(NamedTuple):
 
     @property
     def negated(self) -> Condition:
-        return Condition(self.splits, self.first and tuple([not one for one in self.first]))
+        first = self.first and tuple([not one for one in self.first])
+        return Condition(self.splits, first, self.is_single)
 
 
 NOTHING = Condition(None)
@@ -127,7 +130,7 @@ class Conditions:
             exact = tuple(
                 [comparison(_wrapped(x, bits, is_signed), _wrapped(y, bits, is_signed)) for x, y in pairs]
             )
-        found = Condition(splits, exact)
+        found = Condition(splits, exact, modifiers[0] in ("eq", "ne"))
         if modifiers[1] in _OPERATIONS and len(operands) == 4:
             return _combined(modifiers[1], found, self._operand(step, operands[3], depth))
         return found
@@ -158,10 +161,11 @@ def conditions(function: Function) -> Conditions:
 
 def _combined(operation: str, a: Condition, b: Condition) -> Condition:
     splits = None if a.splits is None or b.splits is None else a.splits or b.splits
+    is_single = a.is_single or b.is_single
     if a.first is None or b.first is None:
-        return Condition(splits)
+        return Condition(splits, None, is_single)
     combine = _OPERATIONS[operation]
-    return Condition(splits, tuple(map(combine, a.first, b.first)))
+    return Condition(splits, tuple(map(combine, a.first, b.first)), is_single)
 
 
 def _may_split(comparison: str, difference: Lanes) -> bool:

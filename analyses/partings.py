@@ -95,9 +95,9 @@ class Partings:
             parting = self._parting(jump, block)
             is_exact = parting.is_known and parting.condition.first is not None
             on = on - parting.lanes_off if is_exact else frozenset[int]()
-            if parting.lanes_off - off and self._parts(jump):
-                if self._others_stay(self.cfg.block_of[jump.number], block):
-                    off |= parting.lanes_off
+            stays = parting.lanes_off and self._parts(jump)
+            if stays and self._others_stay(self.cfg.block_of[jump.number], block):
+                off |= parting.lanes_off
         return Lanes(on, off)
 
     def lanes(self, number: int) -> Lanes:
@@ -112,6 +112,26 @@ class Partings:
         absent = frozenset(lane for lane in range(WARP) if not first[lane])
         stays = not self._only_leaves(self.cfg.block_of[number], number + 1, self._ends)
         return Lanes(here.on - absent, here.off | absent if stays else here.off)
+
+    def is_whole(self, number: int) -> bool:
+        """Whether whole warps come to a step as far as is known, but for those at the end of the data: no
+        branch keeps some lanes from it other than an early exit that may concern none of them.
+        """
+        block = self.cfg.block_of[number]
+        step = self.uniformity.values.steps.steps[number]
+        if block not in self.cfg.reached:
+            return False
+        if step.is_guarded and not self.uniformity.guard(number).is_uniform:
+            return False
+        for jump in self.uniformity.controlled_by(block):
+            parting = self._parting(jump, block)
+            if parting.condition.splits is False:
+                continue
+            if parting.lanes_off or not parting.is_known or parting.condition.is_single:
+                return False
+            if self._others_stay(self.cfg.block_of[jump.number], block):
+                return False
+        return True
 
     def elsewhere(self, number: int) -> frozenset[int]:
         """The blocks that threads come to which do not come to step `number`, before they meet the others."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from analyses.dominance import dominance
 from analyses.partings import Parting, partings
+from analyses.steps import Step
 from analyses.uniformity import Reason, uniformity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
@@ -26,6 +28,18 @@ def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
     if len(chain) > _MOST:
         chain = [*chain[: _MOST - 1], chain[-1]]
     return [(function.place(steps[one.number].node), one.text) for one in chain]
+
+
+def decided(function: Function, found: list[Step]) -> list[Step]:
+    """Those steps that are guarded or that some branch decides about: the others are done by whole warps.
+
+    This is much cheaper than uniformity.
+    """
+    if not found:
+        return []
+    known = dominance(function)
+    blocks = known.cfg.block_of
+    return [step for step in found if step.is_guarded or known.deciding[blocks[step.number]]]
 
 
 def nearest(function: Function, number: int) -> Parting | None:

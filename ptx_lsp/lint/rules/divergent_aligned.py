@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.certainty import is_certain
 from analyses.steps import Step, steps
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.divergence import nearest, related
+from ptx_lsp.lint.divergence import decided, nearest, related
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
@@ -76,7 +76,7 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: whether the instruction or the branch is in the wrong place is not known.
     """
-    found = [step for step in steps(function).steps if _is_aligned(step)]
+    found = decided(function, [step for step in steps(function).steps if _is_aligned(step)])
     if not found or not is_certain(function):
         return
     for step in found:

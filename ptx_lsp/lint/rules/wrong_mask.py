@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
+from analyses.constants import literal
 from analyses.lanes import first_warp
 from analyses.partings import ALL, partings
 from analyses.plans import block_size
 from analyses.steps import Step, steps
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.divergence import related
+from ptx_lsp.lint.divergence import decided, related
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
+_FULL = (-1, 0xFFFFFFFF)
 _SYNC = frozenset({"shfl", "vote", "match", "redux", "elect"})
 
 
@@ -79,6 +81,12 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
     There is no fix: the mask may be wrong, or the branch.
     """
     found = [step for step in steps(function).steps if _is_sync(step)]
+    judged = {step.number for step in decided(function, found)}
+    found = [
+        step
+        for step in found
+        if step.number in judged or literal(step.node.operands[-1]) not in _FULL
+    ]
     if not found or not is_certain(function):
         return
     for step in found:
