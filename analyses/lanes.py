@@ -16,7 +16,9 @@ for all of them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from analyses.constants import literal
 from analyses.lane_arithmetic import ANY, WARP, Lanes, compute, constant
@@ -29,6 +31,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Register, Variable
 from ptx_lsp.syntax import nodes
 
+_OTHER_THREAD_NUMBERS = re.compile(r"%tid\b(?!\.x\b)")
 _ROUNDS = 4
 """How often joins are tried again before those in doubt are given up."""
 
@@ -44,6 +47,17 @@ class LanesOfValues:
     """Whether of the first warp of a block alone."""
     known: dict[int, Lanes]
     data: set[int]
+
+    @cached_property
+    def is_shape_known(self) -> bool:
+        """Whether the lanes of a warp are numbered as taken for granted (2): the shape of the block is
+        given, or thread numbers along y and z are not used, so that the block will be a row.
+        """
+        if block_size(self.function).x or self.shape.y * self.shape.z > 1:
+            return True
+        item = self.function.item
+        text = self.function.module.document.source.text[item.start : item.end]
+        return _OTHER_THREAD_NUMBERS.search(text) is None
 
     def of(self, value: int) -> Lanes | None:
         """None where the offsets are not known."""
@@ -82,6 +96,8 @@ class LanesOfValues:
             case "%laneid", _:
                 return Lanes(tuple(numbers), 0)
             case "%tid", ".x" | ".y" | ".z":
+                if self.is_first and not self.is_shape_known:
+                    return None
                 found = _thread_index(component, self.shape)
                 return found._replace(alignment=0) if found and self.is_first else found
             case _ if special(name, component, self.shape).is_uniform:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
+from analyses.lanes import lanes
 from analyses.memory_access import Access, memory_access
 from analyses.partings import partings
 from analyses.steps import steps
@@ -80,7 +81,7 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: rows must be made longer by a word, or the words be stored in another order.
     """
-    if not is_certain(function):
+    if not is_certain(function) or not lanes(function).is_shape_known:
         return
     all_steps = steps(function).steps
     groups: dict[int, list[Access]] = {}

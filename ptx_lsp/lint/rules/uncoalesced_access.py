@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
+from analyses.constants import literal
+from analyses.lanes import lanes
 from analyses.memory_access import SECTOR, Access, memory_access, sectors_of
 from analyses.partings import partings
 from analyses.steps import steps
@@ -20,8 +22,8 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     ## What it does
     Reports `ld.global` and `st.global` at addresses of which it is known how they differ from lane to lane,
     where a full warp touches at least twice as many sectors (of 32 bytes) as its data fill, and where other
-    accesses at the same base register do not use the rest of those sectors. Accesses that only some lanes
-    are known to do are not judged.
+    accesses at the same address, up to a constant, do not use the rest of those sectors: an information from
+    four times on, else a hint. Accesses that only some lanes are known to do are not judged.
 
     ## Why it matters
     Memory is read and written by sectors. What lies in them and is not wanted takes its share of the
@@ -74,27 +76,41 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the data must be laid out another way, or be read through shared memory.
     """
-    if not is_certain(function):
+    if not is_certain(function) or not lanes(function).is_shape_known:
         return
     all_steps = steps(function).steps
     groups: dict[int, list[Access]] = {}
     for access in memory_access(function).accesses:
-        if access.space == "global" and access.lanes is not None:
-            if all_steps[access.number].opcode in ("ld", "st", "ldu"):
-                groups.setdefault(access.base, []).append(access)
+        is_plain = access.space == "global" and access.lanes is not None
+        if is_plain and all_steps[access.number].opcode in ("ld", "st", "ldu"):
+            groups.setdefault(_root(function, access.base), []).append(access)
     for accesses in groups.values():
         wasteful = [one for one in accesses if _is_wasteful(one)]
         if not wasteful or _use_all(accesses) or not partings(function).is_whole(wasteful[0].number):
             continue
         first = wasteful[0]
-        step = all_steps[first.number]
-        more = f" ({len(wasteful) - 1} more at this base)" if len(wasteful) > 1 else ""
+        more = f" ({len(wasteful) - 1} more at this address)" if len(wasteful) > 1 else ""
         apart = f"{abs(first.stride)} bytes apart" if first.stride else "scattered"
         message = (
             f"a warp touches {first.sectors} sectors here, where {first.least_sectors} would hold its "
             f"data: the lanes' addresses are {apart}{more}"
         )
-        yield Finding(function.place(step.node.opcode), message)
+        is_bad = (first.sectors or 0) >= 4 * first.least_sectors
+        place = function.place(all_steps[first.number].node.opcode)
+        yield Finding(place, message, severity="info" if is_bad else "hint")
+
+
+def _root(function: Function, value: int) -> int:
+    """The value that constants have been added to."""
+    values = lanes(function).uniformity.values
+    while value >= 0 and values.origins[value] >= 0:
+        step = values.steps.steps[values.origins[value]]
+        reads = values.of[step.number].reads
+        is_constant = step.opcode == "add" and literal(step.node.operands[-1]) is not None
+        if not is_constant or len(reads) != 1 or step.is_guarded:
+            break
+        value = reads[0]
+    return value
 
 
 def _is_wasteful(access: Access) -> bool:
