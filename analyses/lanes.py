@@ -59,6 +59,12 @@ class LanesOfValues:
         text = self.function.module.document.source.text[item.start : item.end]
         return _OTHER_THREAD_NUMBERS.search(text) is None
 
+    @property
+    def has_whole_warps(self) -> bool:
+        """Whether the shape is known, and a block may fill a warp."""
+        x, y, z = self.shape
+        return self.is_shape_known and (x == 0 or x * max(y, 1) * max(z, 1) >= WARP)
+
     def of(self, value: int) -> Lanes | None:
         """None where the offsets are not known."""
         return self.known.get(value)

@@ -81,7 +81,7 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: rows must be made longer by a word, or the words be stored in another order.
     """
-    if not is_certain(function) or not lanes(function).is_shape_known:
+    if not is_certain(function) or not lanes(function).has_whole_warps:
         return
     all_steps = steps(function).steps
     groups: dict[int, list[Access]] = {}

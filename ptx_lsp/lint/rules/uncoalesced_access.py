@@ -23,7 +23,8 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     Reports `ld.global` and `st.global` at addresses of which it is known how they differ from lane to lane,
     where a full warp touches at least twice as many sectors (of 32 bytes) as its data fill, and where other
     accesses at the same address, up to a constant, do not use the rest of those sectors: an information from
-    four times on, else a hint. Accesses that only some lanes are known to do are not judged.
+    four times on, else a hint; of accesses alike in one function the first. Accesses that only some lanes
+    are known to do are not judged.
 
     ## Why it matters
     Memory is read and written by sectors. What lies in them and is not wanted takes its share of the
@@ -76,7 +77,7 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the data must be laid out another way, or be read through shared memory.
     """
-    if not is_certain(function) or not lanes(function).is_shape_known:
+    if not is_certain(function) or not lanes(function).has_whole_warps:
         return
     all_steps = steps(function).steps
     groups: dict[int, list[Access]] = {}
@@ -84,12 +85,16 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
         is_plain = access.space == "global" and access.lanes is not None
         if is_plain and all_steps[access.number].opcode in ("ld", "st", "ldu"):
             groups.setdefault(_root(function, access.base), []).append(access)
+    alike: dict[tuple[str, int, int, int | None], list[Access]] = {}
     for accesses in groups.values():
         wasteful = [one for one in accesses if _is_wasteful(one)]
         if not wasteful or _use_all(accesses) or not partings(function).is_whole(wasteful[0].number):
             continue
-        first = wasteful[0]
-        more = f" ({len(wasteful) - 1} more at this address)" if len(wasteful) > 1 else ""
+        for one in wasteful:
+            kind = (all_steps[one.number].opcode, one.size, one.sectors or 0, one.stride)
+            alike.setdefault(kind, []).append(one)
+    for first, *others in alike.values():
+        more = f" ({len(others)} more like this)" if others else ""
         apart = f"{abs(first.stride)} bytes apart" if first.stride else "scattered"
         message = (
             f"a warp touches {first.sectors} sectors here, where {first.least_sectors} would hold its "
