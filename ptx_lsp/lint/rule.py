@@ -77,3 +77,8 @@ def all_rules() -> tuple[Rule, ...]:
         if isinstance(value, Rule)
     ]
     return tuple(sorted(found, key=lambda rule: rule.code))
+
+
+def default_rules() -> tuple[Rule, ...]:
+    """The rules that run where none are asked for: all but hints, which are matters of taste or slow."""
+    return tuple(rule for rule in all_rules() if rule.severity != "hint")

@@ -1,0 +1,83 @@
+"""The rule `missing-uni`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.steps import steps
+from analyses.uniformity import uniformity
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+
+
+@function_rule("missing-uni", code="P310", severity="hint")
+def missing_uni(function: Function) -> Iterator[Finding]:
+    """A branch without `.uni` that all threads of a warp take alike.
+
+    ## What it does
+    Reports a guarded `bra` whose guard is the same for all threads of each warp. It is a hint: it runs only
+    where it is asked for.
+
+    ## Why it matters
+    `.uni` tells ptxas that threads need not be brought together again behind the branch. ptxas finds most
+    such branches by itself.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u32 n, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u32 %r, [n];
+        ld.param.u64 %d, [out];
+        setp.eq.s32 %p, %r, 0;
+        @%p bra done;
+        st.global.b32 [%d], %r;
+    done:
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u32 n, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u32 %r, [n];
+        ld.param.u64 %d, [out];
+        setp.eq.s32 %p, %r, 0;
+        @%p bra.uni done;
+        st.global.b32 [%d], %r;
+    done:
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix writes `.uni` and is safe.
+    """
+    found = [step for step in steps(function).steps if step.is_guarded and step.spelling == "bra"]
+    if not found or not is_certain(function):
+        return
+    known = uniformity(function)
+    for step in found:
+        level = known.branches.get(known.values.cfg.block_of[step.number])
+        if level is None or not level.is_uniform:
+            continue
+        opcode = step.node.opcode
+        replacement = Replacement(Place(function.node, opcode.end, opcode.end), ".uni")
+        remedy = Remedy("Write `.uni`", (replacement,))
+        message = "all threads of a warp go the same way here, which `.uni` would tell"
+        yield Finding(function.place(opcode), message, remedy=remedy)
