@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
+from analyses.dominance import Dominance
 from analyses.steps import steps
 from analyses.uniformity import uniformity
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
@@ -18,12 +19,13 @@ def missing_uni(function: Function) -> Iterator[Finding]:
     """A branch without `.uni` that all threads of a warp take alike.
 
     ## What it does
-    Reports a guarded `bra` whose guard is the same for all threads of each warp. It is a hint: it runs only
-    where it is asked for.
+    Reports a guarded `bra` whose guard is the same for all threads of each warp, but not one that goes round
+    a loop or leaves it. It is a hint: it runs only where it is asked for.
 
     ## Why it matters
-    `.uni` tells ptxas that threads need not be brought together again behind the branch. ptxas finds most
-    such branches by itself.
+    `.uni` tells ptxas that threads need not be brought together again behind the branch. ptxas finds nearly
+    all such branches by itself, so that little is gained. It does not unroll a loop whose branch has
+    `.uni`, which may cost much more: those are left alone.
 
     ## Example
     ```ptx
@@ -72,12 +74,27 @@ def missing_uni(function: Function) -> Iterator[Finding]:
     if not found or not is_certain(function):
         return
     known = uniformity(function)
+    looping = _looping(known.dominance)
     for step in found:
-        level = known.branches.get(known.values.cfg.block_of[step.number])
-        if level is None or not level.is_uniform:
+        block = known.values.cfg.block_of[step.number]
+        level = known.branches.get(block)
+        if level is None or not level.is_uniform or block in looping:
             continue
         opcode = step.node.opcode
         replacement = Replacement(Place(function.node, opcode.end, opcode.end), ".uni")
         remedy = Remedy("Write `.uni`", (replacement,))
         message = "all threads of a warp go the same way here, which `.uni` would tell"
         yield Finding(function.place(opcode), message, remedy=remedy)
+
+
+def _looping(known: Dominance) -> frozenset[int]:
+    """The blocks at whose end a loop is gone round again or left."""
+    return frozenset(
+        block
+        for loop in known.loops
+        for block in loop.blocks
+        if any(
+            target == loop.head or target not in loop.blocks
+            for target in known.cfg.blocks[block].successors
+        )
+    )
