@@ -6,7 +6,8 @@
 2. In the first warp of a block the thread numbers are the lanes themselves. Where nothing else is in a
    comparison, it is known for each lane (`first`).
 3. `and`, `or`, `xor`, `not` and `mov` of predicates combine what is known of their operands.
-4. Of all other predicates: what is uniform (`uniformity`) does not split, of the rest nothing is known.
+4. Of all other predicates: what is the same for all lanes of a warp (`lanes.py`, 5) does not split, of the
+   rest nothing is known.
 """
 
 from __future__ import annotations
@@ -81,8 +82,9 @@ class Conditions:
         found = self._known.get(value)
         if found is None:
             found = self._computed(value, depth) if depth < _DEEPEST else NOTHING
-            if found.splits is None and self.uniformity.levels[value].is_uniform:
-                found = Condition(splits=False)
+            known = self.lanes.of(value)
+            if found.splits is None and known is not None and known.is_uniform:
+                found = found._replace(splits=False)
             self._known[value] = found
         return found
 

@@ -10,7 +10,8 @@ for all of them.
    alignment keep that form, conversions between integers too. Nothing is taken to wrap around.
 4. A join has the offsets of its inputs where all agree up to something uniform, and where it does not depend
    on the way that a thread took.
-5. A value that is uniform in each warp (`uniformity`) has equal offsets. Of other values the offsets are not
+5. A value that is uniform in each warp (`uniformity`) has equal offsets; so has what depends on nothing but
+   values with equal offsets, as what is loaded from `[tid.x / 32]`. Of other values the offsets are not
    known. They are `data` if a value that was loaded, and that is not uniform, is part of them.
 """
 
@@ -188,8 +189,16 @@ class _Evaluation:
         for value in made:
             if found is not None:
                 self.known[value] = found
-            elif self.uniformity.levels[value].is_uniform:
+            elif self.uniformity.levels[value].is_uniform or self.is_made_alike(step, value):
                 self.known[value] = ANY
+
+    def is_made_alike(self, step: Step, value: int) -> bool:
+        """Whether a step gives all lanes the same because all that it depends on is the same for them."""
+        plan = self.uniformity.plans[step.number]
+        if plan.floor > Level.WARP or value == plan.second:
+            return False
+        known = self.known
+        return all(one in known and known[one].is_uniform for one in plan.inputs)
 
     def result(self, step: Step) -> Lanes | None:
         """What a step makes; None where it is no arithmetic that is followed."""

@@ -6,6 +6,7 @@ from analyses.dominance import dominance
 from analyses.partings import Parting, partings
 from analyses.steps import Step
 from analyses.uniformity import Reason, uniformity
+from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 
@@ -42,6 +43,19 @@ def decided(function: Function, found: list[Step]) -> list[Step]:
     return [step for step in found if step.is_guarded or known.deciding[blocks[step.number]]]
 
 
-def nearest(function: Function, number: int) -> Parting | None:
-    """What parts the threads last on the way to a step; None where a warp comes to it as a whole."""
-    return next(iter(partings(function).of(number)), None)
+def divided(function: Function, step: Step) -> Finding | None:
+    """That a step which all threads of a warp should do together is reached by some of them alone.
+
+    It is a warning where the form of the condition tells that lanes differ, and an information where that
+    depends on data or on other branches.
+    """
+    found = partings(function).of(step.number)
+    if not found:
+        return None
+    parting = next((one for one in found if one.condition.splits), found[0])
+    is_sure = parting.condition.splits is True
+    verb = "is" if is_sure else "may be"
+    message = f"`{step.spelling}` {verb} reached by some threads of a warp while others go on elsewhere"
+    severity = "warning" if is_sure else "info"
+    place = function.place(step.node.opcode)
+    return Finding(place, message, related(function, parting), severity=severity)

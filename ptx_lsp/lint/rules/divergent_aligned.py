@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.certainty import is_certain
 from analyses.steps import Step, steps
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.divergence import decided, nearest, related
+from ptx_lsp.lint.divergence import decided, divided
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
@@ -21,7 +21,7 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     ## What it does
     Reports `mma`, `wmma`, `wgmma`, `ldmatrix`, `setmaxnreg` and whatever else has `.aligned`, where a branch
     or guard that differs between the threads of a warp decides whether it is reached, and the other threads
-    go on behind it.
+    go on behind it. It is an information where the branch depends on data, which may be alike.
 
     ## Why it matters
     All threads of a warp must do such an instruction together. If some do not, what it does is undefined.
@@ -80,10 +80,9 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     if not found or not is_certain(function):
         return
     for step in found:
-        parting = nearest(function, step.number)
-        if parting is not None:
-            message = f"`{step.spelling}` is reached by some threads of a warp, while others go on elsewhere"
-            yield Finding(function.place(step.node.opcode), message, related(function, parting))
+        finding = divided(function, step)
+        if finding is not None:
+            yield finding
 
 
 def _is_aligned(step: Step) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.certainty import is_certain
 from analyses.steps import Step, steps
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.divergence import decided, nearest, related
+from ptx_lsp.lint.divergence import decided, divided
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
@@ -18,8 +18,9 @@ def divergent_barrier(function: Function) -> Iterator[Finding]:
 
     ## What it does
     Reports `bar` and the aligned forms of `barrier` where a branch or guard that differs between the
-    threads of a warp decides whether they are reached, and the other threads go on behind it. Threads
-    that leave the kernel early are no others: a barrier does not wait for them.
+    threads of a warp decides whether they are reached, and the other threads go on behind it; an
+    information where the branch depends on data, which may be alike. Threads that leave the kernel early
+    are no others: a barrier does not wait for them.
 
     ## Why it matters
     In the aligned form all threads of a warp must come to the barrier together. If some do not, the kernel
@@ -92,10 +93,9 @@ def divergent_barrier(function: Function) -> Iterator[Finding]:
     if not found or not is_certain(function):
         return
     for step in found:
-        parting = nearest(function, step.number)
-        if parting is not None:
-            message = f"`{step.spelling}` is reached by some threads of a warp, while others go on elsewhere"
-            yield Finding(function.place(step.node.opcode), message, related(function, parting))
+        finding = divided(function, step)
+        if finding is not None:
+            yield finding
 
 
 def _is_barrier(step: Step) -> bool:

@@ -78,9 +78,8 @@ def false_uni(function: Function) -> Iterator[Finding]:
     The fix takes `.uni` away and is safe: it promises less.
     """
     found = [step for step in steps(function).steps if step.spelling in _PROMISES]
-    if not any(step.is_guarded or step.opcode in _THROUGH for step in found):
-        return
-    if not is_certain(function):
+    found = [step for step in found if step.is_guarded or (step.opcode in _THROUGH and step.reads)]
+    if not found or not is_certain(function):
         return
     known = uniformity(function)
     for step in found:
