@@ -123,6 +123,8 @@ class Conditions:
         a, b = (self.lanes.operand(step, one) for one in operands[1:3])
         if a is not None and b is not None:
             splits = _may_split(modifiers[0], add(a, _negative(b)))
+            if type_name[0] == "u" and modifiers[0] not in ("eq", "ne"):
+                splits = splits or _passes_zero(a) or _passes_zero(b)
         known = first_warp(self.function)
         a, b = (known.operand(step, one) for one in operands[1:3])
         exact: tuple[bool, ...] | None = None
@@ -179,6 +181,15 @@ def _may_split(comparison: str, difference: Lanes) -> bool:
         return any(offset % unit == 0 for offset in difference.offsets)
     above = 1 if comparison in ("le", "ls", "gt", "hi") else 0
     return len({(offset - above) // unit for offset in difference.offsets}) > 1
+
+
+def _passes_zero(a: Lanes) -> bool:
+    """Whether some lanes may be below 0 and others not: as unsigned numbers those are the largest."""
+    unit = a.alignment & -a.alignment
+    offsets = a.offsets
+    if unit == 0:
+        return min(offsets) < 0 <= max(offsets)
+    return min(offsets) < 0 and len({offset // unit for offset in offsets}) > 1
 
 
 def _negative(a: Lanes) -> Lanes:

@@ -134,6 +134,8 @@ def register_step(function: Function) -> Iterator[Finding]:
     if bounds is None or given is None or block is None or bounds.limit_source != "maxnreg":
         return
     limit, threads = bounds.register_limit, bounds.threads_per_block
+    if not threads:
+        return
     now = occupancy_of(bounds.device, Block(threads, limit, shared_bytes(function) or 0))
     step = next(iter(steps(now)), None)
     if step is None or not now.blocks_per_sm or step.fewer_shared_bytes:
