@@ -89,6 +89,21 @@ class Dominance:
             for target in self.cfg.blocks[block].successors
         )
 
+    @cached_property
+    def deciding(self) -> tuple[tuple[int, ...], ...]:
+        """For each block those whose ways decide whether it is reached (Ferrante et al., 1987)."""
+        found: list[list[int]] = [[] for _ in self.cfg.blocks]
+        for block in self.cfg.order:
+            if not self.cfg.blocks[block].splits:
+                continue
+            meeting = self.immediate_post[block]
+            for target in self.cfg.blocks[block].successors:
+                while target not in (meeting, -1):
+                    if not found[target] or found[target][-1] != block:
+                        found[target].append(block)
+                    target = self.immediate_post[target]
+        return tuple(map(tuple, found))
+
     def _loop(self, head: int, sources: list[int]) -> frozenset[int]:
         blocks = {head}
         open_blocks = list(sources)

@@ -10,13 +10,16 @@ for all of them.
    alignment keep that form, conversions between integers too. Nothing is taken to wrap around.
 4. A join has the offsets of its inputs where all agree up to something uniform, and where it does not depend
    on the way that a thread took.
-5. A value that is uniform in each warp (`uniformity`) has equal offsets. Of other values the offsets are not
+5. A value that is uniform in each warp (`uniformity`) has equal offsets; so has what depends on nothing but
+   values with equal offsets, as what is loaded from `[tid.x / 32]`. Of other values the offsets are not
    known. They are `data` if a value that was loaded, and that is not uniform, is part of them.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from analyses.constants import literal
 from analyses.lane_arithmetic import ANY, WARP, Lanes, compute, constant
@@ -29,6 +32,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Register, Variable
 from ptx_lsp.syntax import nodes
 
+_OTHER_THREAD_NUMBERS = re.compile(r"%tid\b(?!\.x\b)")
 _ROUNDS = 4
 """How often joins are tried again before those in doubt are given up."""
 
@@ -37,13 +41,76 @@ _ROUNDS = 4
 class LanesOfValues:
     """The lanes of the values of a function that integer arithmetic makes."""
 
+    function: Function
     uniformity: Uniformity
+    shape: Size
+    is_first: bool
+    """Whether of the first warp of a block alone."""
     known: dict[int, Lanes]
-    data: frozenset[int]
+    data: set[int]
+
+    @cached_property
+    def is_shape_known(self) -> bool:
+        """Whether the lanes of a warp are numbered as taken for granted (2): the shape of the block is
+        given, or thread numbers along y and z are not used, so that the block will be a row.
+        """
+        if block_size(self.function).x or self.shape.y * self.shape.z > 1:
+            return True
+        item = self.function.item
+        text = self.function.module.document.source.text[item.start : item.end]
+        return _OTHER_THREAD_NUMBERS.search(text) is None
+
+    @property
+    def has_whole_warps(self) -> bool:
+        """Whether the shape is known, and a block may fill a warp."""
+        x, y, z = self.shape
+        return self.is_shape_known and (x == 0 or x * max(y, 1) * max(z, 1) >= WARP)
 
     def of(self, value: int) -> Lanes | None:
         """None where the offsets are not known."""
         return self.known.get(value)
+
+    def operand(self, step: Step, operand: nodes.Operand) -> Lanes | None:
+        """What a step reads; None where the offsets are not known."""
+        number = literal(operand)
+        if number is not None:
+            return constant(number)
+        component = ""
+        if isinstance(operand, nodes.Member) and operand.components:
+            component = operand.components[0].text
+            operand = operand.object
+        if not isinstance(operand, nodes.Name):
+            return None
+        values = self.uniformity.values
+        match self.function.resolve(operand):
+            case Register() as symbol if not component:
+                index = values.steps.number(symbol)
+                reads = values.of[step.number].reads
+                value = reads[step.reads.index(index)] if index in step.reads else -1
+                return self.known.get(value)
+            case Predefined(name=name):
+                return self._special(name, component)
+            case Variable(space=".shared" | ".global" | ".const") as symbol:
+                return Lanes(ANY.offsets, alignment_of(symbol))
+            case _:
+                return None
+
+    def _special(self, name: str, component: str) -> Lanes | None:
+        numbers = range(WARP)
+        match name, component:
+            case "WARP_SZ", _:
+                return constant(WARP)
+            case "%laneid", _:
+                return Lanes(tuple(numbers), 0)
+            case "%tid", ".x" | ".y" | ".z":
+                if self.is_first and not self.is_shape_known:
+                    return None
+                found = _thread_index(component, self.shape)
+                return found._replace(alignment=0) if found and self.is_first else found
+            case _ if special(name, component, self.shape).is_uniform:
+                return ANY
+            case _:
+                return None
 
 
 @fact
@@ -52,14 +119,21 @@ def lanes(function: Function) -> LanesOfValues:
     return _Evaluation(function).run()
 
 
+@fact
+def first_warp(function: Function) -> LanesOfValues:
+    """The same in the first warp of each block: there `%tid.x` is the lane itself."""
+    return _Evaluation(function, is_first=True).run()
+
+
 class _Evaluation:
-    def __init__(self, function: Function) -> None:
-        self.function = function
+    def __init__(self, function: Function, *, is_first: bool = False) -> None:
         self.uniformity = uniformity(function)
         self.values = self.uniformity.values
-        self.shape = _shape(function)
         self.known: dict[int, Lanes] = {}
         self.data: set[int] = set()
+        self.found = LanesOfValues(
+            function, self.uniformity, _shape(function), is_first, self.known, self.data
+        )
         self.refused: set[int] = set()
         """Joins whose inputs do not agree, or that depend on the way."""
 
@@ -74,7 +148,7 @@ class _Evaluation:
                 break
             self.refused |= doubtful
         self.spread_data()
-        return LanesOfValues(self.uniformity, self.known, frozenset(self.data))
+        return self.found
 
     def sweep(self) -> None:
         cfg = self.values.cfg
@@ -115,8 +189,16 @@ class _Evaluation:
         for value in made:
             if found is not None:
                 self.known[value] = found
-            elif self.uniformity.levels[value].is_uniform:
+            elif self.uniformity.levels[value].is_uniform or self.is_made_alike(step, value):
                 self.known[value] = ANY
+
+    def is_made_alike(self, step: Step, value: int) -> bool:
+        """Whether a step gives all lanes the same because all that it depends on is the same for them."""
+        plan = self.uniformity.plans[step.number]
+        if plan.floor > Level.WARP or value == plan.second:
+            return False
+        known = self.known
+        return all(one in known and known[one].is_uniform for one in plan.inputs)
 
     def result(self, step: Step) -> Lanes | None:
         """What a step makes; None where it is no arithmetic that is followed."""
@@ -128,46 +210,9 @@ class _Evaluation:
             return None
         if opcode == "cvt" and len(modifiers) == 2 and modifiers[0] in _NO_INTEGERS:
             return None
-        inputs = [self.operand(step, one) for one in sources[: _ARITHMETIC[opcode]]]
+        inputs = [self.found.operand(step, one) for one in sources[: _ARITHMETIC[opcode]]]
         known = [_signed(one) if opcode == "and" else one for one in inputs if one is not None]
         return compute(opcode, known) if len(known) == len(inputs) else None
-
-    def operand(self, step: Step, operand: nodes.Operand) -> Lanes | None:
-        number = literal(operand)
-        if number is not None:
-            return constant(number)
-        component = ""
-        if isinstance(operand, nodes.Member) and operand.components:
-            component = operand.components[0].text
-            operand = operand.object
-        if not isinstance(operand, nodes.Name):
-            return None
-        match self.function.resolve(operand):
-            case Register() as symbol if not component:
-                index = self.values.steps.number(symbol)
-                reads = self.values.of[step.number].reads
-                value = reads[step.reads.index(index)] if index in step.reads else -1
-                return self.known.get(value)
-            case Predefined(name=name):
-                return self.special(name, component)
-            case Variable(space=".shared" | ".global" | ".const") as symbol:
-                return Lanes(ANY.offsets, alignment_of(symbol))
-            case _:
-                return None
-
-    def special(self, name: str, component: str) -> Lanes | None:
-        numbers = range(WARP)
-        match name, component:
-            case "WARP_SZ", _:
-                return constant(WARP)
-            case "%laneid", _:
-                return Lanes(tuple(numbers), 0)
-            case "%tid", ".x" | ".y" | ".z":
-                return _thread_index(component, self.shape)
-            case _ if special(name, component, self.shape).is_uniform:
-                return ANY
-            case _:
-                return None
 
     def spread_data(self) -> None:
         """Which values depend on what was loaded, by the chains of what they read."""

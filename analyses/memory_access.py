@@ -63,7 +63,7 @@ class Access(NamedTuple):
     @property
     def sectors(self) -> int | None:
         """The sectors that one execution touches; None where that is not known."""
-        return len(_sectors(self.lanes.offsets, self.size)) if self.lanes else None
+        return len(sectors_of(self.lanes.offsets, self.size)) if self.lanes else None
 
     @property
     def least_sectors(self) -> int:
@@ -186,7 +186,7 @@ def _pattern(where: Lanes | None, size: int, space: str, *, is_data: bool) -> Pa
         return "scattered" if is_data else "unknown"
     if where.is_uniform:
         return "coalesced" if space == "local" else "broadcast"
-    touched = len(_sectors(where.offsets, size))
+    touched = len(sectors_of(where.offsets, size))
     used = len({byte for one in where.offsets for byte in range(one, one + size)})
     first = min(where.offsets) % SECTOR
     if touched == -(-(first + used) // SECTOR):
@@ -194,7 +194,8 @@ def _pattern(where: Lanes | None, size: int, space: str, *, is_data: bool) -> Pa
     return "strided" if where.step is not None else "scattered"
 
 
-def _sectors(offsets: tuple[int, ...], size: int) -> set[int]:
+def sectors_of(offsets: tuple[int, ...], size: int) -> set[int]:
+    """The numbers of the sectors that accesses of `size` bytes at these offsets touch."""
     return {
         sector
         for one in offsets

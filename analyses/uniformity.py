@@ -88,12 +88,14 @@ class Uniformity:
         return self._control[block][0]
 
     def controlled_by(self, block: int) -> tuple[Step, ...]:
-        """The jumps that are not uniform and decide whether `block` is reached, the nearest first."""
+        """The jumps that are not uniform and decide whether `block` is reached, or reached again, the
+        nearest first.
+        """
         found: list[Step] = []
-        seen = {block}
+        seen: set[int] = set()
         waiting = [block]
         for one in waiting:
-            for above in self._deciding[one]:
+            for above in self.dominance.deciding[one]:
                 if above not in seen:
                     seen.add(above)
                     waiting.append(above)
@@ -177,24 +179,11 @@ class Uniformity:
     # -- control --------------------------------------------------------------------------------
 
     @cached_property
-    def _deciding(self) -> tuple[tuple[int, ...], ...]:
-        """For each block those whose ways decide whether it is reached (Ferrante et al., 1987)."""
-        found: list[list[int]] = [[] for _ in self.values.cfg.blocks]
-        for block in self.branches:
-            meeting = self.dominance.immediate_post[block]
-            for target in self.values.cfg.blocks[block].successors:
-                while target not in (meeting, -1):
-                    if not found[target] or found[target][-1] != block:
-                        found[target].append(block)
-                    target = self.dominance.immediate_post[target]
-        return tuple(map(tuple, found))
-
-    @cached_property
     def _control(self) -> tuple[tuple[Level, int], ...]:
         """The level of each block, and the block whose jump makes it so."""
         found = [(Level.GRID, NONE) for _ in self.values.cfg.blocks]
         below: list[list[int]] = [[] for _ in found]
-        for block, deciding in enumerate(self._deciding):
+        for block, deciding in enumerate(self.dominance.deciding):
             for above in deciding:
                 below[above].append(block)
         for level in sorted(Level, reverse=True):

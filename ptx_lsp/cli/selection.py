@@ -12,7 +12,7 @@ from ptx_lsp.lint.rule import Rule
 
 
 def selected(rules: Sequence[Rule], select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
-    """The names of the rules that run: those selected, or all but those of style (S4xx) where none is,
+    """The names of the rules that run: those selected, or all but hints (S4xx and a few P3xx) where none is,
     without those ignored.
 
     Raises UsageError for what is no name, no code and no beginning of a code.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Finding, Fix, Related
-from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.rule import Rule, default_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit
@@ -18,13 +18,16 @@ _Kept = dict[int, tuple[Function, tuple[object, ...], list[tuple[Rule, Finding]]
 
 
 class Linting:
-    """The findings about one module, and what of them the next version of it can take over."""
+    """The findings about one module, and what of them the next version of it can take over.
+
+    Without `rules`, those run that are no hints.
+    """
 
     def __init__(
         self, module: Module, rules: Iterable[Rule] | None = None, previous: Linting | None = None
     ) -> None:
         self.module = module
-        self.rules = tuple(all_rules() if rules is None else rules)
+        self.rules = tuple(default_rules() if rules is None else rules)
         kept = previous._kept if previous and previous.rules == self.rules else {}
         self._kept: _Kept = {}
         findings: list[tuple[Rule, Finding]] = []

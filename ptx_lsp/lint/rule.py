@@ -43,12 +43,15 @@ _SEVERITY: dict[str, Severity] = {"E": "error", "W": "warning", "P": "info", "S"
 
 
 def function_rule(
-    name: str, code: str
+    name: str, code: str, severity: Severity | None = None
 ) -> Callable[[Callable[[Function], Iterator[Finding]]], Rule]:
-    """Makes the decorated generator a rule that looks at one function at a time."""
+    """Makes the decorated generator a rule that looks at one function at a time. A severity of its own is
+    for rules that are milder than others with such a code; hints run only where they are asked for.
+    """
 
     def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
-        return Rule(name, code, _SEVERITY[code[0]], inspect.getdoc(check) or "", on_function=check)
+        own = severity or _SEVERITY[code[0]]
+        return Rule(name, code, own, inspect.getdoc(check) or "", on_function=check)
 
     return decorate
 
@@ -74,3 +77,8 @@ def all_rules() -> tuple[Rule, ...]:
         if isinstance(value, Rule)
     ]
     return tuple(sorted(found, key=lambda rule: rule.code))
+
+
+def default_rules() -> tuple[Rule, ...]:
+    """The rules that run where none are asked for: all but hints, which are matters of taste or slow."""
+    return tuple(rule for rule in all_rules() if rule.severity != "hint")

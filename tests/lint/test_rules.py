@@ -25,7 +25,7 @@ def _code(rule: Rule, section: str) -> str:
 def _fired(rule: Rule, text: str) -> set[str]:
     """The rules that fire, but those of a milder kind: what shows an error may be an unfinished program."""
     worst = _KINDS.index(rule.code[0])
-    found = Linting(Module.parse(text)).diagnostics
+    found = Linting(Module.parse(text), all_rules()).diagnostics
     return {d.rule for d in found if _KINDS.index(d.code[0]) <= worst}
 
 
@@ -43,7 +43,7 @@ class TestDocumentation:
 
     def test_fix_gives_use_instead(self, rule: Rule) -> None:
         module = Module.parse(_code(rule, "Example"))
-        fixes = [d.fix for d in Linting(module).diagnostics if d.fix is not None]
+        fixes = [d.fix for d in Linting(module, all_rules()).diagnostics if d.fix is not None]
         source = module.document.source
         for edit in sorted((e for fix in fixes for e in fix.edits), reverse=True):
             source = source.edited(edit)

@@ -58,7 +58,7 @@ def too_many_registers(function: Function) -> Iterator[Finding]:
     given, block = heads.last(".maxnreg"), heads.block
     if bounds is None or given is None or block is None:
         return
-    if bounds.limit_source != "maxnreg" or not bounds.exceeds_block:
+    if bounds.limit_source not in ("maxnreg", "target") or not bounds.exceeds_block:
         return
     threads = min(bounds.threads_per_block, MAX_THREADS_PER_BLOCK)
     most = most_registers(bounds.device, threads, 1)

@@ -1,0 +1,61 @@
+"""What rules say about a place that only a part of a warp comes to."""
+
+from __future__ import annotations
+
+from analyses.dominance import dominance
+from analyses.partings import Parting, partings
+from analyses.steps import Step
+from analyses.uniformity import Reason, uniformity
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+
+_MOST = 3
+"""Reasons that are named."""
+
+
+def related(function: Function, parting: Parting) -> tuple[tuple[Place, str], ...]:
+    """What parts the threads, and why it may."""
+    found = [(function.place(parting.step.node.opcode), "threads of one warp may part here")]
+    found.extend(reasons(function, parting.step.number))
+    return tuple(found)
+
+
+def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
+    """Why a step is not done by all threads of a warp alike: the last links of the chain."""
+    known = uniformity(function)
+    steps = known.values.steps.steps
+    chain: list[Reason] = [one for one in known.reasons(number) if one.number >= 0]
+    if len(chain) > _MOST:
+        chain = [*chain[: _MOST - 1], chain[-1]]
+    return [(function.place(steps[one.number].node), one.text) for one in chain]
+
+
+def decided(function: Function, found: list[Step]) -> list[Step]:
+    """Those steps that are guarded or that some branch decides about: the others are done by whole warps.
+
+    This is much cheaper than uniformity.
+    """
+    if not found:
+        return []
+    known = dominance(function)
+    blocks = known.cfg.block_of
+    return [step for step in found if step.is_guarded or known.deciding[blocks[step.number]]]
+
+
+def divided(function: Function, step: Step) -> Finding | None:
+    """That a step which all threads of a warp should do together is reached by some of them alone.
+
+    It is a warning where the form of the condition tells that lanes differ, and an information where that
+    depends on data or on other branches.
+    """
+    found = partings(function).of(step.number)
+    if not found:
+        return None
+    parting = next((one for one in found if one.condition.splits), found[0])
+    is_sure = parting.condition.splits is True
+    verb = "is" if is_sure else "may be"
+    message = f"`{step.spelling}` {verb} reached by some threads of a warp while others go on elsewhere"
+    severity = "warning" if is_sure else "info"
+    place = function.place(step.node.opcode)
+    return Finding(place, message, related(function, parting), severity=severity)

@@ -1,0 +1,97 @@
+"""The rule `bank-conflict`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.lanes import lanes
+from analyses.memory_access import Access, memory_access
+from analyses.partings import partings
+from analyses.steps import steps
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+
+@function_rule("bank-conflict", code="P312")
+def bank_conflict(function: Function) -> Iterator[Finding]:
+    """An access to shared memory whose lanes want different words of one bank.
+
+    ## What it does
+    Reports `ld.shared` and `st.shared` at addresses of which it is known how they differ from lane to lane,
+    where lanes that are served together want several words of one bank; the first at each base register.
+    Accesses that only some lanes are known to do are not judged.
+
+    ## Why it matters
+    A bank gives one word at a time: an access with a conflict of degree *n* takes *n* times as long.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 4 .b8 tile[4096];
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 out)
+    .maxntid 32
+    {
+        .reg .b32 %r<5>;
+        .reg .b64 %d<3>;
+        ld.param.u64 %d0, [out];
+        mov.u32 %r0, %tid.x;
+        mov.b32 %r1, tile;
+        mad.lo.s32 %r2, %r0, 128, %r1;
+        st.shared.b32 [%r2], %r0;
+        bar.warp.sync -1;
+        mad.lo.s32 %r3, %r0, 4, %r1;
+        ld.shared.b32 %r4, [%r3];
+        mul.wide.u32 %d1, %r0, 4;
+        add.s64 %d2, %d0, %d1;
+        st.global.b32 [%d2], %r4;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 4 .b8 tile[4224];
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 out)
+    .maxntid 32
+    {
+        .reg .b32 %r<5>;
+        .reg .b64 %d<3>;
+        ld.param.u64 %d0, [out];
+        mov.u32 %r0, %tid.x;
+        mov.b32 %r1, tile;
+        mad.lo.s32 %r2, %r0, 132, %r1;
+        st.shared.b32 [%r2], %r0;
+        bar.warp.sync -1;
+        mad.lo.s32 %r3, %r0, 4, %r1;
+        ld.shared.b32 %r4, [%r3];
+        mul.wide.u32 %d1, %r0, 4;
+        add.s64 %d2, %d0, %d1;
+        st.global.b32 [%d2], %r4;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: rows must be made longer by a word, or the words be stored in another order.
+    """
+    if not is_certain(function) or not lanes(function).has_whole_warps:
+        return
+    all_steps = steps(function).steps
+    groups: dict[int, list[Access]] = {}
+    for access in memory_access(function).accesses:
+        if (access.bank_conflict or 1) > 1 and all_steps[access.number].opcode in ("ld", "st"):
+            groups.setdefault(access.base, []).append(access)
+    for accesses in groups.values():
+        first = accesses[0]
+        if not partings(function).is_whole(first.number):
+            continue
+        more = f" ({len(accesses) - 1} more at this base)" if len(accesses) > 1 else ""
+        message = f"the lanes of a warp want {first.bank_conflict} words of one bank here{more}"
+        yield Finding(function.place(all_steps[first.number].node.opcode), message)

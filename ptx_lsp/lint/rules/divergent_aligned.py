@@ -1,0 +1,89 @@
+"""The rule `divergent-aligned`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.steps import Step, steps
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.divergence import decided, divided
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+_BARRIERS = frozenset({"bar", "barrier"})
+
+
+@function_rule("divergent-aligned", code="W251")
+def divergent_aligned(function: Function) -> Iterator[Finding]:
+    """An `.aligned` instruction that only some threads of a warp come to.
+
+    ## What it does
+    Reports `mma`, `wmma`, `wgmma`, `ldmatrix`, `setmaxnreg` and whatever else has `.aligned`, where a branch
+    or guard that differs between the threads of a warp decides whether it is reached, and the other threads
+    go on behind it. It is an information where the branch depends on data, which may be alike.
+
+    ## Why it matters
+    All threads of a warp must do such an instruction together. If some do not, what it does is undefined.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 16 .b8 tile[512];
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r<4>;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u64 %d, [out];
+        mov.u32 %r0, %laneid;
+        mov.b32 %r1, 0;
+        shl.b32 %r2, %r0, 4;
+        mov.b32 %r3, tile;
+        add.s32 %r2, %r2, %r3;
+        setp.gt.u32 %p, %r0, 7;
+        @%p bra join;
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];
+    join:
+        red.global.add.u32 [%d], %r1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 16 .b8 tile[512];
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r<4>;
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        mov.u32 %r0, %laneid;
+        shl.b32 %r2, %r0, 4;
+        mov.b32 %r3, tile;
+        add.s32 %r2, %r2, %r3;
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];
+        red.global.add.u32 [%d], %r1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: whether the instruction or the branch is in the wrong place is not known.
+    """
+    found = decided(function, [step for step in steps(function).steps if _is_aligned(step)])
+    if not found or not is_certain(function):
+        return
+    for step in found:
+        finding = divided(function, step)
+        if finding is not None:
+            yield finding
+
+
+def _is_aligned(step: Step) -> bool:
+    return "aligned" in step.spelling and step.opcode not in _BARRIERS

@@ -1,0 +1,105 @@
+"""The rule `divergent-barrier`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.steps import Step, steps
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.divergence import decided, divided
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+
+@function_rule("divergent-barrier", code="W250")
+def divergent_barrier(function: Function) -> Iterator[Finding]:
+    """A barrier that only some threads of a warp come to.
+
+    ## What it does
+    Reports `bar` and the aligned forms of `barrier` where a branch or guard that differs between the
+    threads of a warp decides whether they are reached, and the other threads go on behind it; an
+    information where the branch depends on data, which may be alike. Threads that leave the kernel early
+    are no others: a barrier does not wait for them.
+
+    ## Why it matters
+    In the aligned form all threads of a warp must come to the barrier together. If some do not, the kernel
+    hangs, or threads go on too early and read what is not written yet.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 4 .b8 tile[512];
+    .visible .entry kernel(.param .u32 n, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r<4>;
+        .reg .b64 %d<3>;
+        .reg .pred %p;
+        ld.param.u32 %r0, [n];
+        ld.param.u64 %d0, [out];
+        mov.u32 %r1, %tid.x;
+        shl.b32 %r2, %r1, 2;
+        mul.wide.u32 %d1, %r1, 4;
+        add.s64 %d2, %d0, %d1;
+        mov.b32 %r3, tile;
+        add.s32 %r2, %r2, %r3;
+        setp.ge.u32 %p, %r1, %r0;
+        @%p bra join;
+        st.shared.b32 [%r2], %r1;
+        bar.sync 0;
+    join:
+        ld.shared.b32 %r3, [tile];
+        st.global.b32 [%d2], %r3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .shared .align 4 .b8 tile[512];
+    .visible .entry kernel(.param .u32 n, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r<4>;
+        .reg .b64 %d<3>;
+        .reg .pred %p;
+        ld.param.u32 %r0, [n];
+        ld.param.u64 %d0, [out];
+        mov.u32 %r1, %tid.x;
+        shl.b32 %r2, %r1, 2;
+        mul.wide.u32 %d1, %r1, 4;
+        add.s64 %d2, %d0, %d1;
+        mov.b32 %r3, tile;
+        add.s32 %r2, %r2, %r3;
+        setp.ge.u32 %p, %r1, %r0;
+        @%p bra join;
+        st.shared.b32 [%r2], %r1;
+    join:
+        bar.sync 0;
+        ld.shared.b32 %r3, [tile];
+        st.global.b32 [%d2], %r3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: whether the barrier or the branch is in the wrong place is not known.
+    """
+    found = decided(function, [step for step in steps(function).steps if _is_barrier(step)])
+    if not found or not is_certain(function):
+        return
+    for step in found:
+        finding = divided(function, step)
+        if finding is not None:
+            yield finding
+
+
+def _is_barrier(step: Step) -> bool:
+    words = step.spelling.split(".")
+    if words[0] == "bar":
+        return words[1:2] != ["warp"]
+    return words[0] == "barrier" and "aligned" in words

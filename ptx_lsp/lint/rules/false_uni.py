@@ -1,0 +1,121 @@
+"""The rule `false-uni`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from analyses.certainty import is_certain
+from analyses.conditions import NOTHING, conditions
+from analyses.partings import partings
+from analyses.sources import Level
+from analyses.steps import Step, steps
+from analyses.uniformity import Uniformity, uniformity
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.divergence import reasons
+from ptx_lsp.lint.opcode import opcode_part
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+
+@function_rule("false-uni", code="W252")
+def false_uni(function: Function) -> Iterator[Finding]:
+    """A `.uni` on a jump whose threads may go different ways.
+
+    ## What it does
+    Reports `bra.uni`, `brx.idx.uni`, `call.uni` and `ret.uni` with a guard, index or address that differs
+    between the threads of a warp: a warning where some lanes of the first warp of a block go another way
+    than the others, an information where that depends on what is not known.
+
+    ## Why it matters
+    `.uni` promises that all active threads of a warp do the same. ptxas believes it and does without the
+    instructions that bring the threads together again: where the promise is not kept, what happens is
+    undefined.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u64 %d, [out];
+        mov.u32 %r, %tid.x;
+        setp.ne.u32 %p, %r, 0;
+        @%p bra.uni join;
+        st.global.b32 [%d], %r;
+    join:
+        st.global.b32 [%d+4], %r;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u64 %d, [out];
+        mov.u32 %r, %tid.x;
+        setp.ne.u32 %p, %r, 0;
+        @%p bra join;
+        st.global.b32 [%d], %r;
+    join:
+        st.global.b32 [%d+4], %r;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix takes `.uni` away and is safe: it promises less.
+    """
+    found = [step for step in steps(function).steps if step.spelling in _PROMISES]
+    found = [step for step in found if step.is_guarded or (step.opcode in _THROUGH and step.reads)]
+    if not found or not is_certain(function):
+        return
+    known = uniformity(function)
+    for step in found:
+        if known.values.cfg.block_of[step.number] not in known.values.cfg.reached:
+            continue
+        if _level(known, step) != Level.DIVERGENT:
+            continue
+        severity = _severity(function, step)
+        if severity is None:
+            continue
+        part = step.spelling.count(".")
+        place = opcode_part(function, step.node, part)
+        verb = "go" if severity == "warning" else "may go"
+        message = f"threads of one warp {verb} different ways here, which `.uni` denies"
+        remedy = Remedy("Remove `.uni`", (Replacement(place, ""),))
+        yield Finding(place, message, tuple(reasons(function, step.number)), remedy, severity)
+
+
+_PROMISES = frozenset({"bra.uni", "call.uni", "ret.uni", "brx.idx.uni"})
+_THROUGH = frozenset({"brx", "call"})
+
+
+def _level(known: Uniformity, step: Step) -> Level:
+    """How uniform that is which the jump itself depends on; not whether it is reached."""
+    block = known.values.cfg.block_of[step.number]
+    levels = [known.guard(step.number)]
+    levels.extend(known.at(value, block) for value in known.plans[step.number].target)
+    return max(levels)
+
+
+def _severity(function: Function, step: Step) -> Literal["warning", "info"] | None:
+    """None where the guard is the same for all threads of each warp after all."""
+    condition = conditions(function).of_guard(step) if step.is_guarded else NOTHING
+    if condition.splits is False:
+        return None
+    here = partings(function).lanes_at(step.number)
+    if condition.first is not None and len({condition.first[lane] for lane in here.on}) == 2:
+        return "warning"
+    return "info"

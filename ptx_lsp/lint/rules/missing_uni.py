@@ -1,0 +1,100 @@
+"""The rule `missing-uni`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.dominance import Dominance
+from analyses.steps import steps
+from analyses.uniformity import uniformity
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+
+
+@function_rule("missing-uni", code="P310", severity="hint")
+def missing_uni(function: Function) -> Iterator[Finding]:
+    """A branch without `.uni` that all threads of a warp take alike.
+
+    ## What it does
+    Reports a guarded `bra` whose guard is the same for all threads of each warp, but not one that goes round
+    a loop or leaves it. It is a hint: it runs only where it is asked for.
+
+    ## Why it matters
+    `.uni` tells ptxas, and who reads the code, that threads need not be brought together again behind the
+    branch. Little is gained: ptxas 13.5 finds such branches by itself. It does not unroll a loop whose branch
+    has `.uni`, which may cost much more: those are left alone.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u32 n, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u32 %r, [n];
+        ld.param.u64 %d, [out];
+        setp.eq.s32 %p, %r, 0;
+        @%p bra done;
+        st.global.b32 [%d], %r;
+    done:
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u32 n, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u32 %r, [n];
+        ld.param.u64 %d, [out];
+        setp.eq.s32 %p, %r, 0;
+        @%p bra.uni done;
+        st.global.b32 [%d], %r;
+    done:
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix writes `.uni` and is safe.
+    """
+    found = [step for step in steps(function).steps if step.is_guarded and step.spelling == "bra"]
+    if not found or not is_certain(function):
+        return
+    known = uniformity(function)
+    looping = _looping(known.dominance)
+    for step in found:
+        block = known.values.cfg.block_of[step.number]
+        level = known.branches.get(block)
+        if level is None or not level.is_uniform or block in looping:
+            continue
+        opcode = step.node.opcode
+        replacement = Replacement(Place(function.node, opcode.end, opcode.end), ".uni")
+        remedy = Remedy("Write `.uni`", (replacement,))
+        message = "all threads of a warp go the same way here, which `.uni` would tell"
+        yield Finding(function.place(opcode), message, remedy=remedy)
+
+
+def _looping(known: Dominance) -> frozenset[int]:
+    """The blocks at whose end a loop is gone round again or left."""
+    return frozenset(
+        block
+        for loop in known.loops
+        for block in loop.blocks
+        if any(
+            target == loop.head or target not in loop.blocks
+            for target in known.cfg.blocks[block].successors
+        )
+    )

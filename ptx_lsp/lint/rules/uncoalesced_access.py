@@ -1,0 +1,134 @@
+"""The rule `uncoalesced-access`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.constants import literal
+from analyses.lanes import lanes
+from analyses.memory_access import SECTOR, Access, memory_access, sectors_of
+from analyses.partings import partings
+from analyses.steps import steps
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+
+@function_rule("uncoalesced-access", code="P311")
+def uncoalesced_access(function: Function) -> Iterator[Finding]:
+    """An access to global memory that touches many more sectors than it needs.
+
+    ## What it does
+    Reports `ld.global` and `st.global` at addresses of which it is known how they differ from lane to lane,
+    where a full warp touches at least twice as many sectors (of 32 bytes) as its data fill, and where other
+    accesses at the same address, up to a constant, do not use the rest of those sectors: an information from
+    four times on, else a hint; of accesses alike in one function the first. Accesses that only some lanes
+    are known to do are not judged.
+
+    ## Why it matters
+    Memory is read and written by sectors. What lies in them and is not wanted takes its share of the
+    bandwidth.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 in, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r<3>;
+        .reg .b64 %d<6>;
+        ld.param.u64 %d0, [in];
+        ld.param.u64 %d1, [out];
+        mov.u32 %r0, %tid.x;
+        mul.wide.u32 %d2, %r0, 128;
+        add.s64 %d3, %d0, %d2;
+        ld.global.b32 %r1, [%d3];
+        mul.wide.u32 %d4, %r0, 4;
+        add.s64 %d5, %d1, %d4;
+        st.global.b32 [%d5], %r1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 in, .param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r<3>;
+        .reg .b64 %d<6>;
+        ld.param.u64 %d0, [in];
+        ld.param.u64 %d1, [out];
+        mov.u32 %r0, %tid.x;
+        mul.wide.u32 %d2, %r0, 4;
+        add.s64 %d3, %d0, %d2;
+        ld.global.b32 %r1, [%d3];
+        mul.wide.u32 %d4, %r0, 4;
+        add.s64 %d5, %d1, %d4;
+        st.global.b32 [%d5], %r1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the data must be laid out another way, or be read through shared memory.
+    """
+    if not is_certain(function) or not lanes(function).has_whole_warps:
+        return
+    all_steps = steps(function).steps
+    groups: dict[int, list[Access]] = {}
+    for access in memory_access(function).accesses:
+        is_plain = access.space == "global" and access.lanes is not None
+        if is_plain and all_steps[access.number].opcode in ("ld", "st", "ldu"):
+            groups.setdefault(_root(function, access.base), []).append(access)
+    alike: dict[tuple[str, int, int, int | None], list[Access]] = {}
+    for accesses in groups.values():
+        wasteful = [one for one in accesses if _is_wasteful(one)]
+        if not wasteful or _use_all(accesses) or not partings(function).is_whole(wasteful[0].number):
+            continue
+        for one in wasteful:
+            kind = (all_steps[one.number].opcode, one.size, one.sectors or 0, one.stride)
+            alike.setdefault(kind, []).append(one)
+    for first, *others in alike.values():
+        more = f" ({len(others)} more like this)" if others else ""
+        apart = f"{abs(first.stride)} bytes apart" if first.stride else "scattered"
+        message = (
+            f"a warp touches {first.sectors} sectors here, where {first.least_sectors} would hold its "
+            f"data: the lanes' addresses are {apart}{more}"
+        )
+        is_bad = (first.sectors or 0) >= 4 * first.least_sectors
+        place = function.place(all_steps[first.number].node.opcode)
+        yield Finding(place, message, severity="info" if is_bad else "hint")
+
+
+def _root(function: Function, value: int) -> int:
+    """The value that constants have been added to."""
+    values = lanes(function).uniformity.values
+    while value >= 0 and values.origins[value] >= 0:
+        step = values.steps.steps[values.origins[value]]
+        reads = values.of[step.number].reads
+        is_constant = step.opcode == "add" and literal(step.node.operands[-1]) is not None
+        if not is_constant or len(reads) != 1 or step.is_guarded:
+            break
+        value = reads[0]
+    return value
+
+
+def _is_wasteful(access: Access) -> bool:
+    is_uniform = access.lanes is not None and access.lanes.is_uniform
+    return not is_uniform and (access.sectors or 0) >= 2 * access.least_sectors
+
+
+def _use_all(accesses: list[Access]) -> bool:
+    """Whether these accesses together want most of the sectors that they touch."""
+    wanted: set[int] = set()
+    touched: set[int] = set()
+    for access in accesses:
+        offsets = access.lanes.offsets if access.lanes is not None else ()
+        touched |= sectors_of(offsets, access.size)
+        wanted.update(byte for one in offsets for byte in range(one, one + access.size))
+    return 2 * len(wanted) > SECTOR * len(touched)

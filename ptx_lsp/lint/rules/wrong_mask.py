@@ -1,0 +1,169 @@
+"""The rule `wrong-mask`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.certainty import is_certain
+from analyses.constants import literal
+from analyses.lanes import first_warp
+from analyses.partings import ALL, partings
+from analyses.plans import block_size
+from analyses.steps import Step, steps
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.divergence import decided, related
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+_FULL = (-1, 0xFFFFFFFF)
+_SYNC = frozenset({"shfl", "vote", "match", "redux", "elect"})
+
+
+@function_rule("wrong-mask", code="W254")
+def wrong_mask(function: Function) -> Iterator[Finding]:
+    """A mask of lanes that are not those which come to the instruction.
+
+    ## What it does
+    Reports `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `elect.sync` and `bar.warp.sync` with a
+    constant mask that leaves out a lane which executes it, or that names one which a branch or guard keeps
+    from it. Judged is the first warp of a block, where lanes are known by their thread numbers. It is an
+    information where a block may have fewer threads than the lanes in question (without `.reqntid`).
+
+    ## Why it matters
+    A thread must not execute such an instruction without its own lane in the mask; and threads wait for
+    all lanes of the mask. What happens otherwise is undefined: wrong values, or a kernel that hangs.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r<4>;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u64 %d, [out];
+        mov.u32 %r0, %tid.x;
+        mov.b32 %r1, %r0;
+        setp.gt.u32 %p, %r0, 15;
+        @%p bra join;
+        shfl.sync.bfly.b32 %r1, %r0, 8, 0x1f, 0xffffffff;
+    join:
+        red.global.add.u32 [%d], %r1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .visible .entry kernel(.param .u64 .ptr .global .align 4 out)
+    {
+        .reg .b32 %r<4>;
+        .reg .b64 %d;
+        .reg .pred %p;
+        ld.param.u64 %d, [out];
+        mov.u32 %r0, %tid.x;
+        mov.b32 %r1, %r0;
+        setp.gt.u32 %p, %r0, 15;
+        @%p bra join;
+        shfl.sync.bfly.b32 %r1, %r0, 8, 0x1f, 0xffff;
+    join:
+        red.global.add.u32 [%d], %r1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: the mask may be wrong, or the branch.
+    """
+    found = [step for step in steps(function).steps if _is_sync(step)]
+    judged = {step.number for step in decided(function, found)}
+    found = [
+        step
+        for step in found
+        if step.number in judged or literal(step.node.operands[-1]) not in _FULL
+    ]
+    if not found or not is_certain(function):
+        return
+    for step in found:
+        mask = _mask(function, step)
+        if mask is None:
+            continue
+        finding = _left_out(function, step, mask) or _absent(function, step, mask)
+        if finding is not None:
+            yield finding
+
+
+def _is_sync(step: Step) -> bool:
+    if step.opcode == "bar":
+        return step.spelling == "bar.warp.sync"
+    return step.opcode in _SYNC and ".sync" in step.spelling
+
+
+def _mask(function: Function, step: Step) -> frozenset[int] | None:
+    """The lanes that a constant mask names."""
+    known = first_warp(function).operand(step, step.node.operands[-1])
+    value = known.constant if known is not None else None
+    return None if value is None else frozenset(lane for lane in ALL if value >> lane & 1)
+
+
+def _left_out(function: Function, step: Step, mask: frozenset[int]) -> Finding | None:
+    if not function.is_kernel:  # it may be called by some lanes only
+        return None
+    size = block_size(function)
+    threads = size.x * size.y * size.z
+    missing = partings(function).lanes(step.number).on - mask
+    missing = frozenset(lane for lane in missing if not threads or lane < threads)
+    if not missing:
+        return None
+    place = function.place(step.node.operands[-1])
+    is_one, is_sure = len(missing) == 1, bool(threads) or 0 in missing
+    verb = ("executes" if is_one else "execute") if is_sure else "may execute"
+    message = f"{_lanes(missing)} {verb} this, and {'is' if is_one else 'are'} not in the mask"
+    return Finding(place, message, severity="warning" if is_sure else "info")
+
+
+def _absent(function: Function, step: Step, mask: frozenset[int]) -> Finding | None:
+    known = partings(function)
+    absent = known.lanes(step.number).off & mask
+    size = block_size(function)
+    threads = size.x * size.y * size.z
+    absent = frozenset(lane for lane in absent if not threads or lane < threads)
+    if not absent or _meets_another(function, step, mask):
+        return None
+    place = function.place(step.node.operands[-1])
+    verb = "does" if len(absent) == 1 else "do"
+    message = f"the mask names {_lanes(absent)}, which {verb} not come here"
+    parting = next(one for one in known.of(step.number) if one.lanes_off & absent)
+    return Finding(place, message, related(function, parting))
+
+
+def _meets_another(function: Function, step: Step, mask: frozenset[int]) -> bool:
+    """Whether the absent lanes may meanwhile execute another such instruction with the same mask, which
+    counts as well.
+    """
+    graph, elsewhere = partings(function).cfg, partings(function).elsewhere(step.number)
+    here = graph.block_of[step.number]
+    for other in steps(function).steps:
+        if other.opcode != step.opcode or other is step:
+            continue
+        block = graph.block_of[other.number]
+        is_met = block in elsewhere or (block == here and other.is_guarded)
+        if is_met and _is_sync(other) and _mask(function, other) in (mask, None):
+            return True
+    return False
+
+
+def _lanes(lanes: frozenset[int]) -> str:
+    """`lane 3`, `lanes 4 to 7`, `lanes 0, 2, 4 and others`."""
+    found = sorted(lanes)
+    if len(found) == 1:
+        return f"lane {found[0]}"
+    if found[-1] - found[0] == len(found) - 1:
+        return f"lanes {found[0]} to {found[-1]}"
+    listed = ", ".join(map(str, found[:3]))
+    return f"lanes {listed} and others" if len(found) > 3 else f"lanes {listed}"
