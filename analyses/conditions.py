@@ -125,8 +125,8 @@ class Conditions:
             splits = _may_split(modifiers[0], add(a, _negative(b)))
             if type_name[0] == "u" and modifiers[0] not in ("eq", "ne"):
                 splits = splits or _passes_zero(a) or _passes_zero(b)
-        known = first_warp(self.function)
-        a, b = (known.operand(step, one) for one in operands[1:3])
+            known = first_warp(self.function)  # where less is known than in any warp, nothing is exact
+            a, b = (known.operand(step, one) for one in operands[1:3])
         exact: tuple[bool, ...] | None = None
         if a is not None and b is not None and a.alignment == b.alignment == 0:
             bits, is_signed = 8 * type.bytes, type_name[0] == "s"

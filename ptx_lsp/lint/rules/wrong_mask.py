@@ -106,8 +106,10 @@ def _is_sync(step: Step) -> bool:
 
 def _mask(function: Function, step: Step) -> frozenset[int] | None:
     """The lanes that a constant mask names."""
-    known = first_warp(function).operand(step, step.node.operands[-1])
-    value = known.constant if known is not None else None
+    value = literal(step.node.operands[-1])
+    if value is None:
+        known = first_warp(function).operand(step, step.node.operands[-1])
+        value = known.constant if known is not None else None
     return None if value is None else frozenset(lane for lane in ALL if value >> lane & 1)
 
 
