@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from ptx_lsp.facts import fact
@@ -89,12 +90,17 @@ class _Shape(NamedTuple):
     accesses: tuple[_Access, ...]
 
 
+@lru_cache(maxsize=16384)
+def _shape(spelling: str, given: tuple[Argument, ...]) -> _Shape:
+    match = resolve(spelling).match(given)
+    return _Shape(spelling.partition(".")[0], match, _accesses(match, len(given)))
+
+
 class _Reader:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.registers: list[Register] = []
         self.numbers: dict[int, int] = {}
-        self.known: dict[tuple[str, tuple[Argument, ...]], _Shape] = {}
 
     def read(self) -> Steps:
         found = [
@@ -106,13 +112,7 @@ class _Reader:
         return Steps(tuple(found), tuple(self.registers), self.numbers)
 
     def step(self, number: int, node: nodes.Instruction, given: tuple[Argument, ...]) -> Step:
-        shape = (node.opcode.text, given)
-        known = self.known.get(shape)
-        if known is None:
-            match = resolve(shape[0]).match(shape[1])
-            opcode = shape[0].partition(".")[0]
-            known = self.known[shape] = _Shape(opcode, match, _accesses(match, len(shape[1])))
-        opcode, match, accesses = known
+        opcode, match, accesses = _shape(node.opcode.text, given)
         reads: list[int] = []
         writes: list[int] = []
         keeps: list[int] = []
