@@ -144,7 +144,7 @@ def _shape(spelling: str) -> tuple[int, tuple[str, ...]] | None:
         return (0, ("shared", "global")) if is_plain else None
     if opcode not in ("ld", "ldu", "st", "atom", "red") or "param" in spaces or "async" in modifiers:
         return None
-    type = TYPES.get(f".{modifiers[-1]}")
+    type = TYPES.get(f".{modifiers[-1]}") if modifiers else None
     if type is None or not type.bytes:
         return None
     count = next((int(one[1:]) for one in modifiers if one in ("v2", "v4", "v8")), 1)

@@ -99,6 +99,8 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
 
 
 def _is_sync(step: Step) -> bool:
+    if not step.node.operands:
+        return False  # the mask is missing
     if step.opcode == "bar":
         return step.spelling == "bar.warp.sync"
     return step.opcode in _SYNC and ".sync" in step.spelling
