@@ -1,0 +1,130 @@
+"""Instructions that compute: their meaning, run once, becomes a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptx_lsp.executor import lanes
+from ptx_lsp.executor.emitter import Emitter
+from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.lanes import Integers
+from ptx_lsp.executor.operands import Operands
+from ptx_lsp.executor.operation import Integral
+from ptx_lsp.executor.program import BOOL, UNSIGNED, Bools, Program
+from ptx_lsp.executor.wave import Wave
+from ptx_lsp.isa.entry import form_type
+from ptx_lsp.isa.notation import Place
+from ptx_lsp.isa.operand import Operand
+from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.syntax import nodes
+
+
+class Compute:
+    """An instruction that reads registers and writes registers, each lane for itself."""
+
+    def __init__(self, program: Program, destinations: tuple[int, ...]) -> None:
+        self.program = program
+        self.destinations = destinations
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        results = self.program.run(wave.registers)
+        for number, value in zip(self.destinations, results, strict=True):
+            wave.write(number, value, mask)
+
+
+def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Compute:
+    """What an instruction of the table with a meaning does; ExecutionError where it has none."""
+    meaning = match.entry.meaning
+    if meaning is None:
+        raise ExecutionError(f"`{node.opcode.text}` cannot be executed yet", "unsupported")
+    sources, destinations = _sorted(node, match)
+    type = TYPES.get(form_type(match.candidate.choices)) or _only_type(sources)
+    op = Integral(match.candidate.choices, type, operands.frame.carry())
+    values = [operands.source(operand, wanted) for operand, wanted in sources]
+    if type.lanes > 1 and type.name.startswith((".u", ".s")):
+        results = [_by_element(op, type, meaning, values)]
+    else:
+        found = meaning(op, *values)
+        results = list(found) if isinstance(found, tuple) else [found]
+    return _emitted(operands, op, destinations, [lanes.integers(one) for one in results])
+
+
+_Typed = tuple[nodes.Expression, Type | None]
+
+
+def _sorted(
+    node: nodes.Instruction, match: Match
+) -> tuple[list[_Typed], list[_Typed]]:
+    """The operands that are read and those that are written, with their types."""
+    sources: list[_Typed] = []
+    destinations: list[_Typed] = []
+
+    def add(operand: nodes.Expression, place: Place, wanted: Operand) -> None:
+        if isinstance(operand, nodes.Pair):
+            add(operand.left, place, wanted)
+            add(operand.right, place, match.candidate.operand(Place(place.pair)))
+        elif isinstance(operand, nodes.Vector):
+            for index, item in enumerate(operand.items):
+                part = place.parts[index] if index < len(place.parts) else place
+                add(item, part, match.candidate.operand(part) if place.parts else wanted)
+        else:
+            into = destinations if wanted.access == "write" else sources
+            into.append((operand, _type(wanted)))
+
+    for operand, (place, wanted) in zip(node.operands, match.places, strict=True):
+        add(operand, place, wanted)
+    return sources, destinations
+
+
+def _type(wanted: Operand) -> Type | None:
+    names = wanted.type if isinstance(wanted.type, str) else ""
+    return TYPES.get(names) if "|" not in names else None
+
+
+def _only_type(sources: Sequence[_Typed]) -> Type:
+    return next((type for _, type in sources if type is not None), TYPES[".b32"])
+
+
+def _by_element(op: Integral, type: Type, meaning: object, values: list[Integers]) -> Integers:
+    """The meaning for each element of packed integers, put together again."""
+    assert callable(meaning)
+    width, signed = op.width, op.signed
+    packed = lanes.constant(0)
+    for at in range(0, type.width, width):
+        parts = [lanes.wrap(value >> at, width, signed) for value in values]
+        result = meaning(op, *parts)
+        packed = packed | lanes.wrap(lanes.integers(result), width, signed=False) << at
+    return packed
+
+
+def _emitted(
+    operands: Operands, op: Integral, destinations: list[_Typed], results: list[Integers]
+) -> Compute:
+    program = Program()
+    emitter = Emitter(program, operands.frame.dtypes)
+    numbers: list[int] = []
+    for (operand, type), result in zip(destinations, results, strict=False):
+        number = operands.number(operand)
+        if number is None:
+            continue
+        dtype = operands.frame.dtypes[number]
+        width = 1 if dtype == BOOL else 8 * dtype.itemsize
+        if type is not None and type.width < width:  # extended to the register's size
+            result = lanes.wrap(result, type.width, type.kind is Kind.SIGNED)
+        numbers.append(number)
+        program.outputs.append(_stored(emitter, result, width))
+    if op.carried is not None:
+        numbers.append(operands.frame.carry())
+        program.outputs.append(_stored(emitter, op.carried, 1))
+    return Compute(program, tuple(numbers))
+
+
+def _stored(emitter: Emitter, value: Integers, width: int) -> int:
+    """The slot of a value as a register of that width keeps it."""
+    program = emitter.program
+    if width == 1:
+        return emitter.exact(lanes.wrap(value, 1, signed=False))
+    bits = 64 if width == 64 else 32
+    slot = emitter.modular(value, bits)
+    return slot if width >= 32 else program.cast(slot, UNSIGNED[width])
