@@ -8,7 +8,7 @@ from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.memory import Addresses
 from ptx_lsp.executor.operands import Operands
-from ptx_lsp.executor.program import BOOL, SIGNED, UNSIGNED, Array, Bools, DType, Program
+from ptx_lsp.executor.program import SIGNED, UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.spaces import Reach, Space, Spaces
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from ptx_lsp.executor import lanes
 from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.lanes import Integers
 from ptx_lsp.executor.operands import Operands
-from ptx_lsp.executor.operation import Integral
+from ptx_lsp.executor.operation import Symbolic
 from ptx_lsp.executor.program import BOOL, UNSIGNED, Bools, Program
+from ptx_lsp.executor.reals import Reals
 from ptx_lsp.executor.wave import Wave
-from ptx_lsp.isa.entry import form_type
+from ptx_lsp.isa.entry import Meaning, form_type
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import Match
@@ -40,14 +42,17 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
         raise ExecutionError(f"`{node.opcode.text}` cannot be executed yet", "unsupported")
     sources, destinations = _sorted(node, match)
     type = TYPES.get(form_type(match.candidate.choices)) or _only_type(sources)
-    op = Integral(match.candidate.choices, type, operands.frame.carry())
+    program = Program()
+    emitter = Emitter(program, operands.frame.dtypes)
+    op = Symbolic(match.candidate.choices, type, operands.frame.carry(), emitter)
     values = [operands.source(operand, wanted) for operand, wanted in sources]
-    if type.lanes > 1 and type.name.startswith((".u", ".s")):
-        results = [_by_element(op, type, meaning, values)]
+    if type.lanes > 1:
+        results = _by_element(op, type, meaning, values)
     else:
-        found = meaning(op, *values)
-        results = list(found) if isinstance(found, tuple) else [found]
-    return _emitted(operands, op, destinations, [lanes.integers(one) for one in results])
+        widths = [wanted.width if wanted else type.width for _, wanted in sources]
+        found = meaning(op, *_as_declared(op, meaning, values, widths))
+        results = _bits(op, found)
+    return _emitted(operands, emitter, op, destinations, results)
 
 
 _Typed = tuple[nodes.Expression, Type | None]
@@ -86,23 +91,47 @@ def _only_type(sources: Sequence[_Typed]) -> Type:
     return next((type for _, type in sources if type is not None), TYPES[".b32"])
 
 
-def _by_element(op: Integral, type: Type, meaning: object, values: list[Integers]) -> Integers:
-    """The meaning for each element of packed integers, put together again."""
-    assert callable(meaning)
+def _as_declared(
+    op: Symbolic, meaning: Meaning, values: list[Integers], widths: list[int]
+) -> list[Integers | Reals]:
+    """Floats for the parameters that a meaning declares as `Real`, integers for the others."""
+    declared = {name: str(kind) for name, kind in meaning.__annotations__.items() if name != "return"}
+    kinds = [*list(declared.values())[1:], *[""] * len(values)]
+    return [
+        op.value(value, width) if "Real" in kind else value
+        for value, width, kind in zip(values, widths, kinds, strict=False)
+    ]
+
+
+def _bits(op: Symbolic, found: object) -> list[Integers]:
+    """What a meaning returned, as the bits of each destination."""
+    if isinstance(found, tuple):
+        return [bits for one in cast("tuple[object, ...]", found) for bits in _bits(op, one)]
+    if isinstance(found, Reals):
+        return [op.bits(found)]
+    if isinstance(found, int | Integers):
+        return [lanes.integers(found)]
+    raise TypeError(f"a meaning returned {found!r}")
+
+
+def _by_element(
+    op: Symbolic, type: Type, meaning: Meaning, values: list[Integers]
+) -> list[Integers]:
+    """The meaning for each element of a packed type, put together again."""
     width, signed = op.width, op.signed
     packed = lanes.constant(0)
     for at in range(0, type.width, width):
         parts = [lanes.wrap(value >> at, width, signed) for value in values]
-        result = meaning(op, *parts)
-        packed = packed | lanes.wrap(lanes.integers(result), width, signed=False) << at
-    return packed
+        (result,) = _bits(op, meaning(op, *_as_declared(op, meaning, parts, [width] * len(parts))))
+        packed = packed | lanes.wrap(result, width, signed=False) << at
+    return [packed]
 
 
 def _emitted(
-    operands: Operands, op: Integral, destinations: list[_Typed], results: list[Integers]
+    operands: Operands, emitter: Emitter, op: Symbolic, destinations: list[_Typed],
+    results: list[Integers],
 ) -> Compute:
-    program = Program()
-    emitter = Emitter(program, operands.frame.dtypes)
+    program = emitter.program
     numbers: list[int] = []
     for (operand, type), result in zip(destinations, results, strict=False):
         number = operands.number(operand)

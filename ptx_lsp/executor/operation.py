@@ -1,18 +1,28 @@
-"""The `Operation` that meanings are given: one instruction, over integers that are not known yet."""
+"""The `Operation` that meanings are given: one instruction, over lanes that are not known yet."""
 
 from __future__ import annotations
 
 from ptx_lsp.executor import lanes
+from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.lanes import Integers
+from ptx_lsp.executor.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
+from ptx_lsp.executor.reals import Reals, Rounding
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.types import Kind, Type
 
 
-class Integral:
-    """An instruction on integers or bits; see `ptx_lsp.isa.meaning.Operation`."""
+_WINDOWS = {".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW}
 
-    def __init__(self, choices: Choices, type: Type, condition_code: int) -> None:
+
+class Symbolic(Rounding):
+    """See `ptx_lsp.isa.meaning.Operation`."""
+
+    def __init__(
+        self, choices: Choices, type: Type, condition_code: int, emitter: Emitter
+    ) -> None:
         """`condition_code` is the number of that register."""
+        is_float = type.name.startswith(".f")
+        super().__init__(emitter, choices.modifiers, type.width // type.lanes, is_float)
         self._choices = choices
         self._type = type
         self._condition_code = condition_code
@@ -54,6 +64,12 @@ class Integral:
 
     def highest(self, a: Integers) -> Integers:
         return lanes.highest(a)
+
+    def window(self, space: str) -> int:
+        return _WINDOWS.get(space.partition("::")[0], 0)
+
+    def integer(self, value: Reals) -> Integers:
+        return self.limited(value, *lanes.limits(self.width, self.signed))
 
     def carry(self) -> Integers:
         return lanes.register(self._condition_code, 1, signed=False)

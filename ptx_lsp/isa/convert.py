@@ -6,7 +6,7 @@ The formats of 8 bits and less, and all that are packed, have their rows in `con
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
-from ptx_lsp.isa.meaning import Lanes, Operation
+from ptx_lsp.isa.meaning import Lanes, Operation, Real
 from ptx_lsp.isa.operand import only, reads, writes
 
 _SECTION = "data-movement-and-conversion-instructions-cvt"
@@ -57,7 +57,7 @@ def convert_integer(op: Operation, a: Lanes) -> Lanes:
     return op.clamp(a) if op.has(".sat") else a
 
 
-instruction(
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts a float to an integer, rounded as the modifier says and limited to what the"
@@ -73,8 +73,11 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rzi.s32.f32 %r1, %f1;",
 )
+def float_to_integer(op: Operation, a: Real) -> Lanes:
+    return op.integer(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts an integer to a float, rounded as the modifier says.",
@@ -89,8 +92,11 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rn.f32.s32 %f1, %r1;",
 )
+def integer_to_float(op: Operation, a: Lanes) -> Real:
+    return op.round(op.real(a))
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Rounds a float to an integer that stays a float; without a rounding modifier it only"
@@ -110,8 +116,11 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rni.f32.f32 %f1, %f2;",
 )
+def round_to_integer(op: Operation, a: Real) -> Real:
+    return op.whole(a) if op.slot("irnd") else op.round(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts a float to a larger format, which holds its value exactly.",
@@ -132,8 +141,11 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.f64.f32 %fd1, %f1;",
 )
+def widen(op: Operation, a: Real) -> Real:
+    return op.round(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts a float to a smaller format, rounded as the modifier says.",
@@ -155,11 +167,15 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rn.f16.f32 %rs1, %f1;",
 )
+def narrow(op: Operation, a: Real) -> Real:
+    return op.round(a)
+
 
 _RELU = (
     " With .relu negative values give 0, with .satfinite large ones the largest finite number,"
     " with .pzo there is no -0."
 )
+
 
 instruction(
     "cvt",
