@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ptx_lsp.executor.emitter import Emitter
@@ -77,14 +79,14 @@ def load(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spac
     destination, source = node.operands[0], node.operands[1]
     items = destination.items if isinstance(destination, nodes.Vector) else (destination,)
     numbers = tuple(operands.number(item) for item in items)
-    space, address = _address(source, match, operands)
-    return Load(spaces, address, space, _type(match), numbers, operands.frame.dtypes)
+    space, address = address_of(source, match, operands)
+    return Load(spaces, address, space, type_of(match), numbers, operands.frame.dtypes)
 
 
 def store(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces) -> Store:
     target, source = node.operands[0], node.operands[1]
-    space, address = _address(target, match, operands)
-    type = _type(match)
+    space, address = address_of(target, match, operands)
+    type = type_of(match)
     items = source.items if isinstance(source, nodes.Vector) else (source,)
     return Store(spaces, address, space, type, values(items, type, operands))
 
@@ -92,16 +94,29 @@ def store(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spa
 def values(
     items: tuple[nodes.Expression, ...], type: Type, operands: Operands
 ) -> Program:
-    """Computes the bits of operands, each in the unsigned array type of its size."""
+    """Computes operands of one type, see `sources`."""
+    return sources([(item, type) for item in items], operands)
+
+
+def sources(
+    items: Sequence[tuple[nodes.Expression, Type]], operands: Operands
+) -> Program:
+    """Computes operands: their bits, each in the unsigned array type of its size; predicates as truth."""
     program = Program()
     emitter = Emitter(program, operands.frame.dtypes)
-    for item in items:
-        slot = emitter.modular(operands.source(item, type), 64 if type.width == 64 else 32)
-        program.outputs.append(program.cast(slot, UNSIGNED[type.width]))
+    for item, type in items:
+        value = operands.source(item, type)
+        if type.kind is Kind.PREDICATE:
+            program.outputs.append(emitter.truth(value))
+        else:
+            slot = emitter.modular(value, 64 if type.width == 64 else 32)
+            program.outputs.append(program.cast(slot, UNSIGNED[type.width]))
     return program
 
 
-def _address(operand: nodes.Expression, match: Match, operands: Operands) -> tuple[Space, Program]:
+def address_of(
+    operand: nodes.Expression, match: Match, operands: Operands
+) -> tuple[Space, Program]:
     """The state space of an access and what computes its addresses."""
     modifiers = (word.partition("::")[0] for word in match.candidate.choices.modifiers)
     space = next((SPACES[word] for word in modifiers if word in SPACES), "")
@@ -114,7 +129,7 @@ def _address(operand: nodes.Expression, match: Match, operands: Operands) -> tup
     return space, program
 
 
-def _type(match: Match) -> Type:
+def type_of(match: Match) -> Type:
     type = TYPES[form_type(match.candidate.choices)]
     if type.width not in UNSIGNED:
         raise ExecutionError(f"access of type `{type.name}` cannot be executed yet", "unsupported")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ptx_lsp.executor.access import load, store
+from ptx_lsp.executor.atomic import atomic
 from ptx_lsp.executor.compute import compute
 from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step
 from ptx_lsp.executor.errors import ExecutionError
@@ -15,6 +16,7 @@ from ptx_lsp.executor.literals import constant
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.warp import OPCODES, warp
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match, resolve
 from ptx_lsp.model.arguments import arguments
@@ -66,6 +68,7 @@ class _Decoder:
         nodes_in_order = [instruction for instruction, _ in self.function.body.instructions]
         starts = {0, *self.labels.values()}
         starts.update(n + 1 for n, node in enumerate(nodes_in_order) if _ends_block(node))
+        starts.update(n for n, node in enumerate(nodes_in_order) if _waits(node))
         ordered = sorted(start for start in starts if start < len(nodes_in_order))
         number_of = {start: number for number, start in enumerate(ordered)}
         number_of.setdefault(len(nodes_in_order), len(ordered))
@@ -134,6 +137,10 @@ class _Decoder:
             return load(node, match, self.operands, self.spaces)
         if opcode == "st":
             return store(node, match, self.operands, self.spaces)
+        if opcode in ("atom", "red"):
+            return atomic(node, match, self.operands, self.spaces)
+        if opcode in OPCODES:
+            return warp(node, match, self.operands)
         return compute(node, match, self.operands)
 
     def _target(self, operand: nodes.Expression) -> int:
@@ -145,6 +152,12 @@ class _Decoder:
 
 def _ends_block(node: nodes.Instruction) -> bool:
     return node.opcode.text.partition(".")[0] in ("bra", "ret", "exit", "trap", "bar", "barrier")
+
+
+def _waits(node: nodes.Instruction) -> bool:
+    """Whether it may wait for other lanes of the warp, which then come to its block."""
+    opcode, *modifiers = node.opcode.text.split(".")
+    return opcode in OPCODES and "sync" in modifiers
 
 
 def _successors(steps: tuple[Step, ...], following: int) -> list[int]:

@@ -88,7 +88,7 @@ class Emitter:
                 return program.apply("where", _where, dtype, self.truth(condition), a, b)
             case "wrap" if value.number >= bits:
                 return self.modular(value.parts[0], bits)
-            case _ if holder(value) is None:
+            case ">>" if holder(value) is None:
                 return program.cast(self.limbs(value)[0], dtype)
             case _:
                 return program.cast(self.exact(value), dtype)

@@ -190,10 +190,9 @@ def clamp(value: Integers, width: int, signed: bool) -> Integers:
     return Integers("select", low, inner.high, (inner < low, constant(low), inner))
 
 
-def divide(a: Integers, b: Integers) -> Integers:
-    """a / b, rounded towards zero; all ones (-1) where b is 0."""
-    most = max(abs(a.low), abs(a.high))
-    return Integers("divide", -most if min(a.low, b.low) < 0 else -1, most, (a, b))
+def divide(a: Integers, b: Integers, width: int, signed: bool) -> Integers:
+    """a / b, rounded towards zero, as `width` bits hold it; all ones where b is 0."""
+    return Integers("divide", *limits(width, signed), (a, b))
 
 
 def remainder(a: Integers, b: Integers) -> Integers:

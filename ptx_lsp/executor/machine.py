@@ -16,6 +16,7 @@ from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step, 
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.warp import Warp
 from ptx_lsp.executor.wave import Shape, Wave
 
 _WAVE_LANES = 1 << 16
@@ -68,6 +69,8 @@ class Run:
         self._limit = limit
         self._groups: dict[int, Bools | None] = {0: None}
         self._waiting: dict[int, Waiting] = {}
+        self._held: set[int] = set()
+        """Blocks at which groups wait for other lanes of their warps."""
 
     def slice(self, count: int) -> bool:
         """Executes about `count` blocks of instructions; whether the wave is done then."""
@@ -76,12 +79,38 @@ class Run:
                 if self._waiting:
                     self._deadlock()
                 return True
-            if turn % _PATIENCE < _PATIENCE - len(self._groups):
-                block = min(self._groups, key=self._rank)
-            else:  # each group once, whatever its rank
-                block = next(iter(self._groups))
-            self._execute(block, self._groups.pop(block))
+            block = self._next(turn)
+            mask = self._groups.pop(block)
+            if block in self._held:  # nobody else is left that could come
+                self._held.discard(block)
+            else:
+                mask, some = self._hold(block, mask)
+                if not some:
+                    continue
+            self._execute(block, mask)
         return not self._groups and not self._waiting
+
+    def _next(self, turn: int) -> int:
+        """The block whose group goes on."""
+        free = [block for block in self._groups if block not in self._held] or list(self._groups)
+        if turn % _PATIENCE < _PATIENCE - len(free):
+            return min(free, key=self._rank)
+        return free[0]  # each group once, whatever its rank
+
+    def _hold(self, block: int, mask: Bools | None) -> tuple[Bools | None, bool]:
+        """Keeps back the lanes that must wait for others of their warps, while others are on their way; the
+        lanes that need not, and whether there are any.
+        """
+        action = self._blocks[block].steps[0].action
+        if not isinstance(action, Warp) or not self._groups:
+            return mask, True
+        waiting = action.incomplete(self.wave, mask)
+        if waiting is None:
+            return mask, True
+        self._groups[block] = waiting
+        self._held.add(block)
+        left = self._full(mask) & ~waiting
+        return left, bool(left.any())
 
     def _rank(self, block: int) -> int:
         return self._blocks[block].rank
@@ -124,6 +153,7 @@ class Run:
             raise ExecutionError(text, error.kind, step.line, error.lanes) from None
 
     def _arrive(self, block: int, mask: Bools | None) -> None:
+        self._held.discard(block)
         if block in self._groups:
             there = self._groups.pop(block)
             if mask is not None and there is not None:

@@ -54,7 +54,7 @@ class Symbolic(Rounding):
         return lanes.select(condition, yes, no)
 
     def divide(self, a: Integers, b: Integers) -> Integers:
-        return lanes.divide(a, b)
+        return lanes.divide(a, b, self.width, self.signed)
 
     def remainder(self, a: Integers, b: Integers) -> Integers:
         return lanes.remainder(a, b)
