@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor import floats
 from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, DType, Program
@@ -179,6 +180,8 @@ def _reduce(
 ) -> tuple[Array, ...]:
     rows = (wave.shape[0], -1, WARP_SIZE)
     type = choices["type"] if "type" in choices else ".b32"
+    if ".f32" in choices.modifiers:
+        return (_spread(wave, _extreme(choices, wave, active, operands[0])),)
     dtype = np.dtype(np.int32 if type == ".s32" else np.uint32)
     values = wave.everywhere(operands[0]).view(dtype).reshape(rows)
     function, start = _REDUCTIONS[choices["op"]](dtype)
@@ -186,6 +189,24 @@ def _reduce(
         values, axis=2, keepdims=True, where=active.reshape(rows), initial=start, dtype=dtype
     )
     return (_spread(wave, result).view(np.uint32),)
+
+
+def _extreme(choices: Choices, wave: Wave, active: Bools, bits: Array) -> Array:
+    """The least or greatest `.f32` of each warp; a NaN loses, or with .NaN wins."""
+    values = np.where(active, wave.everywhere(bits).view(np.float32), np.float32(np.nan))
+    if ".abs" in choices.modifiers:
+        values = np.abs(values)
+    rows = values.reshape(wave.shape[0], -1, WARP_SIZE)
+    function = floats.least if choices["op"] == ".min" else floats.greatest
+    width = WARP_SIZE
+    while width > 1:
+        width //= 2
+        rows = function(rows[:, :, :width], rows[:, :, width : 2 * width])
+    if ".NaN" in choices.modifiers:
+        nan = np.logical_and(active, np.isnan(wave.everywhere(bits).view(np.float32)))
+        rows = np.where(ballot(nan) != 0, np.float32(np.nan), rows)
+    canonical = np.where(np.isnan(rows), np.uint32(0x7FFFFFFF), rows.view(np.uint32))
+    return canonical.astype(np.uint32)
 
 
 def _limit(name: str, dtype: DType) -> int:
