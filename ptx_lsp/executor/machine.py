@@ -2,7 +2,7 @@
 
 Of the groups of a wave the one whose block stands first in the order goes on (`flow`), so threads that
 parted meet again at the immediate post-dominator. So that threads which wait for others (a spin lock) do
-not keep them from running, each group in turn goes on after `_PATIENCE` blocks, and so does each wave.
+not keep them from running, a part of each cycle of blocks goes to the groups in turn; waves take turns, too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from ptx_lsp.executor.warp import Warp
 from ptx_lsp.executor.wave import Shape, Wave
 
 _WAVE_LANES = 1 << 16
-_PATIENCE = 1 << 12
+_CYCLE = 512
+_BY_RANK = 384
 _SLICE = 1 << 16
 
 
@@ -93,9 +94,9 @@ class Run:
     def _next(self, turn: int) -> int:
         """The block whose group goes on."""
         free = [block for block in self._groups if block not in self._held] or list(self._groups)
-        if turn % _PATIENCE < _PATIENCE - len(free):
+        if turn % _CYCLE < _BY_RANK:
             return min(free, key=self._rank)
-        return free[0]  # each group once, whatever its rank
+        return free[0]  # the one that has waited longest
 
     def _hold(self, block: int, mask: Bools | None) -> tuple[Bools | None, bool]:
         """Keeps back the lanes that must wait for others of their warps, while others are on their way; the

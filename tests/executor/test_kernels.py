@@ -80,7 +80,7 @@ def test_inclusive_scan() -> None:
 def test_bitonic_sort_in_shared_memory(source: str) -> None:
     keys = RANDOM.integers(-1000, 1000, 1024).astype(np.int32)
     want = np.sort(keys)
-    launch(CORPUS / source, entry="bitonic_shared", grid=1, block=512, args=[keys, np.int32(1024)])
+    launch(CORPUS / source, entry="bitonic_shared", grid=1, block=1024, args=[keys, np.int32(1024)])
     assert np.array_equal(keys, want)
 
 
@@ -88,7 +88,7 @@ def test_matrix_product() -> None:
     a, b = floats(256 * 256), floats(256 * 256)
     c = np.zeros(256 * 256, np.float32)
     launch(
-        CORPUS / "tinygrad_mm_f32_0.sm_89.ptx", entry="r_8_4_8_16_4_4_64_4", grid=(4, 8), block=(16, 8),
+        CORPUS / "tinygrad_mm_f32_0.sm_89.ptx", entry="r_8_4_8_16_4_4_64_4", grid=(4, 8), block=(8, 16),
         args=[c, a, b],
     )
     want = a.reshape(256, 256).astype(np.float64) @ b.reshape(256, 256)
