@@ -31,7 +31,8 @@ class Load:
         self, spaces: Spaces, address: Program, space: Space, type: Type,
         destinations: tuple[int | None, ...], dtypes: dict[int, DType],
     ) -> None:
-        self.spaces, self.address, self.space = spaces, address, space
+        self.spaces, self.address = spaces, address
+        self.space: Space = space
         self.element = SIGNED[type.width] if type.kind is Kind.SIGNED else UNSIGNED[type.width]
         self.destinations = destinations
         self.dtypes = dtypes
@@ -57,7 +58,8 @@ class Store:
     def __init__(
         self, spaces: Spaces, address: Program, space: Space, type: Type, values: Program
     ) -> None:
-        self.spaces, self.address, self.space = spaces, address, space
+        self.spaces, self.address = spaces, address
+        self.space: Space = space
         self.element = UNSIGNED[type.width]
         self.values = values
 
@@ -119,7 +121,7 @@ def address_of(
 ) -> tuple[Space, Program]:
     """The state space of an access and what computes its addresses."""
     modifiers = (word.partition("::")[0] for word in match.candidate.choices.modifiers)
-    space = next((SPACES[word] for word in modifiers if word in SPACES), "")
+    space: Space = next((SPACES[word] for word in modifiers if word in SPACES), "")
     program = Program()
     emitter = Emitter(program, operands.frame.dtypes)
     variable = operands.variable(operand)

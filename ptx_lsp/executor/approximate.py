@@ -17,7 +17,11 @@ def reciprocal(a: Floats) -> Floats:
 
 def reciprocal_root(a: Floats) -> Floats:
     """1 / sqrt(a); that of -0 is negative."""
-    return _through_double(lambda x: 1.0 / np.sqrt(x), a)
+
+    def compute(x: Floats) -> Floats:
+        return np.reciprocal(np.sqrt(x))
+
+    return _through_double(compute, a)
 
 
 def _through_double(function: Callable[..., Floats], a: Floats) -> Floats:

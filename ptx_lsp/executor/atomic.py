@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ptx_lsp.executor.access import active, address_of, of_lanes, scatter, sources, type_of, view
 from ptx_lsp.executor.errors import ExecutionError
@@ -17,6 +18,7 @@ from ptx_lsp.isa.resolve import Match
 from ptx_lsp.isa.types import Kind, Type
 from ptx_lsp.syntax import nodes
 
+Indices: TypeAlias = npt.NDArray[np.int64]
 Update: TypeAlias = Callable[..., Array]
 """The new value, from the old one and the operands."""
 
@@ -28,7 +30,8 @@ class Atomic:
         self, spaces: Spaces, space: Space, address: Program, operands: Program, update: Update,
         dtype: DType, destination: int | None,
     ) -> None:
-        self._spaces, self._space = spaces, space
+        self._spaces = spaces
+        self._space: Space = space
         self._address, self._operands = address, operands
         self._update = update
         self._dtype = dtype
@@ -73,7 +76,7 @@ def atomic(node: nodes.Instruction, match: Match, operands: Operands, spaces: Sp
     )
 
 
-def _in_turns(memory: Array, index: Array, values: list[Array], update: Update) -> Array:
+def _in_turns(memory: Array, index: Indices, values: list[Array], update: Update) -> Array:
     """Updates the elements of memory one lane after the other; what each lane found."""
     old = np.zeros(index.shape, memory.dtype)
     order = np.argsort(index, kind="stable")
@@ -96,7 +99,9 @@ def _in_turns(memory: Array, index: Array, values: list[Array], update: Update) 
     return old
 
 
-def _added(memory: Array, index: Array, value: Array, order: Array, starts: Array) -> Array:
+def _added(
+    memory: Array, index: Indices, value: Array, order: Indices, starts: Indices
+) -> Array:
     """The same for sums of integers, at once: what a lane finds is the sum of those before it."""
     ordered = value[order]
     through = np.cumsum(ordered, dtype=memory.dtype)

@@ -256,14 +256,18 @@ def _remainder(a: Array, b: Array) -> Array:
 
 
 def _signs_apart(function: Callable[..., Array], a: Array, b: Array, *, of_divisor: bool) -> Array:
-    dtype, zero = a.dtype, b == 0
-    whole = UNSIGNED[8 * dtype.itemsize]
-    x, y = np.abs(a).view(whole), np.abs(b).view(whole)  # the least integer becomes 2**(bits - 1)
-    result = function(x, np.where(zero, whole.type(1), y))
-    if dtype.kind == "i":
-        negative = (a < 0) ^ (b < 0) if of_divisor else (a < 0)
-        result = np.where(negative, whole.type(0) - result, result)
-    return np.where(zero, ~whole.type(0) if of_divisor else a.view(whole), result).view(dtype)
+    unsigned = UNSIGNED[8 * a.dtype.itemsize]
+    zero = np.equal(b, 0)
+    one = np.array(1, unsigned)
+    x, y = np.absolute(a).view(unsigned), np.absolute(b).view(unsigned)  # the least becomes 2**(bits - 1)
+    result = function(x, np.where(zero, one, y))
+    if a.dtype.kind == "i":
+        negative = np.less(a, 0)
+        if of_divisor:
+            negative = np.logical_xor(negative, np.less(b, 0))
+        result = np.where(negative, np.negative(result), result)
+    of_zero = np.negative(one) if of_divisor else a.view(unsigned)
+    return np.where(zero, of_zero, result).view(a.dtype)
 
 
 def _highest(bits: Array) -> Array:

@@ -223,7 +223,7 @@ def _fused_doubles(x: Doubles, y: Doubles, z: Doubles, mode: Mode) -> Doubles:
     hard = ~plain & ~(_easy(x) & _easy(y) & (_easy(z) | (z == 0)))
     result = np.where(plain, special, directed(total, error, mode))
     result = _signed_zero(result, np.where(plain, special, total), product, z, mode)
-    return _apart(result, hard, exact.fused, mode, x, y, z)
+    return _double(_apart(result, hard, exact.fused, mode, x, y, z))
 
 
 def _signed_zero(result: Floats, total: Doubles, a: Doubles, b: Doubles, mode: Mode) -> Floats:

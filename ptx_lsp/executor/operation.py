@@ -10,7 +10,6 @@ from ptx_lsp.executor.reals import Reals, Rounding
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.types import Kind, Type
 
-
 _WINDOWS = {".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW}
 
 

@@ -82,13 +82,21 @@ class Program:
             return slot
         if before.itemsize == dtype.itemsize and BOOL not in (before, dtype):
             return self.view(slot, dtype)
-        return self.apply("cast", lambda a: a.astype(dtype), dtype, slot)
+
+        def cast(a: Array) -> Array:
+            return a.astype(dtype)
+
+        return self.apply("cast", cast, dtype, slot)
 
     def view(self, slot: int, dtype: DType) -> int:
         """The same bits read as another type of the same size."""
         if self.dtype(slot) == dtype:
             return slot
-        return self.apply("view", lambda a: a.view(dtype), dtype, slot)
+
+        def view(a: Array) -> Array:
+            return a.view(dtype)
+
+        return self.apply("view", view, dtype, slot)
 
     def _new(self, dtype: DType, value: Array | None = None) -> int:
         self._template.append(value)

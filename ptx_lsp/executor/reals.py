@@ -45,8 +45,11 @@ class Reals:
         return Reals(self.program, "/", parts=(self, other))
 
     def __rtruediv__(self, other: int) -> Reals:
-        one = self.program.apply(("one", other), lambda a: np.full_like(a, other), self.dtype, self.slot)
-        return Reals(self.program, "/", parts=(Reals(self.program, "value", one, self.width), self))
+        def constant(a: Array) -> Array:
+            return np.full_like(a, other)
+
+        slot = self.program.apply(("constant", other), constant, self.dtype, self.slot)
+        return Reals(self.program, "/", parts=(Reals(self.program, "value", slot, self.width), self))
 
     def __neg__(self) -> Reals:
         return self.made("negative", np.negative)
@@ -117,8 +120,11 @@ class Rounding:
     def whole(self, value: Reals) -> Reals:
         """The value rounded to an integer (.rni, .rzi, .rmi, .rpi), still a float."""
         mode = self._mode("i")
-        rounded = value.made(f"whole{mode}", lambda a: floats.whole(a, mode))
-        return self.round(rounded)
+
+        def whole(a: Floats) -> Array:
+            return floats.whole(a, mode)
+
+        return self.round(value.made(f"whole{mode}", whole))
 
     def limited(self, value: Reals, low: int, high: int) -> Integers:
         """The value rounded to an integer and limited to `low` to `high`.

@@ -21,7 +21,7 @@ from ptx_lsp.executor.program import Array, Bools
 from ptx_lsp.executor.wave import Wave
 
 Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
-WINDOWS: dict[str, int] = {
+WINDOWS: dict[Space, int] = {
     ".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW,
 }
 
@@ -154,10 +154,9 @@ class Spaces:
 
 
 def _of_window(address: int) -> Space:
-    window = address // WINDOW
     for space, base in WINDOWS.items():
-        if window == base // WINDOW:
-            return ".shared" if space == ".shared" else ".local" if space == ".local" else ".param"
+        if address // WINDOW == base // WINDOW:
+            return space
     return ".global"
 
 

@@ -88,7 +88,7 @@ class Wave:
 
     def who(self, mask: Array) -> tuple[Lane, ...]:
         """The first 32 threads of a mask."""
-        found = np.argwhere(np.broadcast_to(mask, self.shape) & self.exists)[:32].tolist()
+        found = np.argwhere(np.logical_and(mask, self.exists))[:32].tolist()
         return tuple(
             Lane(_index(self.first + block, self.launch.grid), _index(thread, self.launch.block))
             for block, thread in found
@@ -107,10 +107,8 @@ def special(wave: Wave, name: str) -> Array:
         if index is None:
             return np.full((1, 1), sizes[axis], np.uint32)
         below = int(np.prod(sizes[:axis], dtype=np.int64))
-        flat = index(wave)
-        if below > 1:
-            flat = flat // np.uint32(below)
-        return flat % np.uint32(sizes[axis]) if axis < 2 else flat
+        flat = np.floor_divide(index(wave), np.uint32(below)) if below > 1 else index(wave)
+        return np.remainder(flat, np.uint32(sizes[axis])) if axis < 2 else flat
     found = _SCALARS.get(register)
     return found(wave) if found is not None else np.zeros((1, 1), np.uint32)
 

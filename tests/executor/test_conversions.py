@@ -6,11 +6,10 @@ import math
 import operator
 from fractions import Fraction
 
-import gmpy2
 import pytest
 
 from tests.executor.instruction import run
-from tests.executor.test_floats import FORMATS, MODES, bits, inputs, number
+from tests.executor.mpfr import MODES, bits, inputs, number, rounded
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 
@@ -48,7 +47,8 @@ def test_to_integers(width: int, target: str, mode: str) -> None:
             return high if value > 0 else low
         return min(max(whole(value, mode), low), high)
 
-    edges = [bits(edge, width) for edge in (0.5, 1.5, -0.5, -1.5, 127.5, 128.0, -128.5, 255.5, 2.0**15)]
+    numbers = (0.5, 1.5, -0.5, -1.5, 127.5, 128.0, -128.5, 255.5, 2.0**15)
+    edges = [bits(one, width) for one in numbers]
     rows = [[raw] for raw in inputs(width, 400, 3) + edges]
     found = run(f"cvt.{mode}.{target}.f{width}", rows, [f".f{width}"], [f".{target}"])
     mask = (1 << size) - 1
@@ -60,37 +60,26 @@ def test_to_integers(width: int, target: str, mode: str) -> None:
 @pytest.mark.parametrize("width", [16, 32, 64])
 def test_of_integers(width: int, source: str, mode: str) -> None:
     size = int(source[1:])
-    precision, least, greatest = FORMATS[width][:3]
     rows = [[raw & ((1 << size) - 1)] for raw in inputs(64, 400, 4)]
     rows += [[(1 << size) - 1], [1 << size - 1], [(1 << size - 1) - 1], [0], [1]]
     found = run(f"cvt{mode}.f{width}.{source}", rows, [f".{source}"], [f".f{width}"])
     for (raw,), (got,) in zip(rows, found, strict=True):
         value = raw - (1 << size) if source[0] == "s" and raw >> size - 1 else raw
-        with gmpy2.context(
-            precision=precision, emin=least, emax=greatest, subnormalize=True, round=MODES[mode]
-        ):
-            want = bits(float(gmpy2.mpfr(gmpy2.mpz(value))), width)
-        assert got == want, f"{value}: {got:#x}, not {want:#x}"
+        assert got == rounded("cvt", [value], width, mode), value
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("source", "target"), [(64, 32), (64, 16), (32, 16)])
 def test_to_smaller_formats(source: int, target: int, mode: str) -> None:
-    precision, least, greatest = FORMATS[target][:3]
-    near = [bits(number(raw, target), source) + step for raw in inputs(target, 300, 5) for step in (-1, 0, 1)]
+    near = [
+        bits(number(raw, target), source) + step for raw in inputs(target, 300, 5) for step in (-1, 0, 1)
+    ]
     rows = [[raw] for raw in inputs(source, 500, 6) + [one for one in near if 0 <= one < 1 << source]]
     found = run(f"cvt{mode}.f{target}.f{source}", rows, [f".f{source}"], [f".f{target}"])
+    canonical = (1 << target - 1) - 1
     for (raw,), (got,) in zip(rows, found, strict=True):
-        value = number(raw, source)
-        if math.isnan(value):
-            assert got == (1 << target - 1) - 1
-            continue
-        exact = gmpy2.mpfr(value, 53)  # outside of the context, which would round it to its own exponents
-        with gmpy2.context(
-            precision=precision, emin=least, emax=greatest, subnormalize=True, round=MODES[mode]
-        ):
-            want = bits(float(gmpy2.mpfr(exact)), target)
-        assert got == want, f"{raw:#x}: {got:#x}, not {want:#x}"
+        want = rounded("cvt", [number(raw, source)], target, mode)
+        assert got == (canonical if want is None else want), hex(raw)
 
 
 @pytest.mark.parametrize(("source", "target"), [(16, 32), (32, 64), (16, 64)])

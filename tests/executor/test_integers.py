@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import TypeAlias, cast
 
 import pytest
 
 from tests.executor.instruction import run
 
-Reference = Callable[..., int]
+Reference: TypeAlias = (
+    Callable[[int], int] | Callable[[int, int], int] | Callable[[int, int, int], int]
+    | Callable[[int, int, int, int], int]
+)
 ALL = (".u16", ".s16", ".u32", ".s32", ".u64", ".s64")
 WIDE = (".u32", ".s32", ".u64", ".s64")
 SIGNED = (".s16", ".s32", ".s64")
@@ -115,10 +119,11 @@ def check(spelling: str, types: list[str], result: str, function: Reference) -> 
     rows = [list(row) for row in zip(*columns, strict=True)]
     found = run(spelling, rows, types, [result])
     mask = (1 << width(result)) - 1
+    exact = cast("Callable[..., int]", function)
     wrong = [
         f"{[hex(raw) for raw in row]} -> {got:#x}"
         for row, (got,) in zip(rows, found, strict=True)
-        if got != function(*(wrapped(raw, type) for raw, type in zip(row, types, strict=True))) & mask
+        if got != exact(*(wrapped(raw, type) for raw, type in zip(row, types, strict=True))) & mask
     ]
     assert wrong == []
 
@@ -208,18 +213,16 @@ def test_conversions(source: str, target: str) -> None:
 
 @pytest.mark.parametrize("type", [".u16x2", ".s16x2"])
 def test_packed(type: str) -> None:
-    def each(function: Reference) -> Reference:
-        def both(*operands: int) -> int:
-            halves = [
-                function(*(wrapped(one >> at, type[:4]) for one in operands)) & 0xFFFF
-                for at in (0, 16)
-            ]
-            return halves[0] | halves[1] << 16
-
-        return both
-
-    for name, function in (("add", lambda a, b: a + b), ("min", min), ("max", max)):
+    functions: list[tuple[str, Callable[[int, int], int]]] = [
+        ("add", lambda a, b: a + b), ("min", min), ("max", max),
+    ]
+    for name, function in functions:
         columns = [values(".b32", 300, seed) for seed in (0, 1)]
         rows = [list(row) for row in zip(*columns, strict=True)]
         found = run(f"{name}{type}", rows, [".b32", ".b32"], [".b32"])
-        assert [row[0] for row in found] == [each(function)(*row) for row in rows]
+        for (a, b), (got,) in zip(rows, found, strict=True):
+            halves = [
+                function(wrapped(a >> at, type[:4]), wrapped(b >> at, type[:4])) & 0xFFFF
+                for at in (0, 16)
+            ]
+            assert got == halves[0] | halves[1] << 16
