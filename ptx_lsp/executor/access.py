@@ -74,7 +74,7 @@ class Store:
                 here = of_lanes(wave, value, lanes)
                 if part is not None:
                     here = here[part]
-                memory[index + np.uint64(at) if at else index] = here
+                put(memory, index + np.uint64(at) if at else index, here)
 
 
 def load(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces) -> Load:
@@ -121,7 +121,9 @@ def address_of(
 ) -> tuple[Space, Program]:
     """The state space of an access and what computes its addresses."""
     modifiers = (word.partition("::")[0] for word in match.candidate.choices.modifiers)
-    space: Space = next((SPACES[word] for word in modifiers if word in SPACES), "")
+    space: Space = ""
+    for word in modifiers:
+        space = SPACES.get(word, space)
     program = Program()
     emitter = Emitter(program, operands.frame.dtypes)
     variable = operands.variable(operand)
@@ -181,6 +183,17 @@ def gather(
             result = np.zeros(part.shape, element)
         result[part] = loaded
     return np.zeros(shape, element) if result is None else result
+
+
+def put(memory: Array, index: Addresses, values: Array) -> None:
+    """Writes elements; where neighbours go to neighbours, in one piece."""
+    flat = index.reshape(-1)
+    count = flat.size
+    first, last = int(flat[0]), int(flat[-1])
+    if count > 1 and last - first == count - 1 and (flat[1:] - flat[:-1] == 1).all():
+        memory[first : last + 1] = values.reshape(-1)
+    else:
+        memory[index] = values
 
 
 def scatter(wave: Wave, number: int, values: Array, lanes: Bools) -> None:

@@ -116,13 +116,7 @@ def fused(a: Floats, b: Floats, c: Floats, mode: Mode) -> Floats:
         return _fused_doubles(x, y, z, mode)
     product = x * y  # exact
     if mode == ".rn" and a.dtype == np.float32:
-        total = product + z
-        nearest = total.astype(np.float32)
-        # Rounded twice, it is wrong only if the first result lies halfway between two of the second.
-        halfway = (total.view(np.int64) & _DISCARDED) == _HALFWAY
-        small = np.abs(nearest) <= _LEAST_SINGLE
-        if not halfway.any() and not (small & (nearest != 0) | (nearest == 0) & (total != 0)).any():
-            return nearest
+        return _fused_singles(product, z)
     total, error = two_sum(product, z)
     return _signed_zero(narrowed(odd(total, error), a.dtype, mode), total, product, z, mode)
 
@@ -209,6 +203,20 @@ def saturated(a: Floats) -> Floats:
 
 
 # -- parts of these ---------------------------------------------------------------------------------
+
+
+def _fused_singles(product: Doubles, z: Doubles) -> Floats:
+    """The sum rounded to `.f32`. Rounded to a double first, it is wrong only if that lies halfway between two
+    `.f32`, or where these are subnormal; such lanes are done again.
+    """
+    total = product + z
+    nearest = total.astype(np.float32)
+    doubtful = (total.view(np.int64) & _DISCARDED) == _HALFWAY
+    doubtful |= (np.abs(nearest) <= _LEAST_SINGLE) & (total != 0)
+    if doubtful.any():
+        parts = [np.broadcast_to(one, total.shape)[doubtful] for one in (product, z)]
+        nearest[doubtful] = odd(*two_sum(*parts)).astype(np.float32)
+    return nearest
 
 
 def _fused_doubles(x: Doubles, y: Doubles, z: Doubles, mode: Mode) -> Doubles:

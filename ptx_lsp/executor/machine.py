@@ -19,7 +19,7 @@ from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.warp import Warp
 from ptx_lsp.executor.wave import Shape, Wave
 
-_WAVE_LANES = 1 << 16
+_WAVE_LANES = 1 << 15
 _CYCLE = 512
 _BY_RANK = 384
 _SLICE = 1 << 16
