@@ -55,6 +55,15 @@ class Memory:
         buffer = self._buffers[index]
         return buffer if address < buffer.base + buffer.data.size else None
 
+    def holds(self, addresses: Addresses, size: int) -> npt.NDArray[np.bool_]:
+        """Which accesses of `size` bytes lie in a buffer, all of them."""
+        found = np.zeros(addresses.shape, np.bool_)
+        for buffer in self._buffers:
+            if buffer.data.size >= size:
+                last = np.uint64(buffer.base + buffer.data.size - size)
+                found |= (addresses >= np.uint64(buffer.base)) & (addresses <= last)
+        return found
+
     def nearest(self, address: int) -> Buffer | None:
         """The buffer that an address was perhaps meant for: the last that begins before it."""
         index = bisect_right(self._buffers, address, key=lambda buffer: buffer.base) - 1

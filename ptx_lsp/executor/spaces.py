@@ -99,7 +99,7 @@ class Spaces:
                 name = f"`{near.name}`, of {near.data.size} bytes" if near else "any buffer"
                 if near is not None:
                     name += f", at offset {first - near.base}"
-                self._fail(wave, addresses == np.uint64(first), addresses, mask, name)
+                self._fail(wave, left & ~self.memory.holds(addresses, size), addresses, mask, name)
             assert buffer is not None
             offsets = addresses[here] - np.uint64(buffer.base)
             self._check_alignment(wave, offsets, size, mask)

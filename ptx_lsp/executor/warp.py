@@ -179,7 +179,7 @@ def _reduce(
     choices: Choices, wave: Wave, active: Bools, operands: list[Array]
 ) -> tuple[Array, ...]:
     rows = (wave.shape[0], -1, WARP_SIZE)
-    type = choices["type"] if "type" in choices else ".b32"
+    type = choices["type"] or ".b32"
     if ".f32" in choices.modifiers:
         return (_spread(wave, _extreme(choices, wave, active, operands[0])),)
     dtype = np.dtype(np.int32 if type == ".s32" else np.uint32)

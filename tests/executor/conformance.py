@@ -3,8 +3,8 @@
     add.sat.s32  0x7fffffff, 1 -> 0x7fffffff  # manual
 
 Operands and results are integers, or floats such as `1.5`, `-inf`, `nan` where the type is a float;
-hexadecimal numbers are bits. `nan` as a result is the canonical one. The word behind `#` tells the source: `manual` (its
-text, by hand), `ptxas` (constant folding seen in machine code), `gpu` (with the device).
+hexadecimal numbers are bits. `nan` as a result is the canonical one. The word behind `#` tells the source:
+`manual` (its text, by hand), `ptxas` (constant folding seen in machine code), `gpu` (with the device).
 """
 
 from __future__ import annotations
