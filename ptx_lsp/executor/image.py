@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.literals import bits
+from ptx_lsp.executor.literals import bits, constant
 from ptx_lsp.executor.memory import Bytes, Memory
 from ptx_lsp.executor.operands import FLOATS
 from ptx_lsp.isa.types import TYPES
@@ -43,34 +42,59 @@ class Image:
         self.parameter_bytes = self._place(self.parameters)
 
     def _place(self, variables: Iterable[Variable]) -> int:
-        """Puts variables one behind the other; where they end."""
+        """Puts variables one behind the other; where they end. What has no known size has no address."""
         end = 0
         for variable in variables:
             size, alignment = _size(variable), alignment_bytes(variable) or 1
+            if size is None:
+                continue
             end = _aligned(end, alignment)
             self.addresses[id(variable.declarator)] = end
             end += size
         return end
 
     def _place_global(self, module: Module, kernel: Function, memory: Memory) -> None:
+        placed: list[tuple[Variable, Bytes]] = []
         for variable in _variables(module, kernel):
-            if variable.space in (".global", ".const"):
-                data = np.zeros(_size(variable), np.uint8)
+            size = _size(variable)
+            if variable.space in (".global", ".const") and size is not None:
+                data = np.zeros(size, np.uint8)
                 self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
-                if variable.declarator.initializer is not None:
-                    self._initialize(variable, variable.declarator.initializer, data)
+                placed.append((variable, data))
+        for variable, data in placed:
+            if variable.declarator.initializer is not None:
+                self._initialize(module, variable, variable.declarator.initializer, data)
 
-    def _initialize(self, variable: Variable, value: nodes.Expression, data: Bytes) -> None:
+    def _initialize(
+        self, module: Module, variable: Variable, value: nodes.Expression, data: Bytes
+    ) -> None:
+        """A variable whose initial value cannot be computed loses its address."""
         width = TYPES[variable.type].width
         for at, item in _items(value, dimensions(variable.declarator), variable.vector):
             number = bits(item, width, variable.type in FLOATS)
             if number is None:
-                name = variable.name
-                raise ExecutionError(
-                    f"the initial value of `{name}` cannot be computed yet", "unsupported"
-                )
+                number = self._address(module, item)
+            if number is None:
+                del self.addresses[id(variable.declarator)]
+                return
             raw = number.to_bytes(width // 8, "little")
             data[at * width // 8 :][: len(raw)] = np.frombuffer(raw, np.uint8)
+
+    def _address(self, module: Module, value: nodes.Expression) -> int | None:
+        """The address that `name`, `name+4` or `generic(name)` stands for."""
+        match value:
+            case nodes.Name(text=name):
+                found = [symbol for _, symbol in module.names.get(name, ())]
+                if found and isinstance(found[0], Variable):
+                    return self.addresses.get(id(found[0].declarator))
+                return None
+            case nodes.Relocation(operator=nodes.Name(text="generic"), values=(inner,)):
+                return self._address(module, inner)
+            case nodes.Binary(operator="+", left=left, right=right):
+                base, offset = self._address(module, left), constant(right)
+                return base + offset if base is not None and isinstance(offset, int) else None
+            case _:
+                return None
 
 
 def _variables(module: Module, kernel: Function) -> list[Variable]:
@@ -97,13 +121,11 @@ def _items(
             yield index * (each if len(lengths) <= 1 and each == vector and vector > 1 else 1), item
 
 
-def _size(variable: Variable) -> int:
+def _size(variable: Variable) -> int | None:
+    """None where it is not known. What another file defines (`.extern`) has no bytes here."""
     size = size_bytes(variable)
-    if size is None:
-        if element_bytes(variable.declaration) is not None and variable.is_unsized:
-            return 0
-        raise ExecutionError(f"the size of `{variable.name}` is not known", "unsupported")
-    return size
+    unsized = variable.is_unsized and element_bytes(variable.declaration) is not None
+    return 0 if size is None and unsized else size
 
 
 def _is_dynamic(variable: Variable) -> bool:
