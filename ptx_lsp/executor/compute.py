@@ -12,7 +12,7 @@ from ptx_lsp.executor.lanes import Integers
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.operation import Symbolic
 from ptx_lsp.executor.program import BOOL, UNSIGNED, Bools, Program
-from ptx_lsp.executor.reals import Reals
+from ptx_lsp.executor.reals import FORMATS, Reals
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import Meaning, form_type
 from ptx_lsp.isa.notation import Place
@@ -44,15 +44,20 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     type = TYPES.get(form_type(match.candidate.choices)) or _only_type(sources)
     program = Program()
     emitter = Emitter(program, operands.frame.dtypes)
-    op = Symbolic(match.candidate.choices, type, operands.frame.carry(), emitter)
-    values = [operands.source(operand, wanted) for operand, wanted in sources]
-    if type.lanes > 1:
-        results = _by_element(op, type, meaning, values)
-    else:
-        widths = [wanted.width if wanted else type.width for _, wanted in sources]
-        found = meaning(op, *_as_declared(op, meaning, values, widths))
-        results = _bits(op, found)
-    return _emitted(operands, emitter, op, destinations, results)
+    wanted = [type, *(one for _, one in destinations if one is not None)]
+    formats = [_element(one) for one in wanted if _element(one) in FORMATS]
+    result = formats[-1] if formats else ""
+    op = Symbolic(match.candidate.choices, type, result, operands.frame.carry(), emitter)
+    values = [operands.source(operand, one) for operand, one in sources]
+    if type.lanes > 1 and any(one is not None and one.lanes > 1 for _, one in sources):
+        return _emitted(operands, emitter, op, destinations, _by_element(op, type, meaning, values))
+    found = meaning(op, *_as_declared(op, meaning, values, [one or type for _, one in sources]))
+    return _emitted(operands, emitter, op, destinations, _bits(op, found))
+
+
+def _element(type: Type) -> str:
+    """The type of an element of a packed type; any other itself."""
+    return type.name.removesuffix(f"x{type.lanes}")
 
 
 _Typed = tuple[nodes.Expression, Type | None]
@@ -92,14 +97,14 @@ def _only_type(sources: Sequence[_Typed]) -> Type:
 
 
 def _as_declared(
-    op: Symbolic, meaning: Meaning, values: list[Integers], widths: list[int]
+    op: Symbolic, meaning: Meaning, values: list[Integers], types: list[Type]
 ) -> list[Integers | Reals]:
     """Floats for the parameters that a meaning declares as `Real`, integers for the others."""
     declared = {name: str(kind) for name, kind in meaning.__annotations__.items() if name != "return"}
     kinds = [*list(declared.values())[1:], *[""] * len(values)]
     return [
-        op.value(value, width) if "Real" in kind else value
-        for value, width, kind in zip(values, widths, kinds, strict=False)
+        op.value(value, _element(type)) if "Real" in kind else value
+        for value, type, kind in zip(values, types, kinds, strict=False)
     ]
 
 
@@ -122,7 +127,7 @@ def _by_element(
     packed = lanes.constant(0)
     for at in range(0, type.width, width):
         parts = [lanes.wrap(value >> at, width, signed) for value in values]
-        (result,) = _bits(op, meaning(op, *_as_declared(op, meaning, parts, [width] * len(parts))))
+        (result,) = _bits(op, meaning(op, *_as_declared(op, meaning, parts, [type] * len(parts))))
         packed = packed | lanes.wrap(result, width, signed=False) << at
     return [packed]
 

@@ -10,7 +10,7 @@ exponent range, where an error would underflow, are done apart (`exact`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ _SPLITTER = 134217729.0  # 2**27 + 1
 _SAFE = 2.0**400
 _TINY = 2.0**-400
 _LEAST_SINGLE = np.float32(2.0**-126)
+_LEAST_HALF = np.float16(2.0**-14)
 _DISCARDED = np.int64((1 << 29) - 1)
 _HALFWAY = np.int64(1 << 28)
 
@@ -87,7 +88,7 @@ def narrowed(value: Doubles, dtype: np.dtype[np.floating], mode: Mode) -> Floats
 def add(a: Floats, b: Floats, mode: Mode) -> Floats:
     if mode == ".rn":
         return a + b
-    x, y = _double(a), _double(b)
+    x, y = doubled(a), doubled(b)
     total, error = two_sum(x, y)
     if a.dtype == np.float64:
         lost = np.isinf(total) & np.isfinite(x) & np.isfinite(y)
@@ -101,8 +102,8 @@ def multiply(a: Floats, b: Floats, mode: Mode) -> Floats:
     if mode == ".rn":
         return a * b
     if a.dtype != np.float64:
-        return narrowed(_double(a) * _double(b), a.dtype, mode)
-    x, y = _double(a), _double(b)
+        return narrowed(doubled(a) * doubled(b), a.dtype, mode)
+    x, y = doubled(a), doubled(b)
     product, error = two_product(x, y)
     hard = (x != 0) & (y != 0) & np.isfinite(x) & np.isfinite(y) & ~(_easy(x) & _easy(y))
     result = directed(product, error, mode)
@@ -111,7 +112,7 @@ def multiply(a: Floats, b: Floats, mode: Mode) -> Floats:
 
 def fused(a: Floats, b: Floats, c: Floats, mode: Mode) -> Floats:
     """a * b + c"""
-    x, y, z = _double(a), _double(b), _double(c)
+    x, y, z = doubled(a), doubled(b), doubled(c)
     if a.dtype == np.float64:
         return _fused_doubles(x, y, z, mode)
     product = x * y  # exact
@@ -125,11 +126,11 @@ def divide(a: Floats, b: Floats, mode: Mode) -> Floats:
     nearest = a / b
     if mode == ".rn" and a.dtype != np.float16:
         return nearest
-    x, y = _double(a), _double(b)
+    x, y = doubled(a), doubled(b)
     if a.dtype != np.float64:
         nearest = (x / y).astype(a.dtype) if a.dtype == np.float16 else nearest
-        return directed(nearest, (x - _double(nearest) * y) * np.copysign(1.0, y), mode)
-    product, error = two_product(_double(nearest), y)
+        return directed(nearest, (x - doubled(nearest) * y) * np.copysign(1.0, y), mode)
+    product, error = two_product(doubled(nearest), y)
     rest = ((x - product) - error) * np.copysign(1.0, y)
     hard = (x != 0) & (y != 0) & np.isfinite(x) & np.isfinite(y) & ~(_easy(x) & _easy(y))
     return _apart(directed(nearest, rest, mode), hard, exact.quotient, mode, x, y)
@@ -139,10 +140,10 @@ def root(a: Floats, mode: Mode) -> Floats:
     """The square root."""
     if mode == ".rn" and a.dtype != np.float16:
         return np.sqrt(a)
-    x = _double(a)
+    x = doubled(a)
     if a.dtype != np.float64:
         nearest = np.sqrt(x).astype(a.dtype)
-        return directed(nearest, x - _double(nearest) ** 2, mode)
+        return directed(nearest, x - doubled(nearest) ** 2, mode)
     scale = np.where(x < _TINY, 2.0**300, np.where(x > _SAFE, 2.0**-300, 1.0))
     scaled = x * scale * scale
     nearest = np.sqrt(scaled)
@@ -154,9 +155,7 @@ def of_integers(value: npt.NDArray[np.integer], dtype: np.dtype[np.floating], mo
     """Integers rounded to a type."""
     if value.dtype.itemsize < 8 or value.dtype == np.bool_:
         return narrowed(value.astype(np.float64), dtype, mode)
-    low = (value & value.dtype.type(0xFFFFFFFF)).astype(np.float64)
-    high = (value >> value.dtype.type(32)).astype(np.float64) * 2.0**32
-    total, error = two_sum(high, low)
+    total, error = _halves(value)
     if dtype == np.float64:
         return directed(total, error, mode)
     return narrowed(odd(total, error), dtype, mode)
@@ -172,7 +171,7 @@ def to_integers(
     a: Floats, mode: Mode, low: int, high: int, of_nan: int
 ) -> npt.NDArray[np.integer]:
     """Rounded to integers and limited to `low` to `high`, which are those of a type."""
-    rounded = whole(_double(a), mode)
+    rounded = whole(doubled(a), mode)
     dtype = np.dtype(np.uint64 if high >> 63 else np.int64)
     inside = (rounded >= float(low)) & (rounded < float(high + 1))
     found = np.where(inside, rounded, 0.0).astype(dtype)
@@ -191,9 +190,57 @@ def greatest(a: Floats, b: Floats) -> Floats:
     return np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))
 
 
+def odd_sum(a: Floats, b: Floats) -> Doubles:
+    """The sum as a double, rounded to odd; so are the next."""
+    return odd(*two_sum(doubled(a), doubled(b)))
+
+
+def odd_product(a: Floats, b: Floats) -> Doubles:
+    """For factors of at most 26 bits."""
+    return doubled(a) * doubled(b)
+
+
+def odd_fused(a: Floats, b: Floats, c: Floats) -> Doubles:
+    return odd(*two_sum(doubled(a) * doubled(b), doubled(c)))
+
+
+def odd_integers(value: Whole) -> Doubles:
+    if value.dtype.itemsize < 8:
+        return value.astype(np.float64)
+    return odd(*_halves(value))
+
+
+def chopped(value: Doubles, dropped: int, mode: Mode | Literal[".rna"]) -> Floats:
+    """A double (perhaps rounded to odd) rounded to `.f32` without its last bits: `.bf16` drops 16 of them,
+    `.tf32` 13. `.rna` rounds to the nearest, halves away from zero.
+    """
+    nearest = value.astype(np.float32)
+    error = value - nearest
+    bits = nearest.view(np.int32)
+    inexact = (error != 0) & ~np.isnan(error) & (bits & 1 == 0)
+    away = np.where((error > 0) != np.signbit(nearest), np.int32(1), np.int32(-1))
+    raw = np.where(inexact, bits + away, bits).view(np.uint32)
+    negative = np.signbit(nearest)
+    unit, rest = np.uint32(1 << dropped), raw & np.uint32((1 << dropped) - 1)
+    half = np.uint32(1 << dropped - 1)
+    match mode:
+        case ".rn":
+            up = (rest > half) | (rest == half) & (raw & unit != 0)
+        case ".rna":
+            up = rest >= half
+        case ".rz":
+            up = np.zeros(rest.shape, np.bool_)
+        case ".rm":
+            up = negative & (rest != 0)
+        case ".rp":
+            up = ~negative & (rest != 0)
+    rounded = raw - rest + np.where(up, unit, np.uint32(0))
+    return np.where(np.isnan(value), np.float32(np.nan), rounded.view(np.float32))
+
+
 def flushed(a: Floats) -> Floats:
-    """With subnormal `.f32` numbers as zeros of their sign."""
-    subnormal = np.abs(a) < _LEAST_SINGLE
+    """With subnormal numbers as zeros of their sign."""
+    subnormal = np.abs(a) < (_LEAST_HALF if a.dtype == np.float16 else _LEAST_SINGLE)
     return np.where(subnormal, np.copysign(a.dtype.type(0), a), a) if subnormal.any() else a
 
 
@@ -203,6 +250,12 @@ def saturated(a: Floats) -> Floats:
 
 
 # -- parts of these ---------------------------------------------------------------------------------
+
+
+def _halves(value: Whole) -> tuple[Doubles, Doubles]:
+    """An integer of 64 bits as a double and its error."""
+    low = (value & value.dtype.type(0xFFFFFFFF)).astype(np.float64)
+    return two_sum((value >> value.dtype.type(32)).astype(np.float64) * 2.0**32, low)
 
 
 def _fused_singles(product: Doubles, z: Doubles) -> Floats:
@@ -231,7 +284,7 @@ def _fused_doubles(x: Doubles, y: Doubles, z: Doubles, mode: Mode) -> Doubles:
     hard = ~plain & ~(_easy(x) & _easy(y) & (_easy(z) | (z == 0)))
     result = np.where(plain, special, directed(total, error, mode))
     result = _signed_zero(result, np.where(plain, special, total), product, z, mode)
-    return _double(_apart(result, hard, exact.fused, mode, x, y, z))
+    return doubled(_apart(result, hard, exact.fused, mode, x, y, z))
 
 
 def _signed_zero(result: Floats, total: Doubles, a: Doubles, b: Doubles, mode: Mode) -> Floats:
@@ -265,5 +318,6 @@ def _upper(a: Doubles) -> Doubles:
     return scaled - (scaled - a)
 
 
-def _double(a: Floats) -> Doubles:
+def doubled(a: Floats) -> Doubles:
+    """As doubles, which hold every value."""
     return a.astype(np.float64, copy=False)

@@ -17,11 +17,13 @@ class Symbolic(Rounding):
     """See `ptx_lsp.isa.meaning.Operation`."""
 
     def __init__(
-        self, choices: Choices, type: Type, condition_code: int, emitter: Emitter
+        self, choices: Choices, type: Type, result: str, condition_code: int, emitter: Emitter
     ) -> None:
-        """`condition_code` is the number of that register."""
-        is_float = type.name.startswith(".f")
-        super().__init__(emitter, choices.modifiers, type.width // type.lanes, is_float)
+        """`type` is that of the form, `result` the format of a float result; `condition_code` is the number of
+        that register.
+        """
+        super().__init__(emitter, choices.modifiers, result)
+        self._converts = "atype" in choices
         self._choices = choices
         self._type = type
         self._condition_code = condition_code

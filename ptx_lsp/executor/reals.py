@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ptx_lsp.executor import approximate, floats
 from ptx_lsp.executor.emitter import Emitter
@@ -24,12 +25,15 @@ Kind = Literal["value", "+", "-", "*", "/", "root", "integers"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reals:
-    """A value (`slot` of the program) of `width` bits, or what is to be rounded."""
+    """A value (`slot` of the program) in a format such as ".f32", or what is to be rounded.
+
+    `.bf16` and `.tf32` are kept as `.f32`.
+    """
 
     program: Program
     kind: Kind
     slot: int = -1
-    width: int = 0
+    format: str = ""
     parts: tuple[Reals, ...] = ()
 
     def __add__(self, other: Reals) -> Reals:
@@ -49,7 +53,7 @@ class Reals:
             return np.full_like(a, other)
 
         slot = self.program.apply(("constant", other), constant, self.dtype, self.slot)
-        return Reals(self.program, "/", parts=(Reals(self.program, "value", slot, self.width), self))
+        return Reals(self.program, "/", parts=(Reals(self.program, "value", slot, self.format), self))
 
     def __neg__(self) -> Reals:
         return self.made("negative", np.negative)
@@ -65,13 +69,13 @@ class Reals:
 
     @property
     def dtype(self) -> DType:
-        return FLOAT[self.width]
+        return FLOAT[_KEPT[self.format]]
 
     def made(self, name: str, function: Callable[..., Array], *others: Reals) -> Reals:
         """Another value of the same type, computed by a NumPy function."""
         slots = (self.slot, *(other.slot for other in others))
         slot = self.program.apply(name, function, self.dtype, *slots)
-        return Reals(self.program, "value", slot, self.width)
+        return Reals(self.program, "value", slot, self.format)
 
     def holds(self, function: np.ufunc, other: Reals) -> Integers:
         """1 where a comparison holds, else 0."""
@@ -79,39 +83,49 @@ class Reals:
         return Integers("float", 0, 1, number=slot)
 
 
+_KEPT = {".f16": 16, ".f32": 32, ".f64": 64, ".bf16": 32, ".tf32": 32}
+FORMATS = frozenset(_KEPT)
+
+
 class Rounding:
     """How the instruction at hand rounds: the float half of `ptx_lsp.isa.meaning.Operation`."""
 
-    def __init__(
-        self, emitter: Emitter, modifiers: frozenset[str], width: int, is_float: bool
-    ) -> None:
-        """`width` is that of the instruction's type; `is_float` whether that is a float at all."""
+    def __init__(self, emitter: Emitter, modifiers: frozenset[str], format: str) -> None:
+        """`format` is that of the result; any other type where it is no float."""
         self._emitter = emitter
         self._program = emitter.program
         self._modifiers = modifiers
-        self._width = width
-        self._is_float = is_float
+        self._format = format if format in FORMATS else ".f32"
 
-    def value(self, bits: Integers, width: int) -> Reals:
-        """The float that a register holds; `.ftz` takes subnormal `.f32` inputs as zeros."""
-        program = self._program
-        slot = self._emitter.modular(bits, 64 if width == 64 else 32)
-        slot = program.view(program.cast(slot, UNSIGNED[width]), FLOAT[width])
-        found = Reals(program, "value", slot, width)
-        return self._flushed(found)
+    def value(self, bits: Integers, format: str) -> Reals:
+        """The float that a register holds; `.ftz` takes subnormal inputs as zeros."""
+        program, kept = self._program, _KEPT[format]
+        slot = self._emitter.modular(bits, 64 if kept == 64 else 32)
+        if format == ".bf16":
+            slot = program.apply("from .bf16", _from_brain, UNSIGNED[32], slot)
+        slot = program.view(program.cast(slot, UNSIGNED[kept]), FLOAT[kept])
+        return self._flushed(Reals(program, "value", slot, format))
 
     def bits(self, value: Reals) -> Integers:
         """The bits of a value; a NaN is the canonical one."""
-        program = self._program
-        if value.width < 64:
+        program, kept = self._program, _KEPT[value.format]
+        if kept < 64:
             value = value.made("canonical", _canonical)
-        slot = program.view(value.slot, UNSIGNED[value.width])
-        return Integers("float", 0, (1 << value.width) - 1, number=slot)
+        slot = program.view(value.slot, UNSIGNED[kept])
+        if value.format == ".bf16":
+            slot = program.apply("to .bf16", _to_brain, UNSIGNED[32], slot)
+        width = 16 if value.format == ".bf16" else kept
+        return Integers("float", 0, (1 << width) - 1, number=slot)
 
     def round(self, exact: Reals) -> Reals:
         """The value in the instruction's type, rounded once, then flushed and saturated as it says."""
         result = self._flushed(self._rounded(exact))
-        return result.made("saturated", floats.saturated) if ".sat" in self._modifiers else result
+        for modifier, function in _LIMITS.items():
+            if modifier in self._modifiers:
+                result = result.made(modifier, function)
+        if ".satfinite" in self._modifiers:
+            result = result.made(f".satfinite {result.format}", _finite(result.format))
+        return result
 
     def real(self, value: Integers) -> Reals:
         """Integers as numbers to be rounded."""
@@ -132,7 +146,7 @@ class Rounding:
         A NaN becomes 0, or with 64 bits on either side the integer whose top bit alone is one.
         """
         mode = self._mode("i")
-        wide = value.width == 64 or high.bit_length() > 32
+        wide = value.format == ".f64" or high.bit_length() > 32
         of_nan = (low or (high + 1) >> 1) if wide else 0
         dtype = UNSIGNED[64] if high >> 63 else np.dtype(np.int64)
 
@@ -179,67 +193,110 @@ class Rounding:
         return ".rn"
 
     def _flushed(self, value: Reals) -> Reals:
-        if ".ftz" in self._modifiers and value.width == 32:
+        formats = (".f32", ".f16") if self._format == ".f16" and not self._converts else (".f32",)
+        if ".ftz" in self._modifiers and value.format in formats:
             return value.made("flushed", floats.flushed)
         return value
 
+    _converts = False
+
     def _rounded(self, exact: Reals) -> Reals:
+        if exact.kind == "value" and exact.format == self._format:
+            return exact
         program, mode = self._program, self._mode()
-        width = self._width if self._is_float else 32
-        dtype = FLOAT[width]
+        slots, name = self._terms(exact)
+        if self._format in _DROPPED:
+            nearest_away = ".rna" in self._modifiers
+            function = _chopping(_ODD[name], _DROPPED[self._format], ".rna" if nearest_away else mode)
+            key = (name, self._format, mode, nearest_away)
+        else:
+            function, key = _rounding(name, FLOAT[_KEPT[self._format]], mode), (name, mode)
+        slot = program.apply(key, function, FLOAT[_KEPT[self._format]], *slots)
+        return Reals(program, "value", slot, self._format)
+
+    def _terms(self, exact: Reals) -> tuple[list[int], str]:
+        """The slots that are computed with, and the name of what is computed."""
         match exact.kind:
-            case "value":
-                if exact.width == width:
-                    return exact
-                slots, function = [exact.slot], _conversion(dtype, mode)
-            case "integers":
-                slots, function = [exact.slot], _of_integers(dtype, mode)
+            case "value" | "integers" as kind:
+                return [exact.slot], kind
             case "+" | "-" as sign:
                 a, b = exact.parts
                 b = -b if sign == "-" else b
                 if a.kind == "*":
-                    slots = [*(part.slot for part in a.parts), b.slot]
-                    function = _with_mode(floats.fused, mode)
-                else:
-                    slots, function = [a.slot, b.slot], _with_mode(floats.add, mode)
-            case "*":
-                slots = [part.slot for part in exact.parts]
-                function = _with_mode(floats.multiply, mode)
-            case "/":
-                slots = [part.slot for part in exact.parts]
-                function = _with_mode(floats.divide, mode)
-            case "root":
-                slots, function = [exact.parts[0].slot], _with_mode(floats.root, mode)
-        slot = program.apply((exact.kind, mode, len(slots)), function, dtype, *slots)
-        return Reals(program, "value", slot, width)
+                    return [*(part.slot for part in a.parts), b.slot], "fused"
+                return [a.slot, b.slot], "+"
+            case kind:
+                return [part.slot for part in exact.parts], kind
 
 
 _MODES: tuple[Mode, ...] = (".rz", ".rm", ".rp", ".rn")
 
 
-def _with_mode(function: Callable[..., Floats], mode: Mode) -> Callable[..., Array]:
-    def rounded(*operands: Floats) -> Array:
-        return function(*operands, mode)
+_DROPPED = {".bf16": 16, ".tf32": 13}
+_ODD: dict[str, Callable[..., floats.Doubles]] = {
+    "value": floats.doubled, "integers": floats.odd_integers, "+": floats.odd_sum,
+    "*": floats.odd_product, "fused": floats.odd_fused,
+}
+_NATIVE: dict[str, Callable[..., Floats]] = {
+    "+": floats.add, "*": floats.multiply, "fused": floats.fused, "/": floats.divide,
+    "root": floats.root,
+}
 
-    return rounded
 
-
-def _conversion(dtype: DType, mode: Mode) -> Callable[..., Array]:
+def _rounding(name: str, dtype: DType, mode: Mode) -> Callable[..., Array]:
+    """An operation whose operands become, and whose result is, of a type of NumPy's."""
     floating = np.dtype(f"f{dtype.itemsize}")
 
     def convert(a: Floats) -> Array:
-        return floats.narrowed(a.astype(np.float64, copy=False), floating, mode)
+        return floats.narrowed(floats.doubled(a), floating, mode)
 
-    return convert
-
-
-def _of_integers(dtype: DType, mode: Mode) -> Callable[..., Array]:
-    floating = np.dtype(f"f{dtype.itemsize}")
-
-    def convert(a: floats.Whole) -> Array:
+    def convert_integers(a: floats.Whole) -> Array:
         return floats.of_integers(a, floating, mode)
 
-    return convert
+    def compute(*operands: Floats) -> Array:
+        return _NATIVE[name](*(one.astype(floating, copy=False) for one in operands), mode)
+
+    return {"value": convert, "integers": convert_integers}.get(name, compute)
+
+
+def _chopping(
+    odd: Callable[..., floats.Doubles], dropped: int, mode: Mode | Literal[".rna"]
+) -> Callable[..., Array]:
+    def compute(*operands: Floats) -> Array:
+        return floats.chopped(odd(*operands), dropped, mode)
+
+    return compute
+
+
+def _positive(a: Floats) -> Array:
+    """.relu: negative numbers become 0, a NaN stays."""
+    return np.where((a > 0) | np.isnan(a), a, a.dtype.type(0))
+
+
+def _without_negative_zero(a: Floats) -> Array:
+    return np.where(a == 0, a.dtype.type(0), a)
+
+
+_LIMITS: dict[str, Callable[..., Array]] = {
+    ".sat": floats.saturated, ".relu": _positive, ".pzo": _without_negative_zero,
+}
+_LARGEST = {".f16": 65504.0, ".bf16": 255 * 2.0**120, ".tf32": 2047 * 2.0**117}
+
+
+def _finite(format: str) -> Callable[..., Array]:
+    def limit(a: Floats) -> Array:
+        most = a.dtype.type(_LARGEST.get(format, np.finfo(a.dtype).max))
+        return np.clip(a, -most, most)
+
+    return limit
+
+
+def _from_brain(bits: npt.NDArray[np.uint32]) -> Array:
+    return np.left_shift(bits, np.uint32(16))
+
+
+def _to_brain(bits: npt.NDArray[np.uint32]) -> Array:
+    return np.right_shift(bits, np.uint32(16))
 
 
 def _canonical(a: Floats) -> Array:
