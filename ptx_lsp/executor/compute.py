@@ -50,7 +50,8 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     op = Symbolic(match.candidate.choices, type, result, operands.frame.carry(), emitter)
     values = [operands.source(operand, one) for operand, one in sources]
     if type.lanes > 1 and any(one is not None and one.lanes > 1 for _, one in sources):
-        return _emitted(operands, emitter, op, destinations, _by_element(op, type, meaning, values))
+        elements = _by_element(op, type, meaning, values, [one for _, one in sources])
+        return _emitted(operands, emitter, op, destinations, _joined(op, elements, destinations))
     found = meaning(op, *_as_declared(op, meaning, values, [one or type for _, one in sources]))
     return _emitted(operands, emitter, op, destinations, _bits(op, found))
 
@@ -120,15 +121,29 @@ def _bits(op: Symbolic, found: object) -> list[Integers]:
 
 
 def _by_element(
-    op: Symbolic, type: Type, meaning: Meaning, values: list[Integers]
+    op: Symbolic, type: Type, meaning: Meaning, values: list[Integers], types: list[Type | None]
 ) -> list[Integers]:
-    """The meaning for each element of a packed type, put together again."""
-    width, signed = op.width, op.signed
+    """The results of a meaning for each element of a packed type; what is not packed goes to all."""
+    results: list[Integers] = []
+    for at in range(0, type.width, op.width):
+        parts = [
+            lanes.wrap(value >> at, op.width, op.signed) if one is not None and one.lanes > 1 else value
+            for value, one in zip(values, types, strict=True)
+        ]
+        results += _bits(op, meaning(op, *_as_declared(op, meaning, parts, [type] * len(parts))))
+    return results
+
+
+def _joined(
+    op: Symbolic, elements: list[Integers], destinations: list[_Typed]
+) -> list[Integers]:
+    """Elements side by side in one register; answers go to a predicate each."""
+    _, first = destinations[0]
+    if first is not None and first.kind is Kind.PREDICATE:
+        return elements
     packed = lanes.constant(0)
-    for at in range(0, type.width, width):
-        parts = [lanes.wrap(value >> at, width, signed) for value in values]
-        (result,) = _bits(op, meaning(op, *_as_declared(op, meaning, parts, [type] * len(parts))))
-        packed = packed | lanes.wrap(result, width, signed=False) << at
+    for at, element in enumerate(elements):
+        packed = packed | lanes.wrap(element, op.width, signed=False) << at * op.width
     return [packed]
 
 

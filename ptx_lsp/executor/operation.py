@@ -19,8 +19,8 @@ class Symbolic(Rounding):
     def __init__(
         self, choices: Choices, type: Type, result: str, condition_code: int, emitter: Emitter
     ) -> None:
-        """`type` is that of the form, `result` the format of a float result; `condition_code` is the number of
-        that register.
+        """`type` is that of the form, `result` the format of a float result; `condition_code` is the number
+        of that register.
         """
         super().__init__(emitter, choices.modifiers, result)
         self._converts = "atype" in choices

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ptx_lsp.executor import approximate, floats
 from ptx_lsp.executor.emitter import Emitter
+from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.exact import Mode
 from ptx_lsp.executor.floats import Floats
 from ptx_lsp.executor.lanes import Integers
@@ -119,6 +120,9 @@ class Rounding:
 
     def round(self, exact: Reals) -> Reals:
         """The value in the instruction's type, rounded once, then flushed and saturated as it says."""
+        for modifier in (".oob", ".rs"):
+            if modifier in self._modifiers:
+                raise ExecutionError(f"`{modifier}` cannot be executed yet", "unsupported")
         result = self._flushed(self._rounded(exact))
         for modifier, function in _LIMITS.items():
             if modifier in self._modifiers:

@@ -41,7 +41,7 @@ _PREDICATES = {
 _RESULT = {"d": writes(".dtype"), "c": predicate()}
 
 
-def _compared(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+def compared(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     """1 where the comparison of two integers holds, else 0."""
     match op.slot("CmpOp"):
         case ".eq":
@@ -82,7 +82,7 @@ def compared_floats(op: Operation, a: Real, b: Real) -> Lanes:
     return holds | unordered if op.slot("CmpOp").endswith("u") else holds
 
 
-def _combined(op: Operation, holds: Lanes, c: Lanes | None) -> Lanes:
+def combined(op: Operation, holds: Lanes, c: Lanes | None) -> Lanes:
     """The result of a comparison, combined with the predicate c where there is one."""
     if c is None:
         return holds
@@ -113,7 +113,7 @@ def _combined(op: Operation, holds: Lanes, c: Lanes | None) -> Lanes:
     example="set.lt.u32.s32 %r1, %r2, %r3;",
 )
 def set_integer(op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None) -> Lanes:
-    return -_combined(op, _compared(op, a, b), c)
+    return -combined(op, compared(op, a, b), c)
 
 
 @instruction(
@@ -135,7 +135,7 @@ def set_integer(op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None) -> La
 def set_float_of_integers(
     op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None
 ) -> Lanes:
-    return op.select(_combined(op, _compared(op, a, b), c), ONE, 0)
+    return op.select(combined(op, compared(op, a, b), c), ONE, 0)
 
 
 @instruction(
@@ -156,7 +156,7 @@ def set_float_of_integers(
     example="set.gt.u32.f32 %r1, %f1, 0f00000000;",
 )
 def set_float(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:
-    holds = _combined(op, compared_floats(op, a, b), c)
+    holds = combined(op, compared_floats(op, a, b), c)
     return op.select(holds, ONE, 0) if op.slot("dtype") == ".f32" else -holds
 
 
@@ -177,8 +177,8 @@ def set_float(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:
     example="setp.lt.s32 %p1, %r1, %r2;",
 )
 def setp(op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None) -> tuple[Lanes, Lanes]:
-    holds = _compared(op, a, b)
-    return _combined(op, holds, c), _combined(op, holds ^ 1, c)
+    holds = compared(op, a, b)
+    return combined(op, holds, c), combined(op, holds ^ 1, c)
 
 
 @instruction(
@@ -201,7 +201,7 @@ def setp_float(
     op: Operation, a: Real, b: Real, c: Lanes | None = None
 ) -> tuple[Lanes, Lanes]:
     holds = compared_floats(op, a, b)
-    return _combined(op, holds, c), _combined(op, holds ^ 1, c)
+    return combined(op, holds, c), combined(op, holds ^ 1, c)
 
 
 @instruction(

@@ -177,7 +177,7 @@ _RELU = (
 )
 
 
-instruction(
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts .f32 to .f16." + _RELU,
@@ -200,6 +200,9 @@ instruction(
     ],
     example="cvt.rn.relu.f16.f32 %rs1, %f1;",
 )
+def to_half(op: Operation, a: Real) -> Real:
+    return op.round(a)
+
 
 instruction(
     "cvt",
@@ -233,7 +236,8 @@ instruction(
     example="cvt.rn.bf16.s32 %rs1, %r1;",
 )
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts .bf16 to .f32, which holds its value exactly.",
@@ -243,8 +247,11 @@ instruction(
     notes=["ptxas takes a rounding modifier, though nothing is rounded."],
     example="cvt.f32.bf16 %f1, %rs1;",
 )
+def from_brain(op: Operation, a: Real) -> Real:
+    return op.round(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts .f32 to .bf16." + _RELU,
@@ -259,8 +266,11 @@ instruction(
     notes=["ptxas takes .rm and .rp, and .ftz, which the manual does not have."],
     example="cvt.rn.bf16.f32 %rs1, %f1;",
 )
+def to_brain(op: Operation, a: Real) -> Real:
+    return op.round(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Rounds .f32 to the .tf32 of tensor cores, held in 32 bits." + _RELU,
@@ -279,6 +289,9 @@ instruction(
     ],
     example="cvt.rna.tf32.f32 %r1, %f1;",
 )
+def to_tf32(op: Operation, b: Real) -> Real:
+    return op.round(b)
+
 
 @instruction(
     "cvt.pack",

@@ -123,6 +123,10 @@ class Operation(Protocol):
         """Integers as numbers that can be rounded."""
         ...
 
+    def bits(self, value: Real) -> Lanes:
+        """The bits of a rounded value; a NaN is the canonical one."""
+        ...
+
     def whole(self, value: Real) -> Real:
         """Rounds to an integer (.rni, .rzi, .rmi, .rpi) that stays a float of the type."""
         ...

@@ -32,10 +32,10 @@ def number(raw: int, width: int) -> float:
 
 
 def rounded(
-    operation: Operation, operands: Sequence[float | int], width: int, mode: str
+    operation: Operation, operands: Sequence[float | int], width: int | str, mode: str
 ) -> int | None:
-    """The bits of the exact result rounded once; None for a NaN."""
-    precision, least, greatest = FORMATS[width][:3]
+    """The bits of the exact result rounded once to a float of that width, or to "bf16"; None for a NaN."""
+    precision, least, greatest = FORMATS[width][:3] if isinstance(width, int) else (8, -132, 128)
     # Made outside of the context, which would round them to its own exponents.
     numbers = [MPFR.mpz(one) if isinstance(one, int) else MPFR.mpfr(one, 53) for one in operands]
     with MPFR.context(
@@ -49,7 +49,9 @@ def rounded(
                 result = float(MPFR.mpfr(*numbers))
             case _:
                 result = float(getattr(MPFR, operation)(*numbers))
-    return None if math.isnan(result) else bits(result, width)
+    if math.isnan(result):
+        return None
+    return bits(result, width) if isinstance(width, int) else bits(result, 32) >> 16
 
 
 def inputs(width: int, count: int, seed: int) -> list[int]:
