@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
-from ptx_lsp.isa.meaning import Lanes, Operation
+from ptx_lsp.isa.meaning import Lanes, Operation, Real
 from ptx_lsp.isa.operand import predicate, reads, writes
 
 _SECTION = "comparison-and-selection-instructions"
@@ -30,6 +30,9 @@ ORDER_RULES = [
 _NO_FLUSH = (".ftz type=.f64", "`.ftz` is for `.f32` comparisons alone")
 _FLUSH = (".ftz", "1.4", 10)
 
+ONE = 0x3F800000
+"""The bits of 1.0 as `.f32`."""
+
 _PREDICATES = {
     "p": predicate("write", sink=True),
     "q": predicate("write", sink=True),
@@ -38,7 +41,7 @@ _PREDICATES = {
 _RESULT = {"d": writes(".dtype"), "c": predicate()}
 
 
-def _compared(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+def compared(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     """1 where the comparison of two integers holds, else 0."""
     match op.slot("CmpOp"):
         case ".eq":
@@ -55,7 +58,31 @@ def _compared(op: Operation, a: Lanes, b: Lanes) -> Lanes:
             return b <= a
 
 
-def _combined(op: Operation, holds: Lanes, c: Lanes | None) -> Lanes:
+def compared_floats(op: Operation, a: Real, b: Real) -> Lanes:
+    """1 where the comparison of two floats holds, else 0; those that end in u hold for a NaN, too."""
+    unordered = op.unordered(a, b)
+    match op.slot("CmpOp"):
+        case ".eq" | ".equ":
+            holds = op.equal(a, b)
+        case ".ne" | ".neu":
+            holds = op.equal(a, b) ^ 1
+            return holds if op.slot("CmpOp") == ".neu" else holds & (unordered ^ 1)
+        case ".lt" | ".ltu":
+            holds = a < b
+        case ".le" | ".leu":
+            holds = a <= b
+        case ".gt" | ".gtu":
+            holds = b < a
+        case ".ge" | ".geu":
+            holds = b <= a
+        case ".num":
+            return unordered ^ 1
+        case _:
+            return unordered
+    return holds | unordered if op.slot("CmpOp").endswith("u") else holds
+
+
+def combined(op: Operation, holds: Lanes, c: Lanes | None) -> Lanes:
     """The result of a comparison, combined with the predicate c where there is one."""
     if c is None:
         return holds
@@ -86,10 +113,10 @@ def _combined(op: Operation, holds: Lanes, c: Lanes | None) -> Lanes:
     example="set.lt.u32.s32 %r1, %r2, %r3;",
 )
 def set_integer(op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None) -> Lanes:
-    return -_combined(op, _compared(op, a, b), c)
+    return -combined(op, compared(op, a, b), c)
 
 
-instruction(
+@instruction(
     "set",
     section=f"{_SECTION}-set",
     summary="Compares two integers and writes 1.0 where it holds, else 0.0."
@@ -105,8 +132,13 @@ instruction(
     since=[("", "1.0", 10)],
     example="set.eq.f32.s32 %f1, %r2, 0;",
 )
+def set_float_of_integers(
+    op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None
+) -> Lanes:
+    return op.select(combined(op, compared(op, a, b), c), ONE, 0)
 
-instruction(
+
+@instruction(
     "set",
     section=f"{_SECTION}-set",
     summary="Compares two floats and writes all ones (or 1.0) where it holds, else 0."
@@ -123,6 +155,9 @@ instruction(
     since=[("", "1.0", 10), _FLUSH],
     example="set.gt.u32.f32 %r1, %f1, 0f00000000;",
 )
+def set_float(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:
+    holds = combined(op, compared_floats(op, a, b), c)
+    return op.select(holds, ONE, 0) if op.slot("dtype") == ".f32" else -holds
 
 
 @instruction(
@@ -142,11 +177,11 @@ instruction(
     example="setp.lt.s32 %p1, %r1, %r2;",
 )
 def setp(op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None) -> tuple[Lanes, Lanes]:
-    holds = _compared(op, a, b)
-    return _combined(op, holds, c), _combined(op, holds ^ 1, c)
+    holds = compared(op, a, b)
+    return combined(op, holds, c), combined(op, holds ^ 1, c)
 
 
-instruction(
+@instruction(
     "setp",
     section=f"{_SECTION}-setp",
     summary="Compares two floats and writes the answer to a predicate, and its opposite to a"
@@ -162,6 +197,11 @@ instruction(
     since=[("", "1.0", 10), _FLUSH],
     example="setp.gtu.f32 %p1, %f1, %f2;",
 )
+def setp_float(
+    op: Operation, a: Real, b: Real, c: Lanes | None = None
+) -> tuple[Lanes, Lanes]:
+    holds = compared_floats(op, a, b)
+    return combined(op, holds, c), combined(op, holds ^ 1, c)
 
 
 @instruction(
@@ -195,7 +235,7 @@ def slct(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     return op.select(c < 0, b, a)
 
 
-instruction(
+@instruction(
     "slct",
     section=f"{_SECTION}-slct",
     summary="Copies a where the float c is not negative, else (or if c is NaN) b.",
@@ -209,3 +249,5 @@ instruction(
     since=[("", "1.0", 10), _FLUSH],
     example="slct.u32.f32 %r1, %r2, %r3, %f4;",
 )
+def slct_float(op: Operation, a: Lanes, b: Lanes, c: Real) -> Lanes:
+    return op.select(op.real(a & 0) <= c, a, b)

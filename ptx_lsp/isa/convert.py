@@ -6,7 +6,7 @@ The formats of 8 bits and less, and all that are packed, have their rows in `con
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
-from ptx_lsp.isa.meaning import Lanes, Operation
+from ptx_lsp.isa.meaning import Lanes, Operation, Real
 from ptx_lsp.isa.operand import only, reads, writes
 
 _SECTION = "data-movement-and-conversion-instructions-cvt"
@@ -57,7 +57,7 @@ def convert_integer(op: Operation, a: Lanes) -> Lanes:
     return op.clamp(a) if op.has(".sat") else a
 
 
-instruction(
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts a float to an integer, rounded as the modifier says and limited to what the"
@@ -73,8 +73,11 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rzi.s32.f32 %r1, %f1;",
 )
+def float_to_integer(op: Operation, a: Real) -> Lanes:
+    return op.integer(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts an integer to a float, rounded as the modifier says.",
@@ -89,8 +92,11 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rn.f32.s32 %f1, %r1;",
 )
+def integer_to_float(op: Operation, a: Lanes) -> Real:
+    return op.round(op.real(a))
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Rounds a float to an integer that stays a float; without a rounding modifier it only"
@@ -110,8 +116,11 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rni.f32.f32 %f1, %f2;",
 )
+def round_to_integer(op: Operation, a: Real) -> Real:
+    return op.whole(a) if op.slot("irnd") else op.round(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts a float to a larger format, which holds its value exactly.",
@@ -132,8 +141,11 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.f64.f32 %fd1, %f1;",
 )
+def widen(op: Operation, a: Real) -> Real:
+    return op.round(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts a float to a smaller format, rounded as the modifier says.",
@@ -155,13 +167,17 @@ instruction(
     since=[("", "1.0", 10), *_FLUSH],
     example="cvt.rn.f16.f32 %rs1, %f1;",
 )
+def narrow(op: Operation, a: Real) -> Real:
+    return op.round(a)
+
 
 _RELU = (
     " With .relu negative values give 0, with .satfinite large ones the largest finite number,"
     " with .pzo there is no -0."
 )
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts .f32 to .f16." + _RELU,
@@ -184,6 +200,9 @@ instruction(
     ],
     example="cvt.rn.relu.f16.f32 %rs1, %f1;",
 )
+def to_half(op: Operation, a: Real) -> Real:
+    return op.round(a)
+
 
 instruction(
     "cvt",
@@ -217,7 +236,8 @@ instruction(
     example="cvt.rn.bf16.s32 %rs1, %r1;",
 )
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts .bf16 to .f32, which holds its value exactly.",
@@ -227,8 +247,11 @@ instruction(
     notes=["ptxas takes a rounding modifier, though nothing is rounded."],
     example="cvt.f32.bf16 %f1, %rs1;",
 )
+def from_brain(op: Operation, a: Real) -> Real:
+    return op.round(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts .f32 to .bf16." + _RELU,
@@ -243,8 +266,11 @@ instruction(
     notes=["ptxas takes .rm and .rp, and .ftz, which the manual does not have."],
     example="cvt.rn.bf16.f32 %rs1, %f1;",
 )
+def to_brain(op: Operation, a: Real) -> Real:
+    return op.round(a)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Rounds .f32 to the .tf32 of tensor cores, held in 32 bits." + _RELU,
@@ -263,6 +289,9 @@ instruction(
     ],
     example="cvt.rna.tf32.f32 %r1, %f1;",
 )
+def to_tf32(op: Operation, b: Real) -> Real:
+    return op.round(b)
+
 
 @instruction(
     "cvt.pack",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptx_lsp.isa.entry import Since, instruction
+from ptx_lsp.isa.meaning import Lanes, Operation, Real
 from ptx_lsp.isa.operand import only, reads, writes
 
 _SECTION = "data-movement-and-conversion-instructions-cvt"
@@ -45,7 +46,8 @@ _PAIR_SINCE: Sequence[Since] = [
 
 _LOOSE_SCALED = reads({"atype=.bf16x2 .scaled::n1::ue8m0": ".b32", "": ".atype"})
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two .f32 to .f16, packed: a becomes the upper half.",
@@ -64,8 +66,11 @@ instruction(
     notes=[_PZO_NOTE],
     example="cvt.rn.f16x2.f32 %r1, %f1, %f2;",
 )
+def to_halves(op: Operation, a: Real, b: Real, rbits: Lanes | None = None) -> Lanes:
+    return (op.bits(op.round(a)) << 16) | op.bits(op.round(b))
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two .f32 to .bf16, packed: a becomes the upper half.",
@@ -79,6 +84,9 @@ instruction(
     notes=[_PZO_NOTE],
     example="cvt.rn.bf16x2.f32 %r1, %f1, %f2;",
 )
+def to_brains(op: Operation, a: Real, b: Real, rbits: Lanes | None = None) -> Lanes:
+    return (op.bits(op.round(a)) << 16) | op.bits(op.round(b))
+
 
 instruction(
     "cvt",

@@ -6,6 +6,7 @@ Up to PTX ISA 1.3 the approximate instructions needed no `.approx`, and `.ftz` d
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import Since, Until, instruction
+from ptx_lsp.isa.meaning import Lanes, Operation, Real
 from ptx_lsp.isa.operand import predicate
 
 _ROUNDINGS = ".rnd = { .rn, .rz, .rm, .rp };"
@@ -25,7 +26,8 @@ _WAY: Until = (
     "from PTX ISA 1.4 on .approx or a rounding (.rn, .rz, .rm, .rp) is required",
 )
 
-instruction(
+
+@instruction(
     "testp",
     section="floating-point-instructions-testp",
     summary="Tests whether a is finite, infinite, a number, not a number, normal or subnormal.",
@@ -39,8 +41,27 @@ instruction(
     notes=["ptxas does not insist on the test; the manual requires one."],
     example="testp.finite.f32 %p1, %f1;",
 )
+def testp(op: Operation, a: Lanes) -> Lanes:
+    mantissa = 23 if op.width == 32 else 52
+    one = 1 << mantissa
+    infinite = (1 << (op.width - 1)) - one
+    size = a & ((1 << (op.width - 1)) - 1)
+    match op.slot("op"):
+        case ".finite":
+            return size < infinite
+        case ".infinite":
+            return op.select(size ^ infinite, 0, (a & 0) + 1)
+        case ".notanumber":
+            return op.select(size <= infinite, 0, (a & 0) + 1)
+        case ".normal":
+            return op.select(size < one, 0, size < infinite)
+        case ".subnormal":
+            return op.select(size, size < one, 0)
+        case _:
+            return size <= infinite
 
-instruction(
+
+@instruction(
     "copysign",
     section="floating-point-instructions-copysign",
     summary="Gives b the sign of a.",
@@ -51,6 +72,10 @@ instruction(
     since=[("", "2.0", 20)],
     example="copysign.f32 %f1, %f2, %f3;",
 )
+def copysign(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    sign = 1 << (op.width - 1)
+    return (a & sign) | (b & (sign - 1))
+
 
 _SUM = f"""
         NAME{{.rnd}}{{.ftz}}{{.sat}}.f32 d, a, b;
@@ -59,7 +84,8 @@ _SUM = f"""
         {_ROUNDINGS}
 """
 
-instruction(
+
+@instruction(
     "add",
     section="floating-point-instructions-add",
     summary="Adds two floats, or two pairs of them; without a rounding the sum may be fused.",
@@ -67,8 +93,11 @@ instruction(
     since=[("", "1.0", 10), _FTZ, _DIRECTED, _DIRECTED_64, _PAIR],
     example="add.rn.f32 %f1, %f2, %f3;",
 )
+def add(op: Operation, a: Real, b: Real) -> Real:
+    return op.round(a + b)
 
-instruction(
+
+@instruction(
     "sub",
     section="floating-point-instructions-sub",
     summary="Subtracts b from a, or pair from pair; without a rounding it may be fused.",
@@ -76,8 +105,11 @@ instruction(
     since=[("", "1.0", 10), _FTZ, _DIRECTED, _DIRECTED_64, _PAIR],
     example="sub.ftz.f32 %f1, %f2, %f3;",
 )
+def sub(op: Operation, a: Real, b: Real) -> Real:
+    return op.round(a - b)
 
-instruction(
+
+@instruction(
     "mul",
     section="floating-point-instructions-mul",
     summary="Multiplies two floats, or two pairs of them; without a rounding it may be fused.",
@@ -85,8 +117,11 @@ instruction(
     since=[("", "1.0", 10), _FTZ, _DIRECTED, _DIRECTED_64, _PAIR],
     example="mul.f32 %f1, %f2, 0f3F000000;",
 )
+def mul(op: Operation, a: Real, b: Real) -> Real:
+    return op.round(a * b)
 
-instruction(
+
+@instruction(
     "fma",
     section="floating-point-instructions-fma",
     summary="Multiplies a by b and adds c to the exact product, with a single rounding.",
@@ -99,8 +134,11 @@ instruction(
     since=[("", "1.4", 10), (".f32", "2.0", 20), _DIRECTED_64, _PAIR],
     example="fma.rn.f32 %f1, %f2, %f3, %f4;",
 )
+def fma(op: Operation, a: Real, b: Real, c: Real) -> Real:
+    return op.round(a * b + c)
 
-instruction(
+
+@instruction(
     "mad",
     section="floating-point-instructions-mad",
     summary="Multiplies a by b and adds c; the same as fma for targets from sm_20 on.",
@@ -125,8 +163,11 @@ instruction(
     ],
     example="mad.rn.f32 %f1, %f2, %f3, %f4;",
 )
+def mad(op: Operation, a: Real, b: Real, c: Real) -> Real:
+    return op.round(a * b + c)
 
-instruction(
+
+@instruction(
     "div",
     section="floating-point-instructions-div",
     summary="Divides a by b, rounded; or with .approx by a quick approximation.",
@@ -142,8 +183,11 @@ instruction(
     until=[_WAY],
     example="div.rn.f32 %f1, %f2, %f3;",
 )
+def div(op: Operation, a: Real, b: Real) -> Real:
+    return op.round(a / b)
 
-instruction(
+
+@instruction(
     "div.full",
     section="floating-point-instructions-div",
     summary="Approximates a divided by b over the whole range of b, within 2 units in the last place.",
@@ -151,8 +195,11 @@ instruction(
     since=[("", "1.4", 10)],
     example="div.full.f32 %f1, %f2, %f3;",
 )
+def div_full(op: Operation, a: Real, b: Real) -> Real:
+    return op.round(a / b)
 
-instruction(
+
+@instruction(
     "abs",
     section="floating-point-instructions-abs",
     summary="The absolute value of a float.",
@@ -160,8 +207,11 @@ instruction(
     since=[("", "1.0", 10), _FTZ],
     example="abs.f32 %f1, %f2;",
 )
+def absolute(op: Operation, a: Real) -> Real:
+    return abs(a)
 
-instruction(
+
+@instruction(
     "neg",
     section="floating-point-instructions-neg",
     summary="Changes the sign of a float.",
@@ -169,6 +219,9 @@ instruction(
     since=[("", "1.0", 10), _FTZ],
     example="neg.f64 %fd1, %fd2;",
 )
+def neg(op: Operation, a: Real) -> Real:
+    return -a
+
 
 _EXTREME = """
         NAME{.ftz}{.NaN}{.xorsign.abs}.f32 d, a, b;
@@ -183,7 +236,8 @@ _EXTREME_SINCE: tuple[Since, ...] = (
     ("+c", "8.8", 100),
 )
 
-instruction(
+
+@instruction(
     "min",
     section="floating-point-instructions-min",
     summary="The smallest of two or three floats; a NaN loses, unless .NaN lets it win."
@@ -192,8 +246,16 @@ instruction(
     since=_EXTREME_SINCE,
     example="min.f32 %f1, %f2, %f3;",
 )
+def least(op: Operation, a: Real, b: Real, c: Real | None = None) -> Real:
+    if op.has(".xorsign"):
+        return op.signed_like(op.least(abs(a), abs(b)), a, b)
+    if op.has(".abs"):
+        a, b, c = abs(a), abs(b), c and abs(c)
+    smaller = op.least(a, b)
+    return smaller if c is None else op.least(smaller, c)
 
-instruction(
+
+@instruction(
     "max",
     section="floating-point-instructions-max",
     summary="The largest of two or three floats; a NaN loses, unless .NaN lets it win."
@@ -202,8 +264,16 @@ instruction(
     since=_EXTREME_SINCE,
     example="max.NaN.f32 %f1, %f2, %f3;",
 )
+def greatest(op: Operation, a: Real, b: Real, c: Real | None = None) -> Real:
+    if op.has(".xorsign"):
+        return op.signed_like(op.greatest(abs(a), abs(b)), a, b)
+    if op.has(".abs"):
+        a, b, c = abs(a), abs(b), c and abs(c)
+    larger = op.greatest(a, b)
+    return larger if c is None else op.greatest(larger, c)
 
-instruction(
+
+@instruction(
     "rcp",
     section="floating-point-instructions-rcp",
     summary="The reciprocal 1/a: rounded, or approximately (.approx).",
@@ -226,8 +296,11 @@ instruction(
     notes=["ptxas takes .ftz with a rounding for f64, which the manual does not have."],
     example="rcp.rn.f32 %f1, %f2;",
 )
+def rcp(op: Operation, a: Real) -> Real:
+    return op.round(1 / a)
 
-instruction(
+
+@instruction(
     "sqrt",
     section="floating-point-instructions-sqrt",
     summary="The square root: rounded, or approximately (.approx).",
@@ -243,6 +316,9 @@ instruction(
     until=[_WAY],
     example="sqrt.approx.f32 %f1, %f2;",
 )
+def sqrt(op: Operation, a: Real) -> Real:
+    return op.round(op.root(a))
+
 
 _APPROXIMATE = """
         NAME.approx{.ftz}.f32 d, a;
@@ -251,7 +327,8 @@ _APPROXIMATE = """
 _APPROXIMATE_SINCE: tuple[Since, ...] = (("", "1.0", 10), (".approx", "1.4", 10))
 _APPROXIMATE_UNTIL: Until = ("!.approx", "1.4", 10, "from PTX ISA 1.4 on .approx is required")
 
-instruction(
+
+@instruction(
     "rsqrt",
     section="floating-point-instructions-rsqrt",
     summary="Approximates one over the square root of a.",
@@ -264,8 +341,11 @@ instruction(
     until=[_APPROXIMATE_UNTIL],
     example="rsqrt.approx.f32 %f1, %f2;",
 )
+def rsqrt(op: Operation, a: Real) -> Real:
+    return op.approximation("rsqrt", a)
 
-instruction(
+
+@instruction(
     "sin",
     section="floating-point-instructions-sin",
     summary="Approximates the sine of an angle in radians.",
@@ -274,8 +354,11 @@ instruction(
     until=[_APPROXIMATE_UNTIL],
     example="sin.approx.f32 %f1, %f2;",
 )
+def sin(op: Operation, a: Real) -> Real:
+    return op.approximation("sin", a)
 
-instruction(
+
+@instruction(
     "cos",
     section="floating-point-instructions-cos",
     summary="Approximates the cosine of an angle in radians.",
@@ -284,8 +367,11 @@ instruction(
     until=[_APPROXIMATE_UNTIL],
     example="cos.approx.ftz.f32 %f1, %f2;",
 )
+def cos(op: Operation, a: Real) -> Real:
+    return op.approximation("cos", a)
 
-instruction(
+
+@instruction(
     "lg2",
     section="floating-point-instructions-lg2",
     summary="Approximates the logarithm to the base 2.",
@@ -294,8 +380,11 @@ instruction(
     until=[_APPROXIMATE_UNTIL],
     example="lg2.approx.f32 %f1, %f2;",
 )
+def lg2(op: Operation, a: Real) -> Real:
+    return op.approximation("lg2", a)
 
-instruction(
+
+@instruction(
     "ex2",
     section="floating-point-instructions-ex2",
     summary="Approximates 2 to the power of a.",
@@ -304,8 +393,11 @@ instruction(
     until=[_APPROXIMATE_UNTIL],
     example="ex2.approx.ftz.f32 %f1, %f2;",
 )
+def ex2(op: Operation, a: Real) -> Real:
+    return op.approximation("ex2", a)
 
-instruction(
+
+@instruction(
     "tanh",
     section="floating-point-instructions-tanh",
     summary="Approximates the hyperbolic tangent.",
@@ -313,3 +405,5 @@ instruction(
     since=[("", "7.0", 75)],
     example="tanh.approx.f32 %f1, %f2;",
 )
+def tanh(op: Operation, a: Real) -> Real:
+    return op.approximation("tanh", a)

@@ -6,6 +6,7 @@ A pair is computed lane by lane. bf16 values live in `.b16` registers, pairs in 
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import Since, instruction
+from ptx_lsp.isa.meaning import Operation, Real
 
 _BF16_ARITHMETIC: Since = (".bf16|.bf16x2", "7.8", 90)
 _BF16: Since = (".bf16|.bf16x2", "7.0", 80)
@@ -21,7 +22,8 @@ _SUM = f"""
         {_TYPES}
 """
 
-instruction(
+
+@instruction(
     "add",
     section="half-precision-floating-point-instructions-add",
     summary="Adds two half-precision numbers, or two pairs of them.",
@@ -29,8 +31,11 @@ instruction(
     since=[("", "4.2", 53), _BF16_ARITHMETIC],
     example="add.f16x2 %r1, %r2, %r3;",
 )
+def add(op: Operation, a: Real, b: Real) -> Real:
+    return op.round(a + b)
 
-instruction(
+
+@instruction(
     "sub",
     section="half-precision-floating-point-instructions-sub",
     summary="Subtracts half-precision b from a, or pair from pair.",
@@ -38,8 +43,11 @@ instruction(
     since=[("", "4.2", 53), _BF16_ARITHMETIC],
     example="sub.rn.bf16x2 %r1, %r2, %r3;",
 )
+def sub(op: Operation, a: Real, b: Real) -> Real:
+    return op.round(a - b)
 
-instruction(
+
+@instruction(
     "mul",
     section="half-precision-floating-point-instructions-mul",
     summary="Multiplies two half-precision numbers, or two pairs of them.",
@@ -47,8 +55,11 @@ instruction(
     since=[("", "4.2", 53), _BF16_ARITHMETIC],
     example="mul.f16x2 %r1, %r2, %r3;",
 )
+def mul(op: Operation, a: Real, b: Real) -> Real:
+    return op.round(a * b)
 
-instruction(
+
+@instruction(
     "fma",
     section="half-precision-floating-point-instructions-fma",
     summary="Multiplies a by b and adds c with a single rounding, in half precision;"
@@ -71,6 +82,9 @@ instruction(
     ],
     example="fma.rn.relu.f16x2 %r1, %r2, %r3, %r4;",
 )
+def fma(op: Operation, a: Real, b: Real, c: Real) -> Real:
+    return op.round(a * b + c)
+
 
 _SIGN = f"""
         NAME{{.ftz}}.type d, a;
@@ -78,7 +92,8 @@ _SIGN = f"""
         {_TYPES}
 """
 
-instruction(
+
+@instruction(
     "neg",
     section="half-precision-floating-point-instructions-neg",
     summary="Changes the sign of a half-precision number, or of a pair.",
@@ -86,8 +101,11 @@ instruction(
     since=[("", "6.0", 53), _BF16],
     example="neg.f16x2 %r1, %r2;",
 )
+def neg(op: Operation, a: Real) -> Real:
+    return -a
 
-instruction(
+
+@instruction(
     "abs",
     section="half-precision-floating-point-instructions-abs",
     summary="The absolute value of a half-precision number, or of a pair.",
@@ -95,6 +113,9 @@ instruction(
     since=[("", "6.5", 53), _BF16],
     example="abs.bf16x2 %r1, %r2;",
 )
+def absolute(op: Operation, a: Real) -> Real:
+    return abs(a)
+
 
 _EXTREME = f"""
         NAME{{.ftz}}{{.NaN}}{{.xorsign.abs}}.type d, a, b;
@@ -103,7 +124,8 @@ _EXTREME = f"""
 """
 _EXTREME_SINCE: tuple[Since, ...] = (("", "7.0", 80), (".xorsign", "7.2", 86))
 
-instruction(
+
+@instruction(
     "min",
     section="half-precision-floating-point-instructions-min",
     summary="The smaller of two half-precision numbers; a NaN loses, unless .NaN lets it win."
@@ -112,8 +134,13 @@ instruction(
     since=_EXTREME_SINCE,
     example="min.f16x2 %r1, %r2, %r3;",
 )
+def least(op: Operation, a: Real, b: Real) -> Real:
+    if op.has(".xorsign"):
+        return op.signed_like(op.least(abs(a), abs(b)), a, b)
+    return op.least(a, b)
 
-instruction(
+
+@instruction(
     "max",
     section="half-precision-floating-point-instructions-max",
     summary="The larger of two half-precision numbers; a NaN loses, unless .NaN lets it win."
@@ -122,8 +149,13 @@ instruction(
     since=_EXTREME_SINCE,
     example="max.NaN.bf16x2 %r1, %r2, %r3;",
 )
+def greatest(op: Operation, a: Real, b: Real) -> Real:
+    if op.has(".xorsign"):
+        return op.signed_like(op.greatest(abs(a), abs(b)), a, b)
+    return op.greatest(a, b)
 
-instruction(
+
+@instruction(
     "tanh",
     section="half-precision-floating-point-instructions-tanh",
     summary="Approximates the hyperbolic tangent in half precision.",
@@ -131,8 +163,11 @@ instruction(
     since=[("", "7.0", 75), _BF16_ARITHMETIC],
     example="tanh.approx.f16x2 %r1, %r2;",
 )
+def tanh(op: Operation, a: Real) -> Real:
+    return op.approximation("tanh", a)
 
-instruction(
+
+@instruction(
     "ex2",
     section="half-precision-floating-point-instructions-ex2",
     summary="Approximates 2 to the power of a in half precision.",
@@ -140,3 +175,5 @@ instruction(
     since=[("", "7.0", 75), _BF16_ARITHMETIC],
     example="ex2.approx.f16x2 %r1, %r2;",
 )
+def ex2(op: Operation, a: Real) -> Real:
+    return op.approximation("ex2", a)

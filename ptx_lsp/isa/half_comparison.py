@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from ptx_lsp.isa.comparison import BOOLEAN, FLOAT_ORDER, INTEGER_ORDER, INTEGERS, ORDER_RULES
+from ptx_lsp.isa.comparison import (
+    BOOLEAN,
+    FLOAT_ORDER,
+    INTEGER_ORDER,
+    INTEGERS,
+    ORDER_RULES,
+    combined,
+    compared,
+    compared_floats,
+)
 from ptx_lsp.isa.entry import instruction
+from ptx_lsp.isa.meaning import Lanes, Operation, Real
 from ptx_lsp.isa.operand import only, predicate, writes
 
 _SECTION = "half-precision-comparison-instructions"
@@ -14,7 +24,8 @@ _REGISTER = {"c": only("register", type=".pred", what="a predicate register")}
 _BRAIN = ("dtype=.bf16", "7.8", 90)
 _UNPAIRED_NOTE = "The manual asks for both predicates of a pair; ptxas takes the first alone."
 
-instruction(
+
+@instruction(
     "set",
     section=f"{_SECTION}-set",
     summary="Compares two integers and writes 1.0 where it holds, else 0.0, as a half."
@@ -32,8 +43,20 @@ instruction(
     notes=["ptxas takes .lo .ls .hi .hs for unsigned integers, which the manual leaves out."],
     example="set.lt.f16.s32 %rs1, %r1, %r2;",
 )
+def set_half_of_integers(
+    op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None
+) -> Lanes:
+    return _written(op, combined(op, compared(op, a, b), c))
 
-instruction(
+
+def _written(op: Operation, holds: Lanes) -> Lanes:
+    """1.0 or all ones where the comparison holds, else 0."""
+    ones = {".f16": 0x3C00, ".f16x2": 0x3C00, ".bf16": 0x3F80, ".bf16x2": 0x3F80}
+    one = ones.get(op.slot("dtype"))
+    return -holds if one is None else op.select(holds, one, 0)
+
+
+@instruction(
     "set",
     section=f"{_SECTION}-set",
     summary="Compares two floats and writes 1.0 where it holds, else 0.0, as a half."
@@ -53,8 +76,11 @@ instruction(
     since=[("", "4.2", 53), _BRAIN],
     example="set.lt.f16.f32 %rs1, %f1, %f2;",
 )
+def set_of_floats(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:
+    return _written(op, combined(op, compared_floats(op, a, b), c))
 
-instruction(
+
+@instruction(
     "set",
     section=f"{_SECTION}-set",
     summary="Compares two halves (or two pairs, each half for itself) and writes all ones or 1.0"
@@ -73,8 +99,11 @@ instruction(
     since=[("", "4.2", 53), ("dtype=.u16|.s16|.u32|.s32", "6.5", 53)],
     example="set.eq.u16.f16 %rs1, %rs2, %rs3;",
 )
+def set_of_halves(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:
+    return _written(op, combined(op, compared_floats(op, a, b), c))
 
-instruction(
+
+@instruction(
     "set",
     section=f"{_SECTION}-set",
     summary="Compares two bf16 values (or two pairs, each half for itself) and writes all ones or"
@@ -93,8 +122,11 @@ instruction(
     since=[("", "7.8", 90)],
     example="set.eq.u16.bf16 %rs1, %rs2, %rs3;",
 )
+def set_of_brains(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:
+    return _written(op, combined(op, compared_floats(op, a, b), c))
 
-instruction(
+
+@instruction(
     "setp",
     section=f"{_SECTION}-setp",
     summary="Compares two halves and writes the answer to a predicate; two pairs (.f16x2) give"
@@ -111,8 +143,11 @@ instruction(
     notes=[_UNPAIRED_NOTE],
     example="setp.gt.f16 %p1, %rs1, %rs2;",
 )
+def setp_of_halves(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:
+    return combined(op, compared_floats(op, a, b), c)
 
-instruction(
+
+@instruction(
     "setp",
     section=f"{_SECTION}-setp",
     summary="Compares two bf16 values and writes the answer to a predicate; two pairs (.bf16x2)"
@@ -129,3 +164,5 @@ instruction(
     notes=[_UNPAIRED_NOTE],
     example="setp.gt.bf16x2 %p1|%p2, %r1, %r2;",
 )
+def setp_of_brains(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:
+    return combined(op, compared_floats(op, a, b), c)

@@ -177,7 +177,7 @@ def sad(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     return c + abs(a - b)
 
 
-instruction(
+@instruction(
     "div",
     section="integer-arithmetic-instructions-div",
     summary="Divides a by b and rounds towards zero. Division by zero gives no defined value.",
@@ -188,8 +188,11 @@ instruction(
     since=[("", "1.0", 10)],
     example="div.s32 %r1, %r2, 3;",
 )
+def div(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    return op.divide(a, b)
 
-instruction(
+
+@instruction(
     "rem",
     section="integer-arithmetic-instructions-rem",
     summary="The remainder of a divided by b, with the sign of a.",
@@ -200,6 +203,8 @@ instruction(
     since=[("", "1.0", 10)],
     example="rem.u32 %r1, %r2, 10;",
 )
+def rem(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    return op.remainder(a, b)
 
 
 @instruction(
@@ -279,10 +284,7 @@ def greatest(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     example="popc.b32 %r1, %r2;",
 )
 def popc(op: Operation, a: Lanes) -> Lanes:
-    count = a & 1
-    for bit in range(1, op.width):
-        count = count + ((a >> bit) & 1)
-    return count
+    return op.ones(a)
 
 
 @instruction(
@@ -298,13 +300,10 @@ def popc(op: Operation, a: Lanes) -> Lanes:
     example="clz.b32 %r1, %r2;",
 )
 def clz(op: Operation, a: Lanes) -> Lanes:
-    count = a & 0
-    for bit in range(op.width):
-        count = op.select((a >> bit) & 1, op.width - 1 - bit, count + 1)
-    return op.select(count < op.width, count, op.width)
+    return op.width - 1 - op.highest(a)
 
 
-instruction(
+@instruction(
     "bfind",
     section="integer-arithmetic-instructions-bfind",
     summary="The position of the highest bit that is not a copy of the sign; all ones if none."
@@ -318,6 +317,10 @@ instruction(
     since=[("", "2.0", 20)],
     example="bfind.u32 %r1, %r2;",
 )
+def bfind(op: Operation, a: Lanes) -> Lanes:
+    at = op.highest(op.select(a < 0, ~a, a))
+    return op.select(at < 0, at, op.width - 1 - at) if op.has(".shiftamt") else at
+
 
 instruction(
     "fns",
@@ -348,7 +351,7 @@ def brev(op: Operation, a: Lanes) -> Lanes:
     return result
 
 
-instruction(
+@instruction(
     "bfe",
     section="integer-arithmetic-instructions-bfe",
     summary="Extracts c bits of a from position b on, and extends them by zeros or by the sign.",
@@ -360,8 +363,19 @@ instruction(
     since=[("", "2.0", 20)],
     example="bfe.u32 %r1, %r2, 8, 4;",
 )
+def bfe(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    start, length = b & 0xFF, c & 0xFF
+    top = op.width - 1
+    bits = (a >> start) & ((1 << op.select(length < op.width, length, op.width)) - 1)
+    if not op.signed:
+        return bits
+    last = start + length - 1
+    sign = (a >> op.select(last < top, op.select(last < 0, 0, last), top)) & 1
+    filled = op.select(length < op.width, -1 << op.select(length < op.width, length, 0), 0)
+    return op.select(length, op.select(sign, bits | filled, bits), 0)
 
-instruction(
+
+@instruction(
     "bfi",
     section="integer-arithmetic-instructions-bfi",
     summary="Replaces d bits of b, from position c on, by the low bits of a.",
@@ -373,8 +387,14 @@ instruction(
     since=[("", "2.0", 20)],
     example="bfi.b32 %r1, %r2, %r3, 8, 4;",
 )
+def bfi(op: Operation, a: Lanes, b: Lanes, c: Lanes, d: Lanes) -> Lanes:
+    start, length = c & 0xFF, d & 0xFF
+    ones = (1 << op.select(length < op.width, length, op.width)) - 1
+    mask = ones << op.select(start < op.width, start, op.width)
+    return (b & ~mask) | ((a << op.select(start < op.width, start, op.width)) & mask)
 
-instruction(
+
+@instruction(
     "szext",
     section="integer-arithmetic-instructions-szext",
     summary="Extends the low b bits of a by zeros or by their sign."
@@ -388,8 +408,16 @@ instruction(
     since=[("", "7.6", 70)],
     example="szext.clamp.s32 %r1, %r2, 8;",
 )
+def szext(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    length = b & 31 if op.has(".wrap") else op.select(b < 32, b, 32)
+    bits = a & ((1 << length) - 1)
+    if not op.signed:
+        return bits
+    top = op.select(length, length - 1, 0)
+    return op.select((bits >> top) & 1, bits | (-1 << length), bits)
 
-instruction(
+
+@instruction(
     "bmsk",
     section="integer-arithmetic-instructions-bmsk",
     summary="Makes a mask of b one bits that starts at position a."
@@ -402,6 +430,10 @@ instruction(
     since=[("", "7.6", 70)],
     example="bmsk.clamp.b32 %r1, 4, %r2;",
 )
+def bmsk(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    start = a & 31 if op.has(".wrap") else op.select(a < 32, a, 32)
+    length = b & 31 if op.has(".wrap") else op.select(b < 32, b, 32)
+    return ((1 << length) - 1) << start
 
 
 @instruction(

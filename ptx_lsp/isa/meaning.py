@@ -1,9 +1,13 @@
 """What the meaning of an instruction is written in.
 
-The function of a row takes an `Operation` and one `Lanes` for each source operand, and returns the
-result (or several, in the order of the destinations). `Lanes` are the values of all lanes of a
-warp: exact integers, never wrapped on the way; the executor wraps the result to the width of the
-destination, so `a + b` is all of `add`. The executor provides both.
+The function of a row takes an `Operation` and one argument for each source operand, and returns the
+result (or several, in the order of the destinations). An argument that the function declares as
+`Lanes` has the bits of all lanes as exact integers, never wrapped on the way; the executor wraps the
+result to the width of the destination, so `a + b` is all of `add`. One declared as `Real` has their
+values as floats, exact and not rounded before `op.round`, so `op.round(a * b + c)` is all of `fma`.
+
+A meaning is run once for an instruction, before any lane is known: it may ask for modifiers, but
+what depends on lanes it says with `op.select`. The executor provides all three.
 """
 
 from __future__ import annotations
@@ -30,6 +34,20 @@ class Lanes(Protocol):
     def __abs__(self) -> Self: ...
     def __lt__(self, other: Self | int, /) -> Self: ...
     def __le__(self, other: Self | int, /) -> Self: ...
+
+
+class Real(Protocol):
+    """A vector of real numbers (infinities and NaN go along as IEEE 754 has it)."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+    def __sub__(self, other: Self, /) -> Self: ...
+    def __mul__(self, other: Self, /) -> Self: ...
+    def __truediv__(self, other: Self, /) -> Self: ...
+    def __rtruediv__(self, other: int, /) -> Self: ...
+    def __neg__(self) -> Self: ...
+    def __abs__(self) -> Self: ...
+    def __lt__(self, other: Self, /) -> Lanes: ...
+    def __le__(self, other: Self, /) -> Lanes: ...
 
 
 class Operation(Protocol):
@@ -71,4 +89,76 @@ class Operation(Protocol):
 
     def set_carry(self, value: Lanes) -> None:
         """Writes the condition code register when `.cc` is there."""
+        ...
+
+    # -- more of integers -------------------------------------------------------------------------
+
+    def divide(self, a: Lanes, b: Lanes) -> Lanes:
+        """a / b, rounded towards zero; all ones where b is 0."""
+        ...
+
+    def remainder(self, a: Lanes, b: Lanes) -> Lanes:
+        """What `divide` leaves, with the sign of a; a itself where b is 0."""
+        ...
+
+    def ones(self, a: Lanes) -> Lanes:
+        """How many bits are one, of a value that is not negative."""
+        ...
+
+    def highest(self, a: Lanes) -> Lanes:
+        """The position of the highest bit that is one, of a value that is not negative; -1 for 0."""
+        ...
+
+    def window(self, space: str) -> int:
+        """Where a state space begins among the generic addresses, in bytes."""
+        ...
+
+    # -- floats -----------------------------------------------------------------------------------
+
+    def round(self, exact: Real) -> Real:
+        """Rounds once, to the instruction's type; .ftz and .sat then do what they say."""
+        ...
+
+    def real(self, value: Lanes) -> Real:
+        """Integers as numbers that can be rounded."""
+        ...
+
+    def bits(self, value: Real) -> Lanes:
+        """The bits of a rounded value; a NaN is the canonical one."""
+        ...
+
+    def whole(self, value: Real) -> Real:
+        """Rounds to an integer (.rni, .rzi, .rmi, .rpi) that stays a float of the type."""
+        ...
+
+    def integer(self, value: Real) -> Lanes:
+        """Rounds to an integer and limits it to what the instruction's type can hold."""
+        ...
+
+    def root(self, value: Real) -> Real:
+        """The square root, not rounded yet."""
+        ...
+
+    def least(self, a: Real, b: Real) -> Real:
+        """The smaller; -0 is smaller than 0. A NaN loses, or with .NaN wins."""
+        ...
+
+    def greatest(self, a: Real, b: Real) -> Real:
+        """The larger, in the same way."""
+        ...
+
+    def signed_like(self, value: Real, a: Real, b: Real) -> Real:
+        """The value, which is not negative, with the sign that a * b has."""
+        ...
+
+    def equal(self, a: Real, b: Real) -> Lanes:
+        """1 where they are equal, else (with a NaN too) 0."""
+        ...
+
+    def unordered(self, a: Real, b: Real) -> Lanes:
+        """1 where one of them is a NaN, else 0."""
+        ...
+
+    def approximation(self, name: str, value: Real) -> Real:
+        """A function of that name ("sin", "ex2", ...) within the manual's bound."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
+from ptx_lsp.isa.meaning import Operation, Real
 from ptx_lsp.isa.operand import reads, writes
 
 _SUM = {"d": writes(".f32"), "c": reads(".f32")}
@@ -11,7 +12,8 @@ _CHOICES = """
         .rnd  = { .rn, .rz, .rm, .rp };
 """
 
-instruction(
+
+@instruction(
     "add",
     section="mixed-precision-floating-point-instructions-add",
     summary="Widens half-precision a and adds it to the single-precision c.",
@@ -20,8 +22,11 @@ instruction(
     since=[("", "8.6", 100)],
     example="add.rn.f32.f16 %f1, %rs2, %f3;",
 )
+def add(op: Operation, a: Real, c: Real) -> Real:
+    return op.round(a + c)
 
-instruction(
+
+@instruction(
     "sub",
     section="mixed-precision-floating-point-instructions-sub",
     summary="Widens half-precision a and subtracts the single-precision c from it.",
@@ -30,8 +35,11 @@ instruction(
     since=[("", "8.6", 100)],
     example="sub.f32.bf16 %f1, %rs2, %f3;",
 )
+def sub(op: Operation, a: Real, c: Real) -> Real:
+    return op.round(a - c)
 
-instruction(
+
+@instruction(
     "fma",
     section="mixed-precision-floating-point-instructions-fma",
     summary="Multiplies half-precision a and b, adds the single-precision c, and rounds once.",
@@ -40,3 +48,5 @@ instruction(
     since=[("", "8.6", 100)],
     example="fma.rn.f32.f16 %f1, %rs2, %rs3, %f4;",
 )
+def fma(op: Operation, a: Real, b: Real, c: Real) -> Real:
+    return op.round(a * b + c)

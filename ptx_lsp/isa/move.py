@@ -52,7 +52,8 @@ def mov(op: Operation, a: Lanes) -> Lanes:
 _HALF = {".b16": ".b8", ".b32": ".b16", ".b64": ".b32", ".b128": ".b64"}
 _QUARTER = {".b32": ".b8", ".b64": ".b16", ".b128": ".b32"}
 
-instruction(
+
+@instruction(
     "mov",
     section=f"{_SECTION}-mov-2",
     summary="Packs two or four elements into one register, the first lowest, or unpacks them.",
@@ -84,10 +85,22 @@ instruction(
     since=[("", "1.0", 10), (".b128", "8.3", 70), _FUNCTION],
     example="mov.b64 {%r1, %r2}, %rd1;",
 )
+def repack(op: Operation, *parts: Lanes) -> Lanes | tuple[Lanes, ...]:
+    four = op.slot("quad") or op.slot("part")
+    count = 4 if four else 2
+    width = op.width // count
+    if len(parts) == 1:
+        return tuple(parts[0] >> (width * at) for at in range(count))
+    packed = parts[0]
+    for at, part in enumerate(parts[1:], 1):
+        packed = packed | (part << (width * at))
+    return packed
+
 
 _LOOSE = {".f32": ".f32|.u32", ".f64": ".f64|.u64", "": ".type"}
 
-instruction(
+
+@instruction(
     "mov",
     section=f"{_SECTION}-mov",
     summary="Copies a vector element by element, or a scalar into all of its elements.",
@@ -118,6 +131,10 @@ instruction(
     notes=["The manual does not have vectors for mov; ptxas takes them.", _SPECIAL_NOTE],
     example="mov.v2.u32 {%r1, %r2}, {%r3, %r4};",
 )
+def mov_vector(op: Operation, *parts: Lanes) -> tuple[Lanes, ...]:
+    count = 4 if op.slot("vec") == ".v4" else 2
+    return parts if len(parts) == count else parts * count
+
 
 _MODES = ".mode = { .up, .down, .bfly, .idx };"
 _SHUFFLE = {
@@ -126,6 +143,7 @@ _SHUFFLE = {
     "c": reads(".b32"),
     "membermask": reads(".u32"),
 }
+
 
 instruction(
     "shfl",
@@ -204,7 +222,8 @@ _ANY_SPACE_SINCE = [
     (".shared::cluster", "7.8", 90),
 ]
 
-instruction(
+
+@instruction(
     "isspacep",
     section=f"{_SECTION}-isspacep",
     summary="Whether a generic address lies in a state space.",
@@ -214,8 +233,18 @@ instruction(
     notes=[_CTA_NOTE],
     example="isspacep.shared %p1, %rd1;",
 )
+def isspacep(op: Operation, a: Lanes) -> Lanes:
+    """Global memory is all that is in no other window; constants lie in it."""
+    window = a >> 32
+    if op.window(op.slot("space")):
+        return op.select(window ^ (op.window(op.slot("space")) >> 32), 0, (a & 0) + 1)
+    inside = a & 0
+    for space in (".shared", ".local", ".param"):
+        inside = op.select(window ^ (op.window(space) >> 32), inside, (a & 0) + 1)
+    return inside ^ 1
 
-instruction(
+
+@instruction(
     "cvta",
     section=f"{_SECTION}-cvta",
     summary="Makes a generic address of an address in a state space.",
@@ -230,8 +259,11 @@ instruction(
     notes=[_CTA_NOTE],
     example="cvta.global.u64 %rd1, %rd2;",
 )
+def cvta(op: Operation, a: Lanes) -> Lanes:
+    return a + op.window(op.slot("space"))
 
-instruction(
+
+@instruction(
     "cvta.to",
     section=f"{_SECTION}-cvta",
     summary="Makes an address in a state space of a generic address that lies in it.",
@@ -240,8 +272,12 @@ instruction(
     notes=[_CTA_NOTE],
     example="cvta.to.global.u64 %rd1, %rd2;",
 )
+def cvta_to(op: Operation, a: Lanes) -> Lanes:
+    return a - op.window(op.slot("space"))
+
 
 _SIGNED_NOTE = "ptxas takes signed types too, which the manual does not have."
+
 
 instruction(
     "mapa",

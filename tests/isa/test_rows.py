@@ -57,8 +57,11 @@ def test_slots_are_modifiers_that_exist(entry: Entry) -> None:
 @pytest.mark.parametrize("entry", [row for row in ROWS if row.meaning], ids=repr)
 def test_meaning_takes_the_operation_and_the_sources(entry: Entry) -> None:
     assert entry.meaning is not None
-    parameters = list(inspect.signature(entry.meaning).parameters)
+    signature = inspect.signature(entry.meaning)
+    parameters = list(signature.parameters)
     assert parameters[0] == "op"
+    if any(one.kind is one.VAR_POSITIONAL for one in signature.parameters.values()):
+        return  # all forms at once: what moves vectors
     sources = [place.name for place in entry.forms[0].places[1:]]
     assert parameters[1 : 1 + len(sources)] == sources
 

@@ -1,0 +1,6 @@
+"""The reference executor: runs PTX without a GPU (`launch`)."""
+
+from ptx_lsp.executor.errors import ExecutionError, Lane
+from ptx_lsp.executor.launch import launch
+
+__all__ = ["ExecutionError", "Lane", "launch"]

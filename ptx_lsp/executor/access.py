@@ -1,0 +1,203 @@
+"""Loads and stores: `ld`, `ldu` and `st` in all state spaces, scalars and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ptx_lsp.executor.emitter import Emitter
+from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.memory import Addresses
+from ptx_lsp.executor.operands import Operands
+from ptx_lsp.executor.program import SIGNED, UNSIGNED, Array, Bools, DType, Program
+from ptx_lsp.executor.spaces import Reach, Space, Spaces
+from ptx_lsp.executor.wave import Wave
+from ptx_lsp.isa.entry import form_type
+from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.syntax import nodes
+
+SPACES: dict[str, Space] = {
+    ".global": ".global", ".const": ".const", ".shared": ".shared", ".local": ".local",
+    ".param": ".param",
+}
+
+
+class Load:
+    """`ld`: `destinations` has the number of a register (None: `_`) for each element."""
+
+    def __init__(
+        self, spaces: Spaces, address: Program, space: Space, type: Type,
+        destinations: tuple[int | None, ...], dtypes: dict[int, DType],
+    ) -> None:
+        self.spaces, self.address = spaces, address
+        self.space: Space = space
+        self.element = SIGNED[type.width] if type.kind is Kind.SIGNED else UNSIGNED[type.width]
+        self.destinations = destinations
+        self.dtypes = dtypes
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        addresses, lanes = active(wave, self.address, mask)
+        size = self.element.itemsize * len(self.destinations)
+        found = self.spaces.reach(wave, addresses, self.space, size, lanes)
+        for at, number in enumerate(self.destinations):
+            if number is None:
+                continue
+            loaded = gather(found, addresses.shape, self.element, at)
+            loaded = loaded.astype(self.dtypes[number], copy=False)
+            if lanes is None:
+                wave.write(number, loaded, mask)
+            else:
+                scatter(wave, number, loaded, lanes)
+
+
+class Store:
+    """`st`: `values` computes the elements, each in the unsigned type of its size."""
+
+    def __init__(
+        self, spaces: Spaces, address: Program, space: Space, type: Type, values: Program
+    ) -> None:
+        self.spaces, self.address = spaces, address
+        self.space: Space = space
+        self.element = UNSIGNED[type.width]
+        self.values = values
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        values = self.values.run(wave.registers)
+        addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
+        size = self.element.itemsize * len(values)
+        for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes):
+            index = reach.offsets >> np.uint64(self.element.itemsize.bit_length() - 1)
+            memory = view(reach, self.element)
+            for at, value in enumerate(values):
+                here = of_lanes(wave, value, lanes)
+                if part is not None:
+                    here = here[part]
+                put(memory, index + np.uint64(at) if at else index, here)
+
+
+def load(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces) -> Load:
+    destination, source = node.operands[0], node.operands[1]
+    items = destination.items if isinstance(destination, nodes.Vector) else (destination,)
+    numbers = tuple(operands.number(item) for item in items)
+    space, address = address_of(source, match, operands)
+    return Load(spaces, address, space, type_of(match), numbers, operands.frame.dtypes)
+
+
+def store(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces) -> Store:
+    target, source = node.operands[0], node.operands[1]
+    space, address = address_of(target, match, operands)
+    type = type_of(match)
+    items = source.items if isinstance(source, nodes.Vector) else (source,)
+    return Store(spaces, address, space, type, values(items, type, operands))
+
+
+def values(
+    items: tuple[nodes.Expression, ...], type: Type, operands: Operands
+) -> Program:
+    """Computes operands of one type, see `sources`."""
+    return sources([(item, type) for item in items], operands)
+
+
+def sources(
+    items: Sequence[tuple[nodes.Expression, Type]], operands: Operands
+) -> Program:
+    """Computes operands: their bits, each in the unsigned array type of its size; predicates as truth."""
+    program = Program()
+    emitter = Emitter(program, operands.frame.dtypes)
+    for item, type in items:
+        value = operands.source(item, type)
+        if type.kind is Kind.PREDICATE:
+            program.outputs.append(emitter.truth(value))
+        else:
+            slot = emitter.modular(value, 64 if type.width == 64 else 32)
+            program.outputs.append(program.cast(slot, UNSIGNED[type.width]))
+    return program
+
+
+def address_of(
+    operand: nodes.Expression, match: Match, operands: Operands
+) -> tuple[Space, Program]:
+    """The state space of an access and what computes its addresses."""
+    modifiers = (word.partition("::")[0] for word in match.candidate.choices.modifiers)
+    space: Space = ""
+    for word in modifiers:
+        space = SPACES.get(word, space)
+    program = Program()
+    emitter = Emitter(program, operands.frame.dtypes)
+    variable = operands.variable(operand)
+    if space == "" and variable is not None:  # its name stands for an address in its own space
+        space = SPACES.get(variable.space, "")
+    program.outputs.append(emitter.modular(operands.address(operand), 64))
+    return space, program
+
+
+def type_of(match: Match) -> Type:
+    type = TYPES[form_type(match.candidate.choices)]
+    if type.width not in UNSIGNED:
+        raise ExecutionError(f"access of type `{type.name}` cannot be executed yet", "unsupported")
+    return type
+
+
+def active(
+    wave: Wave, address: Program, mask: Bools | None, *, whole: bool = False
+) -> tuple[Addresses, Bools | None]:
+    """The addresses of the lanes in `mask`, and which lanes these are: None for an array of all, or of one
+    element for all. With `whole` each lane has an element.
+    """
+    addresses = address.run(wave.registers)[0].view(np.uint64)
+    if addresses.size == 1 and not whole:
+        return addresses, None
+    if mask is None:
+        mask = None if whole else wave.present(None)
+    if mask is None:
+        return (np.broadcast_to(addresses, wave.shape) if whole else addresses), None
+    return np.broadcast_to(addresses, wave.shape)[mask], mask
+
+
+def of_lanes(wave: Wave, value: Array, lanes: Bools | None) -> Array:
+    """The elements of a value that belong to addresses from `active`."""
+    full = np.broadcast_to(value, wave.shape)
+    return full if lanes is None else full[lanes]
+
+
+def view(reach: Reach, element: DType) -> Array:
+    """The memory as elements of a type."""
+    whole = reach.data.size // element.itemsize * element.itemsize
+    return reach.data.reshape(-1)[:whole].view(element)
+
+
+def gather(
+    found: list[tuple[Reach, Bools | None]], shape: tuple[int, ...], element: DType, at: int = 0
+) -> Array:
+    """What stands in memory, `at` elements behind each address."""
+    result: Array | None = None
+    shift = np.uint64(element.itemsize.bit_length() - 1)
+    for reach, part in found:
+        index = reach.offsets >> shift
+        loaded = view(reach, element).take((index + np.uint64(at) if at else index).view(np.int64))
+        if part is None:
+            return loaded
+        if result is None:
+            result = np.zeros(part.shape, element)
+        result[part] = loaded
+    return np.zeros(shape, element) if result is None else result
+
+
+def put(memory: Array, index: Addresses, values: Array) -> None:
+    """Writes elements; where neighbours go to neighbours, in one piece."""
+    flat = index.reshape(-1)
+    count = flat.size
+    first, last = int(flat[0]), int(flat[-1])
+    if count > 1 and last - first == count - 1 and (flat[1:] - flat[:-1] == 1).all():
+        memory[first : last + 1] = values.reshape(-1)
+    else:
+        memory[index] = values
+
+
+def scatter(wave: Wave, number: int, values: Array, lanes: Bools) -> None:
+    """Gives the lanes of a mask their elements of `values`."""
+    result = np.array(wave.everywhere(wave.registers[number]))
+    result[lanes] = values
+    wave.registers[number] = result

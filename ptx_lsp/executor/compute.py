@@ -1,0 +1,179 @@
+"""Instructions that compute: their meaning, run once, becomes a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from ptx_lsp.executor import lanes
+from ptx_lsp.executor.emitter import Emitter
+from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.lanes import Integers
+from ptx_lsp.executor.operands import Operands
+from ptx_lsp.executor.operation import Symbolic
+from ptx_lsp.executor.program import BOOL, UNSIGNED, Bools, Program
+from ptx_lsp.executor.reals import FORMATS, Reals
+from ptx_lsp.executor.wave import Wave
+from ptx_lsp.isa.entry import Meaning, form_type
+from ptx_lsp.isa.notation import Place
+from ptx_lsp.isa.operand import Operand
+from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.syntax import nodes
+
+
+class Compute:
+    """An instruction that reads registers and writes registers, each lane for itself."""
+
+    def __init__(self, program: Program, destinations: tuple[int, ...]) -> None:
+        self.program = program
+        self.destinations = destinations
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        results = self.program.run(wave.registers)
+        for number, value in zip(self.destinations, results, strict=True):
+            wave.write(number, value, mask)
+
+
+def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Compute:
+    """What an instruction of the table with a meaning does; ExecutionError where it has none."""
+    meaning = match.entry.meaning
+    if meaning is None:
+        raise ExecutionError(f"`{node.opcode.text}` cannot be executed yet", "unsupported")
+    sources, destinations = _sorted(node, match)
+    type = TYPES.get(form_type(match.candidate.choices)) or _only_type(sources)
+    program = Program()
+    emitter = Emitter(program, operands.frame.dtypes)
+    wanted = [type, *(one for _, one in destinations if one is not None)]
+    formats = [_element(one) for one in wanted if _element(one) in FORMATS]
+    result = formats[-1] if formats else ""
+    op = Symbolic(match.candidate.choices, type, result, operands.frame.carry(), emitter)
+    values = [operands.source(operand, one) for operand, one in sources]
+    if type.lanes > 1 and any(one is not None and one.lanes > 1 for _, one in sources):
+        elements = _by_element(op, type, meaning, values, [one for _, one in sources])
+        return _emitted(operands, emitter, op, destinations, _joined(op, elements, destinations))
+    found = meaning(op, *_as_declared(op, meaning, values, [one or type for _, one in sources]))
+    return _emitted(operands, emitter, op, destinations, _bits(op, found))
+
+
+def _element(type: Type) -> str:
+    """The type of an element of a packed type; any other itself."""
+    return type.name.removesuffix(f"x{type.lanes}")
+
+
+_Typed = tuple[nodes.Expression, Type | None]
+
+
+def _sorted(
+    node: nodes.Instruction, match: Match
+) -> tuple[list[_Typed], list[_Typed]]:
+    """The operands that are read and those that are written, with their types."""
+    sources: list[_Typed] = []
+    destinations: list[_Typed] = []
+
+    def add(operand: nodes.Expression, place: Place, wanted: Operand) -> None:
+        if isinstance(operand, nodes.Pair):
+            add(operand.left, place, wanted)
+            add(operand.right, place, match.candidate.operand(Place(place.pair)))
+        elif isinstance(operand, nodes.Vector):
+            for index, item in enumerate(operand.items):
+                part = place.parts[index] if index < len(place.parts) else place
+                add(item, part, match.candidate.operand(part) if place.parts else wanted)
+        else:
+            into = destinations if wanted.access == "write" else sources
+            into.append((operand, _type(wanted)))
+
+    for operand, (place, wanted) in zip(node.operands, match.places, strict=True):
+        add(operand, place, wanted)
+    return sources, destinations
+
+
+def _type(wanted: Operand) -> Type | None:
+    names = wanted.type if isinstance(wanted.type, str) else ""
+    return TYPES.get(names) if "|" not in names else None
+
+
+def _only_type(sources: Sequence[_Typed]) -> Type:
+    return next((type for _, type in sources if type is not None), TYPES[".b32"])
+
+
+def _as_declared(
+    op: Symbolic, meaning: Meaning, values: list[Integers], types: list[Type]
+) -> list[Integers | Reals]:
+    """Floats for the parameters that a meaning declares as `Real`, integers for the others."""
+    declared = {name: str(kind) for name, kind in meaning.__annotations__.items() if name != "return"}
+    kinds = [*list(declared.values())[1:], *[""] * len(values)]
+    return [
+        op.value(value, _element(type)) if "Real" in kind else value
+        for value, type, kind in zip(values, types, kinds, strict=False)
+    ]
+
+
+def _bits(op: Symbolic, found: object) -> list[Integers]:
+    """What a meaning returned, as the bits of each destination."""
+    if isinstance(found, tuple):
+        return [bits for one in cast("tuple[object, ...]", found) for bits in _bits(op, one)]
+    if isinstance(found, Reals):
+        return [op.bits(found)]
+    if isinstance(found, int | Integers):
+        return [lanes.integers(found)]
+    raise TypeError(f"a meaning returned {found!r}")
+
+
+def _by_element(
+    op: Symbolic, type: Type, meaning: Meaning, values: list[Integers], types: list[Type | None]
+) -> list[Integers]:
+    """The results of a meaning for each element of a packed type; what is not packed goes to all."""
+    results: list[Integers] = []
+    for at in range(0, type.width, op.width):
+        parts = [
+            lanes.wrap(value >> at, op.width, op.signed) if one is not None and one.lanes > 1 else value
+            for value, one in zip(values, types, strict=True)
+        ]
+        results += _bits(op, meaning(op, *_as_declared(op, meaning, parts, [type] * len(parts))))
+    return results
+
+
+def _joined(
+    op: Symbolic, elements: list[Integers], destinations: list[_Typed]
+) -> list[Integers]:
+    """Elements side by side in one register; answers go to a predicate each."""
+    _, first = destinations[0]
+    if first is not None and first.kind is Kind.PREDICATE:
+        return elements
+    packed = lanes.constant(0)
+    for at, element in enumerate(elements):
+        packed = packed | lanes.wrap(element, op.width, signed=False) << at * op.width
+    return [packed]
+
+
+def _emitted(
+    operands: Operands, emitter: Emitter, op: Symbolic, destinations: list[_Typed],
+    results: list[Integers],
+) -> Compute:
+    program = emitter.program
+    numbers: list[int] = []
+    for (operand, type), result in zip(destinations, results, strict=False):
+        number = operands.number(operand)
+        if number is None:
+            continue
+        dtype = operands.frame.dtypes[number]
+        width = 1 if dtype == BOOL else 8 * dtype.itemsize
+        if type is not None and type.width < width:  # extended to the register's size
+            result = lanes.wrap(result, type.width, type.kind is Kind.SIGNED)
+        numbers.append(number)
+        program.outputs.append(_stored(emitter, result, width))
+    if op.carried is not None:
+        numbers.append(operands.frame.carry())
+        program.outputs.append(_stored(emitter, op.carried, 1))
+    return Compute(program, tuple(numbers))
+
+
+def _stored(emitter: Emitter, value: Integers, width: int) -> int:
+    """The slot of a value as a register of that width keeps it."""
+    program = emitter.program
+    if width == 1:
+        return emitter.exact(lanes.wrap(value, 1, signed=False))
+    bits = 64 if width == 64 else 32
+    slot = emitter.modular(value, bits)
+    return slot if width >= 32 else program.cast(slot, UNSIGNED[width])

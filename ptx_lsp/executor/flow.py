@@ -1,0 +1,114 @@
+"""The blocks of a kernel, and in which order threads that went different ways are let on.
+
+1. A block is a run of steps that is entered at its first and left after its last. Steps at which threads
+   part, leave or wait end a block; a label begins one.
+2. Of threads at several blocks those at the earliest in `rank` go on; where they come to a block at which
+   others are, they go on together.
+3. `rank` is a weak topological order: whatever leads to a block stands before it, loops apart, and the
+   blocks of a loop stand together, its head first. So all ways from a split to the block where they meet
+   again (its immediate post-dominator) are gone before that block itself, and all rounds of a loop before
+   what comes after it.
+
+The order is that of F. Bourdoncle, "Efficient chaotic iteration strategies with widenings" (1993).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+
+def ranks(successors: Sequence[Sequence[int]], root: int) -> list[int]:
+    """For each block its place in the order; blocks that cannot be reached come last."""
+    order: list[int] = []
+    pending: list[tuple[int, frozenset[int]]] = [(root, frozenset(_reached(successors, root)))]
+    while pending:
+        head, inside = pending.pop()
+        if head < 0:
+            order.extend(inside)
+            continue
+        later: list[tuple[int, frozenset[int]]] = []
+        for component in _components(successors, head, inside):
+            if len(component) == 1:
+                later.append((-1, frozenset(component)))
+                continue
+            entry = component[-1]
+            rest = frozenset(component) - {entry}
+            later.append((-1, frozenset((entry,))))
+            later.extend(_regions(successors, entry, rest))
+        pending.extend(reversed(later))
+    rank = [len(successors)] * len(successors)
+    for position, block in enumerate(order):
+        rank[block] = position
+    return rank
+
+
+def _regions(
+    successors: Sequence[Sequence[int]], head: int, inside: frozenset[int]
+) -> list[tuple[int, frozenset[int]]]:
+    """The inside of a loop without its head: what each successor of the head reaches first.
+
+    One region for all, entered by the first; the others are entries too.
+    """
+    found: list[tuple[int, frozenset[int]]] = []
+    left = set(inside)
+    starts = [block for block in successors[head] if block in inside]
+    groups: list[tuple[int, set[int]]] = []
+    for start in starts:
+        if start in left:
+            reached = _reached(successors, start, left)
+            groups.append((start, reached))
+            left -= reached
+    found.extend((start, frozenset(reached)) for start, reached in reversed(groups))
+    return found
+
+
+def _reached(
+    successors: Sequence[Sequence[int]], root: int, inside: Collection[int] | None = None
+) -> set[int]:
+    seen = {root}
+    open_blocks = [root]
+    while open_blocks:
+        for target in successors[open_blocks.pop()]:
+            if target not in seen and (inside is None or target in inside):
+                seen.add(target)
+                open_blocks.append(target)
+    return seen
+
+
+def _components(
+    successors: Sequence[Sequence[int]], root: int, inside: Collection[int]
+) -> list[list[int]]:
+    """The strongly connected components of `inside`, in topological order (Tarjan, 1972); the block that
+    each is entered by comes last in it.
+    """
+    index: dict[int, int] = {root: 0}
+    low: dict[int, int] = {root: 0}
+    stack = [root]
+    on_stack = {root}
+    found: list[list[int]] = []
+    path = [(root, iter(successors[root]))]
+    while path:
+        block, following = path[-1]
+        for target in following:
+            if target not in inside:
+                continue
+            if target not in index:
+                index[target] = low[target] = len(index)
+                stack.append(target)
+                on_stack.add(target)
+                path.append((target, iter(successors[target])))
+                break
+            if target in on_stack:
+                low[block] = min(low[block], index[target])
+        else:
+            path.pop()
+            if path:
+                above = path[-1][0]
+                low[above] = min(low[above], low[block])
+            if low[block] == index[block]:
+                component: list[int] = []
+                while not component or component[-1] != block:
+                    component.append(stack.pop())
+                    on_stack.discard(component[-1])
+                found.append(component)
+    return found[::-1]

@@ -1,0 +1,56 @@
+"""The registers of a kernel, numbered: declared ones, special ones, and the condition code."""
+
+from __future__ import annotations
+
+from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.program import BOOL, UNSIGNED, DType
+from ptx_lsp.isa.types import TYPES, Kind
+from ptx_lsp.model.symbols import Register
+
+
+class Frame:
+    """Numbers for what an instruction may read or write; `dtypes` has the array type of each."""
+
+    def __init__(self) -> None:
+        self.dtypes: dict[int, DType] = {}
+        self.specials: dict[str, int] = {}
+        """Special registers by name, with the component: `%tid.x`."""
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._kept: list[Register] = []
+        self._carry = -1
+
+    def __len__(self) -> int:
+        return len(self.dtypes)
+
+    def register(self, symbol: Register, component: int = 0) -> int:
+        """The number of a register, or of one component of a vector."""
+        key = (id(symbol), component)
+        if key not in self._numbers:
+            self._kept.append(symbol)
+            self._numbers[key] = self._add(array_type(symbol.type))
+        return self._numbers[key]
+
+    def special(self, name: str, type: str) -> int:
+        if name not in self.specials:
+            self.specials[name] = self._add(array_type(type))
+        return self.specials[name]
+
+    def carry(self) -> int:
+        """The number of the condition code register."""
+        if self._carry < 0:
+            self._carry = self._add(BOOL)
+        return self._carry
+
+    def _add(self, dtype: DType) -> int:
+        self.dtypes[len(self.dtypes)] = dtype
+        return len(self.dtypes) - 1
+
+
+def array_type(name: str) -> DType:
+    """How a register of a type is kept: its bits, or for a predicate its truth."""
+    type = TYPES.get(name)
+    if type is not None and type.kind is Kind.PREDICATE:
+        return BOOL
+    if type is None or type.width not in UNSIGNED:
+        raise ExecutionError(f"registers of type `{name}` cannot be executed yet", "unsupported")
+    return UNSIGNED[type.width]

@@ -1,0 +1,136 @@
+"""The variables of a module and of a kernel in memory: addresses and initial values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ptx_lsp.executor.literals import bits, constant
+from ptx_lsp.executor.memory import Bytes, Memory
+from ptx_lsp.executor.operands import FLOATS
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import alignment_bytes, dimensions, element_bytes, size_bytes
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import Variable
+from ptx_lsp.syntax import nodes
+
+_DYNAMIC_ALIGNMENT = 16
+
+
+class Image:
+    """Addresses of the variables that a kernel may use, by `id(declarator)`; sizes in bytes."""
+
+    def __init__(self, module: Module, kernel: Function, memory: Memory, dynamic_bytes: int) -> None:
+        self.addresses: dict[int, int] = {}
+        self._place_global(module, kernel, memory)
+        shared = [v for v in _variables(module, kernel) if v.space == ".shared"]
+        self.shared_bytes = self._place([v for v in shared if not _is_dynamic(v)])
+        for variable in shared:
+            if _is_dynamic(variable):
+                alignment = max(_DYNAMIC_ALIGNMENT, alignment_bytes(variable) or 1)
+                self.shared_bytes = _aligned(self.shared_bytes, alignment)
+        for variable in shared:
+            if _is_dynamic(variable):
+                self.addresses[id(variable.declarator)] = self.shared_bytes
+        self.shared_bytes += dynamic_bytes
+        self.local_bytes = self._place(
+            [v for v in _variables(module, kernel) if v.space == ".local"]
+        )
+        self.parameters = [v for v in kernel.body.parameters if isinstance(v, Variable)]
+        self.parameter_bytes = self._place(self.parameters)
+
+    def _place(self, variables: Iterable[Variable]) -> int:
+        """Puts variables one behind the other; where they end. What has no known size has no address."""
+        end = 0
+        for variable in variables:
+            size, alignment = _size(variable), alignment_bytes(variable) or 1
+            if size is None:
+                continue
+            end = _aligned(end, alignment)
+            self.addresses[id(variable.declarator)] = end
+            end += size
+        return end
+
+    def _place_global(self, module: Module, kernel: Function, memory: Memory) -> None:
+        placed: list[tuple[Variable, Bytes]] = []
+        for variable in _variables(module, kernel):
+            size = _size(variable)
+            if variable.space in (".global", ".const") and size is not None:
+                data = np.zeros(size, np.uint8)
+                self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
+                placed.append((variable, data))
+        for variable, data in placed:
+            if variable.declarator.initializer is not None:
+                self._initialize(module, variable, variable.declarator.initializer, data)
+
+    def _initialize(
+        self, module: Module, variable: Variable, value: nodes.Expression, data: Bytes
+    ) -> None:
+        """A variable whose initial value cannot be computed loses its address."""
+        width = TYPES[variable.type].width
+        for at, item in _items(value, dimensions(variable.declarator), variable.vector):
+            number = bits(item, width, variable.type in FLOATS)
+            if number is None:
+                number = self._address(module, item)
+            if number is None:
+                del self.addresses[id(variable.declarator)]
+                return
+            raw = number.to_bytes(width // 8, "little")
+            data[at * width // 8 :][: len(raw)] = np.frombuffer(raw, np.uint8)
+
+    def _address(self, module: Module, value: nodes.Expression) -> int | None:
+        """The address that `name`, `name+4` or `generic(name)` stands for."""
+        match value:
+            case nodes.Name(text=name):
+                found = [symbol for _, symbol in module.names.get(name, ())]
+                if found and isinstance(found[0], Variable):
+                    return self.addresses.get(id(found[0].declarator))
+                return None
+            case nodes.Relocation(operator=nodes.Name(text="generic"), values=(inner,)):
+                return self._address(module, inner)
+            case nodes.Binary(operator="+", left=left, right=right):
+                base, offset = self._address(module, left), constant(right)
+                return base + offset if base is not None and isinstance(offset, int) else None
+            case _:
+                return None
+
+
+def _variables(module: Module, kernel: Function) -> list[Variable]:
+    """Those of the kernel's body, then those of the module."""
+    outer = [v for v in module.variables if isinstance(v, Variable)]
+    return [*kernel.body.variables, *outer]
+
+
+def _items(
+    value: nodes.Expression, lengths: tuple[int | None, ...], vector: int
+) -> Iterable[tuple[int, nodes.Expression]]:
+    """The elements of an initial value, each with its position."""
+    if not isinstance(value, nodes.InitializerList):
+        yield 0, value
+        return
+    each = vector
+    for length in lengths[1:]:
+        each *= length or 1
+    for index, item in enumerate(value.items):
+        if isinstance(item, nodes.InitializerList):
+            for at, inner in _items(item, lengths[1:], vector):
+                yield index * each + at, inner
+        else:
+            yield index * (each if len(lengths) <= 1 and each == vector and vector > 1 else 1), item
+
+
+def _size(variable: Variable) -> int | None:
+    """None where it is not known. What another file defines (`.extern`) has no bytes here."""
+    size = size_bytes(variable)
+    unsized = variable.is_unsized and element_bytes(variable.declaration) is not None
+    return 0 if size is None and unsized else size
+
+
+def _is_dynamic(variable: Variable) -> bool:
+    return variable.linkage == ".extern" and variable.is_unsized
+
+
+def _aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment

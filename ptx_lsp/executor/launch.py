@@ -1,0 +1,114 @@
+"""Launches a kernel: `launch(source, entry=..., grid=..., block=..., args=[...])`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.decode import decode
+from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.machine import Machine
+from ptx_lsp.executor.memory import Memory, bytes_of
+from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.wave import Dimensions, Shape
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.module import Module
+
+Value: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float
+LIMIT = 1 << 40
+
+
+def launch(
+    source: str | Path,
+    *,
+    entry: str,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Value] = (),
+    shared_bytes: int = 0,
+    limit: int = LIMIT,
+) -> None:
+    """Runs the kernel `entry` of a PTX text, or of the file at a path.
+
+    Arrays are device buffers, passed as 64-bit addresses; they hold the results afterwards. NumPy scalars and
+    Python numbers are passed by value, `bytes` as a structure. `shared_bytes` is the dynamic shared memory of
+    a block. Raises ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also
+    when some wave has executed more than `limit` instructions.
+    """
+    module = _module(_text(source))
+    kernel = module.definitions.get(entry)
+    if kernel is None or not kernel.is_kernel:
+        names = ", ".join(f"`{f.name}`" for f in module.functions if f.is_kernel)
+        raise ExecutionError(f"there is no kernel `{entry}`, only {names or 'none'}", "launch")
+    memory = Memory()
+    image = Image(module, kernel, memory, shared_bytes)
+    spaces = Spaces(memory, _parameters(kernel, image, memory, args))
+    frame = Frame()
+    blocks = decode(kernel, frame, image.addresses, spaces)
+    shape = Shape(
+        _dimensions(grid, "grid"), _dimensions(block, "block"), image.shared_bytes, shared_bytes,
+        image.local_bytes,
+    )
+    if shape.threads > 1024:
+        raise ExecutionError(f"a block has at most 1024 threads, not {shape.threads}", "launch")
+    Machine(blocks, frame, shape, limit).run()
+
+
+def _text(source: str | Path) -> str:
+    if isinstance(source, str) and "\n" in source:
+        return source
+    return Path(source).read_text(encoding="utf-8", errors="replace")
+
+
+@lru_cache(maxsize=8)
+def _module(text: str) -> Module:
+    return Module.parse(text)
+
+
+def _dimensions(size: int | Sequence[int], what: str) -> Dimensions:
+    sizes = (size,) if isinstance(size, int) else tuple(size)
+    if not 1 <= len(sizes) <= 3 or any(one < 1 for one in sizes):
+        raise ExecutionError(f"the {what} has one to three sizes of at least 1, not {size}", "launch")
+    x, y, z = (*sizes, 1, 1)[:3]
+    return x, y, z
+
+
+def _parameters(
+    kernel: Function, image: Image, memory: Memory, args: Sequence[Value]
+) -> npt.NDArray[np.uint8]:
+    """The parameter memory of a launch."""
+    if len(args) != len(image.parameters):
+        count = len(image.parameters)
+        raise ExecutionError(f"`{kernel.name}` takes {count} arguments, not {len(args)}", "launch")
+    data = np.zeros(image.parameter_bytes, np.uint8)
+    for number, (variable, value) in enumerate(zip(image.parameters, args, strict=True)):
+        size = size_bytes(variable) or 0
+        raw = _raw(value, variable.type, size, memory, f"argument {number}")
+        if len(raw) != size:
+            message = f"argument {number} has {len(raw)} bytes, `{variable.name}` {size}"
+            raise ExecutionError(message, "launch")
+        at = image.addresses[id(variable.declarator)]
+        data[at : at + size] = np.frombuffer(raw, np.uint8)
+    return data
+
+
+def _raw(value: Value, type: str, size: int, memory: Memory, name: str) -> bytes:
+    match value:
+        case np.ndarray():
+            return memory.add(name, bytes_of(value)).to_bytes(8, "little")
+        case np.generic():
+            return value.tobytes()
+        case bytes():
+            return value
+        case int() if not type.startswith(".f"):
+            return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        case _:
+            return np.array(value, f"f{size}").tobytes()

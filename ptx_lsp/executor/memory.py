@@ -1,0 +1,77 @@
+"""Memory as a kernel sees it: arrays of bytes at addresses, one set for all state spaces.
+
+Global and constant memory lies anywhere in the 64-bit address space; shared and local memory are windows
+of it, each as large as 32 bits reach. In their own state space addresses count from 0.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+Addresses = npt.NDArray[np.uint64]
+
+GLOBAL_BASE = 0x7_0000_0000
+SHARED_WINDOW = 0x7F00_0000_0000
+LOCAL_WINDOW = 0x7F01_0000_0000
+PARAM_WINDOW = 0x7F02_0000_0000
+WINDOW = 1 << 32
+_ALIGNMENT = 256
+_GAP = 4096  # between two buffers, so that running off one never lands in another
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """Bytes from `base` on. `name` is what they are called in messages."""
+
+    name: str
+    base: int
+    data: Bytes
+
+
+class Memory:
+    """The buffers of global and constant memory."""
+
+    def __init__(self) -> None:
+        self._buffers: list[Buffer] = []
+        self._end = GLOBAL_BASE
+
+    def add(self, name: str, data: Bytes) -> int:
+        """Gives `data` an address."""
+        base = self._end
+        self._buffers.append(Buffer(name, base, data))
+        self._end = -(-(base + data.size + _GAP) // _ALIGNMENT) * _ALIGNMENT
+        return base
+
+    def find(self, address: int) -> Buffer | None:
+        """The buffer that lies at an address."""
+        index = bisect_right(self._buffers, address, key=lambda buffer: buffer.base) - 1
+        if index < 0:
+            return None
+        buffer = self._buffers[index]
+        return buffer if address < buffer.base + buffer.data.size else None
+
+    def holds(self, addresses: Addresses, size: int) -> npt.NDArray[np.bool_]:
+        """Which accesses of `size` bytes lie in a buffer, all of them."""
+        found = np.zeros(addresses.shape, np.bool_)
+        for buffer in self._buffers:
+            if buffer.data.size >= size:
+                last = np.uint64(buffer.base + buffer.data.size - size)
+                found |= (addresses >= np.uint64(buffer.base)) & (addresses <= last)
+        return found
+
+    def nearest(self, address: int) -> Buffer | None:
+        """The buffer that an address was perhaps meant for: the last that begins before it."""
+        index = bisect_right(self._buffers, address, key=lambda buffer: buffer.base) - 1
+        return self._buffers[index] if index >= 0 else None
+
+
+def bytes_of(array: npt.NDArray[np.generic]) -> Bytes:
+    """The memory of an array without a copy; ValueError where it is not in one piece."""
+    if not array.flags.c_contiguous:
+        raise ValueError("an array argument must be in one piece (C-contiguous)")
+    return array.reshape(-1).view(np.uint8)

@@ -1,0 +1,127 @@
+"""Operands of instructions as the executor sees them: registers by number, constants, addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptx_lsp.executor import lanes
+from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.lanes import Integers
+from ptx_lsp.executor.literals import bits, constant
+from ptx_lsp.executor.program import BOOL
+from ptx_lsp.isa import special_registers
+from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Predefined, Register, Symbol, Variable
+from ptx_lsp.syntax import nodes
+
+_COMPONENTS = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
+FLOATS = (".f16", ".f32", ".f64")
+
+
+class Operands:
+    """Reads the operands of a function. `addresses` has that of each variable, by `id(declarator)`."""
+
+    def __init__(self, function: Function, frame: Frame, addresses: Mapping[int, int]) -> None:
+        self.function = function
+        self.frame = frame
+        self._addresses = addresses
+
+    def number(self, operand: nodes.Expression) -> int | None:
+        """The number of the register that stands there; None for `_`."""
+        if isinstance(operand, nodes.Name) and operand.text == "_":
+            return None
+        match operand:
+            case nodes.Name():
+                symbol, component = self._symbol(operand), 0
+            case nodes.Member(object=nodes.Name() as name, components=(one,)):
+                symbol, component = self._symbol(name), _COMPONENTS.get(one.text, 0)
+            case _:
+                symbol, component = None, 0
+        if not isinstance(symbol, Register):
+            raise _unsupported("this destination")
+        return self.frame.register(symbol, component)
+
+    def source(self, operand: nodes.Expression, type: Type | None) -> Integers:
+        """The bits that are read, as an integer of `type`; without a type, as they are."""
+        match operand:
+            case nodes.Name():
+                return self._of_symbol(self._symbol(operand), operand.text, "", type)
+            case nodes.Member(object=nodes.Name() as name, components=(component,)):
+                return self._of_symbol(self._symbol(name), name.text, component.text, type)
+            case nodes.Unary(operator="!" | "-" as operator, value=inner) if constant(inner) is None:
+                value = self.source(inner, type)
+                return value ^ 1 if operator == "!" else -value
+            case nodes.Binary(operator="+" | "-" as operator, left=left, right=right) if (
+                constant(operand) is None
+            ):
+                offset = self.source(right, TYPES[".s64"])
+                base = self.source(left, type)
+                return base + offset if operator == "+" else base - offset
+            case _:
+                return self._constant(operand, type)
+
+    def address(self, operand: nodes.Expression) -> Integers:
+        """The address that stands in brackets, modulo 2**64."""
+        if isinstance(operand, nodes.Address) and operand.items:
+            operand = operand.items[0]
+        return lanes.wrap(self.source(operand, None), 64, signed=False)
+
+    def variable(self, operand: nodes.Expression) -> Variable | None:
+        """The variable that an address begins with."""
+        match operand:
+            case nodes.Address(items=(first, *_)):
+                return self.variable(first)
+            case nodes.Binary(left=left):
+                return self.variable(left)
+            case nodes.Name():
+                symbol = self._symbol(operand)
+                return symbol if isinstance(symbol, Variable) else None
+            case _:
+                return None
+
+    def _symbol(self, name: nodes.Name) -> Symbol | None:
+        return self.function.resolve(name)
+
+    def _of_symbol(
+        self, symbol: Symbol | None, name: str, component: str, type: Type | None
+    ) -> Integers:
+        match symbol:
+            case Register():
+                number = self.frame.register(symbol, _COMPONENTS.get(component, 0))
+            case Predefined(name="WARP_SZ"):
+                return lanes.constant(32)
+            case Predefined():
+                found = special_registers.find(name)
+                number = self.frame.special(name + component, found.type if found else ".u32")
+            case Variable():
+                address = self._addresses.get(id(symbol.declarator))
+                if address is None:
+                    raise _unsupported(f"the variable `{name}`")
+                return lanes.constant(address)
+            case _:
+                raise _unsupported(f"`{name}` as an operand")
+        return self._typed(number, type)
+
+    def _typed(self, number: int, type: Type | None) -> Integers:
+        own = self.frame.dtypes[number]
+        width = 1 if own == BOOL else 8 * own.itemsize
+        signed = type is not None and type.kind is Kind.SIGNED
+        if type is None or type.width >= width:
+            return lanes.register(number, width, signed and width > 1)
+        return lanes.wrap(lanes.register(number, width, signed=False), type.width, signed)
+
+    def _constant(self, operand: nodes.Expression, type: Type | None) -> Integers:
+        if type is None:
+            type = TYPES[".s64"]
+        if type.kind is Kind.PREDICATE:
+            return lanes.constant(int(bool(constant(operand))))
+        number = bits(operand, type.width, type.name in FLOATS)
+        if number is None:
+            raise _unsupported("this operand")
+        return lanes.wrap(lanes.constant(number), type.width, type.kind is Kind.SIGNED)
+
+
+def _unsupported(what: str) -> ExecutionError:
+    return ExecutionError(f"{what} cannot be executed yet", "unsupported")

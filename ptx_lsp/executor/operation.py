@@ -1,0 +1,80 @@
+"""The `Operation` that meanings are given: one instruction, over lanes that are not known yet."""
+
+from __future__ import annotations
+
+from ptx_lsp.executor import lanes
+from ptx_lsp.executor.emitter import Emitter
+from ptx_lsp.executor.lanes import Integers
+from ptx_lsp.executor.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
+from ptx_lsp.executor.reals import Reals, Rounding
+from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.types import Kind, Type
+
+_WINDOWS = {".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW}
+
+
+class Symbolic(Rounding):
+    """See `ptx_lsp.isa.meaning.Operation`."""
+
+    def __init__(
+        self, choices: Choices, type: Type, result: str, condition_code: int, emitter: Emitter
+    ) -> None:
+        """`type` is that of the form, `result` the format of a float result; `condition_code` is the number
+        of that register.
+        """
+        super().__init__(emitter, choices.modifiers, result)
+        self._converts = "atype" in choices
+        self._choices = choices
+        self._type = type
+        self._condition_code = condition_code
+        self.carried: Integers | None = None
+        """What the condition code becomes; None where it stays."""
+
+    @property
+    def width(self) -> int:
+        return self._type.width // self._type.lanes
+
+    @property
+    def signed(self) -> bool:
+        name = self._type.name
+        return self._type.kind is Kind.SIGNED or (self._type.lanes > 1 and name.startswith(".s"))
+
+    def has(self, modifier: str) -> bool:
+        return modifier in self._choices.modifiers
+
+    def slot(self, name: str) -> str:
+        return self._choices[name]
+
+    def wrap(self, value: Integers | int) -> Integers:
+        return lanes.wrap(lanes.integers(value), self.width, self.signed)
+
+    def clamp(self, value: Integers) -> Integers:
+        return lanes.clamp(value, self.width, self.signed)
+
+    def select(self, condition: Integers, yes: Integers | int, no: Integers | int) -> Integers:
+        return lanes.select(condition, yes, no)
+
+    def divide(self, a: Integers, b: Integers) -> Integers:
+        return lanes.divide(a, b, self.width, self.signed)
+
+    def remainder(self, a: Integers, b: Integers) -> Integers:
+        return lanes.remainder(a, b)
+
+    def ones(self, a: Integers) -> Integers:
+        return lanes.ones(a)
+
+    def highest(self, a: Integers) -> Integers:
+        return lanes.highest(a)
+
+    def window(self, space: str) -> int:
+        return _WINDOWS.get(space.partition("::")[0], 0)
+
+    def integer(self, value: Reals) -> Integers:
+        return self.limited(value, *lanes.limits(self.width, self.signed))
+
+    def carry(self) -> Integers:
+        return lanes.register(self._condition_code, 1, signed=False)
+
+    def set_carry(self, value: Integers) -> None:
+        if self.has(".cc"):
+            self.carried = value

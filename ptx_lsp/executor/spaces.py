@@ -1,0 +1,168 @@
+"""Where in memory the lanes of a wave reach: from an address and a state space to bytes of an array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ptx_lsp.executor.errors import ExecutionError, Kind
+from ptx_lsp.executor.memory import (
+    LOCAL_WINDOW,
+    PARAM_WINDOW,
+    SHARED_WINDOW,
+    WINDOW,
+    Addresses,
+    Bytes,
+    Memory,
+)
+from ptx_lsp.executor.program import Array, Bools
+from ptx_lsp.executor.wave import Wave
+
+Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
+WINDOWS: dict[Space, int] = {
+    ".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """Bytes `data`, flat, and for each lane the offset in them."""
+
+    data: Bytes
+    offsets: Addresses
+
+
+class Spaces:
+    """All memory of a launch."""
+
+    def __init__(self, memory: Memory, parameters: Bytes) -> None:
+        self.memory = memory
+        self.parameters = parameters
+
+    def reach(
+        self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None
+    ) -> list[tuple[Reach, Bools | None]]:
+        """The memory that lanes reach for an access of `size` bytes at `addresses`, with which of them (None:
+        all) reach there. Where `mask` is not None, `addresses` are those of its lanes alone, in order.
+        """
+        if addresses.size == 0:
+            return []
+        low, high = int(addresses.min()), int(addresses.max())
+        if space == "" and low // WINDOW != high // WINDOW:
+            return self._apart(wave, addresses, size, mask)
+        if space == "":
+            space = _of_window(low)
+            if space in WINDOWS:
+                base = np.uint64(WINDOWS[space])
+                addresses, low, high = addresses - base, low - int(base), high - int(base)
+        match space:
+            case ".shared":
+                limit, data, rows = wave.launch.shared_bytes, wave.shared, _block_of(wave)
+            case ".local":
+                limit, data, rows = wave.launch.local_bytes, wave.local, _lane_of(wave)
+            case ".param":
+                limit, data, rows = self.parameters.size, self.parameters, None
+            case _:
+                return self._global(wave, addresses, size, mask, low, high)
+        if high + size > limit:
+            name = f"{space} memory, of {limit} bytes"
+            self._fail(wave, addresses + np.uint64(size) > limit, addresses, mask, name)
+        self._check_alignment(wave, addresses, size, mask)
+        if rows is None:
+            return [(Reach(data, addresses), None)]
+        start = rows * np.uint64(limit)
+        if mask is not None:
+            start = np.broadcast_to(start, wave.shape)[mask]
+        return [(Reach(data.reshape(-1), addresses + start), None)]
+
+    def _global(
+        self, wave: Wave, addresses: Addresses, size: int, mask: Bools | None, low: int, high: int
+    ) -> list[tuple[Reach, Bools | None]]:
+        buffer = self.memory.find(low)
+        if buffer is not None and high + size <= buffer.base + buffer.data.size:
+            offsets = addresses - np.uint64(buffer.base)
+            self._check_alignment(wave, offsets, size, mask)
+            return [(Reach(buffer.data, offsets), None)]
+        found: list[tuple[Reach, Bools | None]] = []
+        left = np.ones(addresses.shape, np.bool_)
+        while left.any():
+            first = int(addresses[left][0])
+            buffer = self.memory.find(first)
+            here = np.zeros(addresses.shape, np.bool_)
+            if buffer is not None:
+                end = np.uint64(buffer.base + buffer.data.size)
+                here = left & (addresses >= np.uint64(buffer.base)) & (addresses <= end - np.uint64(size))
+            if buffer is None or not here.any() or first + size > buffer.base + buffer.data.size:
+                near = buffer or self.memory.nearest(first)
+                name = f"`{near.name}`, of {near.data.size} bytes" if near else "any buffer"
+                if near is not None:
+                    name += f", at offset {first - near.base}"
+                self._fail(wave, left & ~self.memory.holds(addresses, size), addresses, mask, name)
+            assert buffer is not None
+            offsets = addresses[here] - np.uint64(buffer.base)
+            self._check_alignment(wave, offsets, size, mask)
+            found.append((Reach(buffer.data, offsets), here))
+            left &= ~here
+        return found
+
+    def _apart(
+        self, wave: Wave, addresses: Addresses, size: int, mask: Bools | None
+    ) -> list[tuple[Reach, Bools | None]]:
+        """Generic addresses in several windows."""
+        found: list[tuple[Reach, Bools | None]] = []
+        full = np.broadcast_to(addresses, wave.shape) if mask is None else addresses
+        windows = full // np.uint64(WINDOW)
+        for window in np.unique(windows):
+            here = windows == window
+            lanes = here
+            if mask is not None:
+                lanes = np.zeros(wave.shape, np.bool_)
+                lanes[mask] = here
+            for reach, inner in self.reach(wave, full[here], "", size, lanes):
+                part = here
+                if inner is not None:
+                    part = np.zeros(full.shape, np.bool_)
+                    part[here] = inner
+                found.append((reach, part))
+        return found
+
+    def _check_alignment(
+        self, wave: Wave, offsets: Addresses, size: int, mask: Bools | None
+    ) -> None:
+        if size > 1 and int(np.bitwise_or.reduce(offsets, axis=None)) & (size - 1):
+            wrong = (offsets & np.uint64(size - 1)) != 0
+            self._raise(wave, wrong, mask, f"an access of {size} bytes is not aligned", "misaligned")
+
+    def _fail(
+        self, wave: Wave, wrong: Bools, addresses: Addresses, mask: Bools | None, name: str
+    ) -> None:
+        address = int(addresses[wrong][0])
+        self._raise(wave, wrong, mask, f"address {address:#x} is outside {name}", "out-of-bounds")
+
+    def _raise(
+        self, wave: Wave, wrong: Bools, mask: Bools | None, message: str, kind: Kind
+    ) -> None:
+        lanes: Array = wrong
+        if mask is not None and wrong.size == np.count_nonzero(mask):
+            lanes = np.zeros(wave.shape, np.bool_)
+            lanes[mask] = wrong
+        elif mask is not None:
+            lanes = mask
+        raise ExecutionError(message, kind, lanes=wave.who(lanes))
+
+
+def _of_window(address: int) -> Space:
+    for space, base in WINDOWS.items():
+        if address // WINDOW == base // WINDOW:
+            return space
+    return ".global"
+
+
+def _block_of(wave: Wave) -> Addresses:
+    return np.arange(wave.shape[0], dtype=np.uint64).reshape(-1, 1)
+
+
+def _lane_of(wave: Wave) -> Addresses:
+    return np.arange(wave.shape[0] * wave.shape[1], dtype=np.uint64).reshape(wave.shape)

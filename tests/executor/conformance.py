@@ -1,0 +1,89 @@
+"""The lines of tests/conformance: an instruction, its operands, its results, and how they are known.
+
+    add.sat.s32  0x7fffffff, 1 -> 0x7fffffff  # manual
+
+Operands and results are integers, or floats such as `1.5`, `-inf`, `nan` where the type is a float;
+hexadecimal numbers are bits. `nan` as a result is the canonical one. The word behind `#` tells the source:
+`manual` (its text, by hand), `ptxas` (constant folding seen in machine code), `gpu` (with the device).
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ptx_lsp.isa.operand import Operand
+from ptx_lsp.isa.resolve import arrangements, resolve
+
+FOLDER = Path(__file__).parents[1] / "conformance"
+SOURCES = ("manual", "ptxas", "gpu")
+_FLOATS = {".f16": ("<e", "<H", 0x7FFF), ".f32": ("<f", "<I", 0x7FFFFFFF), ".f64": ("<d", "<Q", -1 << 51)}
+
+
+class Line(NamedTuple):
+    """One expectation. `types` are those of the operands, or "#" for a constant."""
+
+    place: str
+    spelling: str
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    types: tuple[str, ...]
+    result_types: tuple[str, ...]
+
+
+def lines(path: Path) -> Iterator[Line]:
+    """The lines of a file; ValueError for one that is not understood."""
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        body, _, source = text.partition("#")
+        if not body.strip():
+            continue
+        place = f"{path.name}:{number}"
+        if source.split()[:1] not in [[name] for name in SOURCES]:
+            raise ValueError(f"{place}: no source")
+        left, _, right = body.partition("->")
+        spelling, _, operands = left.strip().partition(" ")
+        given = [one.strip() for one in operands.split(",")]
+        wanted = [one.strip() for one in right.split(",")]
+        types, result_types = _types(place, spelling, len(given), len(wanted))
+        yield Line(
+            place, spelling,
+            tuple(_bits(one, type) for one, type in zip(given, types, strict=True)),
+            tuple(_bits(one, type) for one, type in zip(wanted, result_types, strict=True)),
+            types, result_types,
+        )
+
+
+def _types(
+    place: str, spelling: str, operands: int, results: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the instruction table says of an instruction with so many operands and results."""
+    for candidate in resolve(spelling).candidates:
+        for places in arrangements(candidate.form.places):
+            written: list[str] = []
+            read: list[str] = []
+            for one in places:
+                wanted = candidate.operand(one)
+                into = written if wanted.access == "write" else read
+                into.append(_type(wanted))
+                if one.paired:
+                    written.append(".pred")
+            if len(read) == operands and results in (len(written), 1):
+                return tuple(read), tuple(written[:results])
+    raise ValueError(f"{place}: `{spelling}` does not take {operands} operands")
+
+
+def _type(wanted: Operand) -> str:
+    if "register" not in wanted.kinds:
+        return "#"
+    return str(wanted.type).partition("|")[0]
+
+
+def _bits(text: str, type: str) -> int:
+    if type in _FLOATS and not text.startswith("0x"):
+        code, raw, nan = _FLOATS[type]
+        value = float(text)
+        return nan if math.isnan(value) else int(struct.unpack(raw, struct.pack(code, value))[0])
+    return int(text, 0)

@@ -1,0 +1,170 @@
+"""What lanes of a warp exchange, lane by lane as the manual tells it; and atomics."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ptx_lsp.executor import launch
+from tests.executor.instruction import HEADER, run
+
+FULL = 0xFFFFFFFF
+CHOSEN = random.Random(11)
+WORD = ".b32"
+
+
+def words(count: int = 64) -> list[int]:
+    return [CHOSEN.getrandbits(32) for _ in range(count)]
+
+
+def shuffled(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
+    """The lane that is read, and whether it is in range, as the manual's program computes them."""
+    segment, limit, by = c >> 8 & 31, c & 31, b & 31
+    last, first = lane & segment | limit & ~segment & 31, lane & segment
+    source = {
+        "up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": first | by & ~segment & 31,
+    }[mode]
+    inside = source >= last if mode == "up" else source <= last
+    return (source, True) if inside else (lane, False)
+
+
+@pytest.mark.parametrize("c", [31, 0, 0x1C1F, 0x1800, 0x1007])
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+def test_shuffles(mode: str, c: int) -> None:
+    values = words()
+    for uniform in (True, False):
+        by = [5] * 64 if uniform else [CHOSEN.randrange(40) for _ in range(64)]
+        rows = [[value, b, c, FULL] for value, b in zip(values, by, strict=True)]
+        types = [WORD, "#" if uniform else WORD, "#", "#"]
+        found = run(f"shfl.sync.{mode}.b32", rows, types, [WORD, ".pred"])
+        for thread, got in enumerate(found):
+            source, inside = shuffled(mode, thread % 32, by[thread], c)
+            assert got == [values[thread // 32 * 32 + source], int(inside)], thread
+
+
+def test_votes() -> None:
+    for pattern in (0, FULL, 1, 0xF0F0F0F0):
+        rows = [[pattern >> lane & 1, FULL] for lane in range(32)]
+        wanted = {"all": pattern == FULL, "any": pattern != 0, "uni": pattern in (0, FULL)}
+        for mode, want in wanted.items():
+            found = run(f"vote.sync.{mode}.pred", rows, [".pred", "#"], [".pred"])
+            assert [got for (got,) in found] == [int(want)] * 32
+        found = run("vote.sync.ballot.b32", rows, [".pred", "#"], [WORD])
+        assert [got for (got,) in found] == [pattern] * 32
+
+
+def test_matches() -> None:
+    values = [CHOSEN.randrange(5) for _ in range(64)]
+    found = run("match.any.sync.b32", [[value, FULL] for value in values], [WORD, "#"], [WORD])
+    for thread, (got,) in enumerate(found):
+        warp = values[thread // 32 * 32 :][:32]
+        assert got == sum((warp[lane] == values[thread]) << lane for lane in range(32))
+    same = [7] * 32 + values[:32]
+    rows = [[value, FULL] for value in same]
+    found = run("match.all.sync.b32", rows, [WORD, "#"], [WORD, ".pred"])
+    assert found == [[FULL, 1]] * 32 + [[0, 0]] * 32
+
+
+def test_reductions() -> None:
+    values = words(32)
+    signed = [value - (value >> 31 << 32) for value in values]
+    rows = [[value, FULL] for value in values]
+    everything, nothing = FULL, 0
+    odd = 0
+    for value in values:
+        everything, nothing, odd = everything & value, nothing | value, odd ^ value
+    wanted = {
+        "add.u32": sum(values), "min.u32": min(values), "max.s32": max(signed), "min.s32": min(signed),
+        "and.b32": everything, "or.b32": nothing, "xor.b32": odd,
+    }
+    for name, want in wanted.items():
+        found = run(f"redux.sync.{name}", rows, [WORD, "#"], [WORD])
+        assert found == [[want & FULL]] * 32, name
+
+
+def test_parted_lanes_wait_for_one_another() -> None:
+    """Half of the warp comes to the shuffle later than the other half."""
+    out = np.zeros(32, np.uint32)
+    text = HEADER + """
+    .entry k(.param .u64 out) {
+    .reg .u64 %a, %b; .reg .u32 %t, %v; .reg .pred %p;
+    mov.u32 %t, %tid.x; mul.lo.u32 %v, %t, 10; setp.lt.u32 %p, %t, 16;
+    @%p bra first;
+    add.u32 %v, %v, 1;
+    bra both;
+first:
+    add.u32 %v, %v, 2;
+    add.u32 %v, %v, 2;
+both:
+    shfl.sync.bfly.b32 %v, %v, 16, 31, 0xffffffff;
+    ld.param.u64 %a, [out]; mul.wide.u32 %b, %t, 4; add.u64 %a, %a, %b; st.global.u32 [%a], %v;
+    ret; }
+    """
+    launch(text, entry="k", grid=1, block=32, args=[out])
+    assert out.tolist() == [10 * (lane ^ 16) + (1 if lane < 16 else 4) for lane in range(32)]
+
+
+ATOMICS: dict[str, Callable[[int, int], int]] = {
+    "add.u32": lambda a, b: a + b, "min.u32": min, "max.u32": max, "exch.b32": lambda a, b: b,
+    "and.b32": lambda a, b: a & b, "or.b32": lambda a, b: a | b, "xor.b32": lambda a, b: a ^ b,
+    "inc.u32": lambda a, b: 0 if a >= b else a + 1,
+    "dec.u32": lambda a, b: b if a == 0 or a > b else a - 1,
+}
+
+
+@pytest.mark.parametrize("name", ATOMICS)
+def test_atomics_take_turns(name: str) -> None:
+    """Each lane finds what some order of all lanes leaves it; ours goes by lane."""
+    cells = np.array(words(4), np.uint32)
+    operands = np.array([CHOSEN.getrandbits(32) >> CHOSEN.choice([0, 28]) for _ in range(100)], np.uint32)
+    old = np.zeros(100, np.uint32)
+    expected, found = cells.tolist(), list[int]()
+    for lane, operand in enumerate(operands.tolist()):
+        found.append(expected[lane % 4])
+        expected[lane % 4] = ATOMICS[name](expected[lane % 4], operand) & FULL
+    text = HEADER + f"""
+    .entry k(.param .u64 cells, .param .u64 operands, .param .u64 old) {{
+    .reg .u64 %a, %b, %c, %s; .reg .u32 %t, %v, %w; .reg .pred %p;
+    mov.u32 %t, %tid.x; ld.param.u64 %a, [cells]; ld.param.u64 %b, [operands]; ld.param.u64 %c, [old];
+    mul.wide.u32 %s, %t, 4; add.u64 %b, %b, %s; add.u64 %c, %c, %s;
+    and.b32 %w, %t, 3; mul.wide.u32 %s, %w, 4; add.u64 %a, %a, %s;
+    ld.global.u32 %v, [%b]; atom.global.{name} %w, [%a], %v; st.global.u32 [%c], %w;
+    ret; }}
+    """
+    launch(text, entry="k", grid=1, block=100, args=[cells, operands, old])
+    assert cells.tolist() == expected
+    assert old.tolist() == found
+
+
+def test_sums_with_carry() -> None:
+    """Numbers of 128 bits, a word at a time."""
+    pairs = [(CHOSEN.getrandbits(128), CHOSEN.getrandbits(128)) for _ in range(64)]
+    pairs += [((1 << 128) - 1, 1), (1 << 64, (1 << 64) - 1), (0, 1)]
+    sums, differences = (np.zeros((len(pairs), 4), np.uint32) for _ in range(2))
+    given = np.array(
+        [[n >> at & FULL for n in pair for at in range(0, 128, 32)] for pair in pairs], np.uint32
+    )
+    lines = [
+        "ld.global.v4.u32 {%x0, %x1, %x2, %x3}, [%a];",
+        "ld.global.v4.u32 {%y0, %y1, %y2, %y3}, [%a+16];",
+    ]
+    for name, into in (("add", "%b"), ("sub", "%c")):
+        for at in range(4):
+            carry = "" if at == 0 else "c"
+            write = "" if at == 3 else ".cc"
+            lines.append(f"{name}{carry}{write}.u32 %z{at}, %x{at}, %y{at};")
+        lines.append(f"st.global.v4.u32 [{into}], {{%z0, %z1, %z2, %z3}};")
+    text = HEADER + """
+    .entry k(.param .u64 given, .param .u64 sums, .param .u64 differences) {
+    .reg .u64 %a, %b, %c, %s; .reg .u32 %t, %x<4>, %y<4>, %z<4>;
+    mov.u32 %t, %tid.x; ld.param.u64 %a, [given]; ld.param.u64 %b, [sums]; ld.param.u64 %c, [differences];
+    mul.wide.u32 %s, %t, 32; add.u64 %a, %a, %s; mul.wide.u32 %s, %t, 16; add.u64 %b, %b, %s;
+    add.u64 %c, %c, %s;
+    """ + "\n".join([*lines, "ret;", "}", ""])
+    launch(text, entry="k", grid=1, block=len(pairs), args=[given, sums, differences])
+    for found, sign in ((sums, 1), (differences, -1)):
+        for (a, b), row in zip(pairs, found.tolist(), strict=True):
+            assert sum(word << 32 * at for at, word in enumerate(row)) == (a + sign * b) % (1 << 128)
