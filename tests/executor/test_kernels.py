@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +160,12 @@ def collatz(number: int) -> int:
     return steps
 
 
+def test_calls() -> None:
+    out = np.zeros(100, np.uint32)
+    launch(KERNELS / "calls.ptx", entry="calls", grid=1, block=100, args=[out])
+    assert out.tolist() == [math.gcd(i, 36) + (3 * i + 1 if i % 2 else 0) for i in range(100)]
+
+
 def test_out_of_bounds() -> None:
     x, y = floats(1000), floats(1000)
     with pytest.raises(ExecutionError) as caught:
@@ -177,6 +184,21 @@ def test_misaligned() -> None:
     with pytest.raises(ExecutionError) as caught:
         launch(text, entry="k", grid=1, block=1, args=[np.zeros(4, np.uint32)])
     assert (caught.value.kind, caught.value.line) == ("misaligned", 8)
+
+
+def test_constant_memory_is_read_only() -> None:
+    text = _one_store("mov.u64 %rd, table; ld.const.u32 %r, [table+4];\nst.u32 [%rd], %r;")
+    with pytest.raises(ExecutionError) as caught:
+        launch(
+            text.replace(".entry", ".const .u32 table[2] = {3, 4};\n.entry"), entry="k", grid=1,
+            block=1, args=[np.zeros(4, np.uint32)],
+        )
+    assert (caught.value.kind, caught.value.line) == ("read-only", 10)
+
+
+def test_arrays_in_several_pieces_are_refused() -> None:
+    with pytest.raises(ExecutionError, match="argument 0 is an array that is not in one piece"):
+        launch(_one_store(""), entry="k", grid=1, block=1, args=[np.zeros((4, 4), np.uint32)[:, 0]])
 
 
 def test_deadlock_at_a_barrier() -> None:
