@@ -8,7 +8,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.access import active, address_of, of_lanes, scatter, sources, type_of, writable
+from ptx_lsp.executor.access import (
+    active,
+    address_of,
+    of_lanes,
+    scatter,
+    sources,
+    type_of,
+    writable,
+)
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import FLOAT, SIGNED, UNSIGNED, Array, Bools, DType, Program

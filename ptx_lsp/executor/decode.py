@@ -50,7 +50,7 @@ class Unsupported:
 
 
 def decode(function: Function, frame: Frame, image: Image, spaces: Spaces) -> tuple[Block, ...]:
-    """The blocks of a kernel. Registers get numbers in `frame`, variables of functions addresses in `image`."""
+    """The blocks of a kernel. Registers get numbers in `frame`, variables of calls addresses in `image`."""
     return _Decoder(function, frame, image, spaces).blocks()
 
 

@@ -37,8 +37,8 @@ class Context:
 
 @dataclass
 class Line:
-    """An instruction; or at a call a move of a parameter (`action`), or the jump past a call that a guard turns
-    off (`skips`, to `jump_to`).
+    """An instruction; or at a call a move of a parameter (`action`), or the jump past a call that a guard
+    turns off (`skips`, to `jump_to`).
     """
 
     node: nodes.Instruction

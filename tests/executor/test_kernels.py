@@ -142,6 +142,23 @@ def test_spin_lock() -> None:
     assert lock[0] == 0
 
 
+def test_a_block_waits_for_the_last_one() -> None:
+    """More blocks than run together: the first one's turn ends before the last begins."""
+    flag = np.zeros(2, np.uint32)
+    text = _one_store("""mov.u32 %r, %ctaid.x; setp.ne.u32 %p, %r, 0;
+@%p bra others;
+again: ld.volatile.global.u32 %r, [%rd];
+setp.eq.u32 %p, %r, 0;
+@%p bra again;
+st.global.u32 [%rd+4], %r;
+ret;
+others: setp.ne.u32 %p, %r, 399;
+@%p ret;
+st.volatile.global.u32 [%rd], 5;""")
+    launch(text, entry="k", grid=400, block=256, args=[flag])
+    assert flag.tolist() == [5, 5]
+
+
 def test_divergent_loop() -> None:
     numbers = np.arange(1, 2001, dtype=np.uint32)
     steps = np.zeros(2000, np.uint32)
