@@ -31,7 +31,7 @@ def main() -> None:
             args=[np.uint32(_COUNT), np.float32(0.5), x, y],
         )
 
-    _report("saxpy, 1M threads", _best(saxpy), 21 * _COUNT)
+    _report("saxpy, 1M threads", _best(saxpy), 20 * _COUNT)
     _report("  the same operations in NumPy", _best(lambda: _same_operations(x, y)), 0)
     _report("  a * x + y in NumPy", _best(lambda: np.float32(0.5) * x + y), 0)
 
@@ -44,7 +44,7 @@ def main() -> None:
             args=[a, b, c, np.uint32(size)],
         )
 
-    _report("tiled matmul, 256 x 256", _best(matmul), size * size * (size * 8 + size))
+    _report("tiled matmul, 256 x 256", _best(matmul), size * size * (size * 8 + size // 16 * 20 + 28))
     numbers = np.arange(1, (1 << 16) + 1, dtype=np.uint32)
     steps = np.zeros_like(numbers)
 

@@ -69,7 +69,7 @@ class Store:
         size = self.element.itemsize * len(values)
         for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes):
             index = reach.offsets >> np.uint64(self.element.itemsize.bit_length() - 1)
-            memory = view(reach, self.element)
+            memory = writable(reach, self.element)
             for at, value in enumerate(values):
                 here = of_lanes(wave, value, lanes)
                 if part is not None:
@@ -127,6 +127,8 @@ def address_of(
     program = Program()
     emitter = Emitter(program, operands.frame.dtypes)
     variable = operands.variable(operand)
+    if space == ".param" and variable is not None and not operands.is_launched(variable):
+        space = ".local"  # parameters of calls lie where local variables do
     if space == "" and variable is not None:  # its name stands for an address in its own space
         space = SPACES.get(variable.space, "")
     program.outputs.append(emitter.modular(operands.address(operand), 64))
@@ -166,6 +168,13 @@ def view(reach: Reach, element: DType) -> Array:
     """The memory as elements of a type."""
     whole = reach.data.size // element.itemsize * element.itemsize
     return reach.data.reshape(-1)[:whole].view(element)
+
+
+def writable(reach: Reach, element: DType) -> Array:
+    """The same for writing; ExecutionError where the memory is constant, or a buffer that is read-only."""
+    if not reach.data.flags.writeable:
+        raise ExecutionError("the memory is read-only", "read-only")
+    return view(reach, element)
 
 
 def gather(

@@ -8,7 +8,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.access import active, address_of, of_lanes, scatter, sources, type_of, view
+from ptx_lsp.executor.access import (
+    active,
+    address_of,
+    of_lanes,
+    scatter,
+    sources,
+    type_of,
+    writable,
+)
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import FLOAT, SIGNED, UNSIGNED, Array, Bools, DType, Program
@@ -46,7 +54,7 @@ class Atomic:
         old = np.zeros(addresses.shape, self._dtype)
         size = self._dtype.itemsize
         for reach, part in self._spaces.reach(wave, addresses, self._space, size, lanes):
-            memory = view(reach, self._dtype)
+            memory = writable(reach, self._dtype)
             here = np.ones(addresses.shape, np.bool_) if part is None else part
             index = (reach.offsets >> np.uint64(size.bit_length() - 1)).astype(np.int64).reshape(-1)
             old[here] = _in_turns(memory, index, [value[here] for value in values], self._update)

@@ -61,6 +61,15 @@ def _element(type: Type) -> str:
     return type.name.removesuffix(f"x{type.lanes}")
 
 
+def move(number: int, value: Integers, operands: Operands) -> Compute:
+    """Gives a register a value."""
+    program = Program()
+    dtype = operands.frame.dtypes[number]
+    width = 1 if dtype == BOOL else 8 * dtype.itemsize
+    program.outputs.append(_stored(Emitter(program, operands.frame.dtypes), value, width))
+    return Compute(program, (number,))
+
+
 _Typed = tuple[nodes.Expression, Type | None]
 
 

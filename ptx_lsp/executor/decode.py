@@ -12,8 +12,9 @@ from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.flow import ranks
 from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.inline import Context, Line, inlined
 from ptx_lsp.executor.literals import constant
-from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.warp import OPCODES, warp
@@ -48,34 +49,30 @@ class Unsupported:
         raise ExecutionError(self.message, "unsupported")
 
 
-def decode(
-    function: Function, frame: Frame, addresses: Mapping[int, int], spaces: Spaces
-) -> tuple[Block, ...]:
-    """The blocks of a kernel. Registers get numbers in `frame`; `addresses` are those of variables."""
-    return _Decoder(function, frame, addresses, spaces).blocks()
+def decode(function: Function, frame: Frame, image: Image, spaces: Spaces) -> tuple[Block, ...]:
+    """The blocks of a kernel. Registers get numbers in `frame`, variables of calls addresses in `image`."""
+    return _Decoder(function, frame, image, spaces).blocks()
 
 
 class _Decoder:
-    def __init__(
-        self, function: Function, frame: Frame, addresses: Mapping[int, int], spaces: Spaces
-    ) -> None:
-        self.function = function
-        self.operands = Operands(function, frame, addresses)
+    def __init__(self, function: Function, frame: Frame, image: Image, spaces: Spaces) -> None:
         self.spaces = spaces
-        self.labels = self._labels()
+        self.lines = inlined(function, frame, image)
 
     def blocks(self) -> tuple[Block, ...]:
-        nodes_in_order = [instruction for instruction, _ in self.function.body.instructions]
-        starts = {0, *self.labels.values()}
-        starts.update(n + 1 for n, node in enumerate(nodes_in_order) if _ends_block(node))
-        starts.update(n for n, node in enumerate(nodes_in_order) if _waits(node))
-        ordered = sorted(start for start in starts if start < len(nodes_in_order))
+        lines = self.lines
+        starts = {0, *(position for line in lines for position in line.context.labels.values())}
+        starts.update(line.jump_to for line in lines if line.jump_to >= 0)
+        starts.update(line.context.end for line in lines)
+        starts.update(n + 1 for n, line in enumerate(lines) if _ends_block(line))
+        starts.update(n for n, line in enumerate(lines) if _waits(line))
+        ordered = sorted(start for start in starts if start < len(lines))
         number_of = {start: number for number, start in enumerate(ordered)}
-        number_of.setdefault(len(nodes_in_order), len(ordered))
+        number_of.setdefault(len(lines), len(ordered))
         blocks: list[tuple[Step, ...]] = []
         successors: list[list[int]] = []
-        for start, end in zip(ordered, [*ordered[1:], len(nodes_in_order)], strict=True):
-            steps = tuple(self._step(node, number_of) for node in nodes_in_order[start:end])
+        for start, end in zip(ordered, [*ordered[1:], len(lines)], strict=True):
+            steps = tuple(self._step(line, number_of) for line in lines[start:end])
             blocks.append(steps)
             successors.append(_successors(steps, len(blocks)))
         blocks.append((Step(0, "ret", Leave("ret")),))  # the end of the text
@@ -83,80 +80,84 @@ class _Decoder:
         order = ranks(successors, 0)
         return tuple(Block(steps, rank) for steps, rank in zip(blocks, order, strict=True))
 
-    def _labels(self) -> dict[int, int]:
-        """By the place of a label, the number of the instruction behind it."""
-        found: dict[int, int] = {}
-        position = 0
-        for statement in self.function.body.statements:
-            if isinstance(statement, nodes.Instruction):
-                position += 1
-            elif isinstance(statement, nodes.Label):
-                symbol = self.function.body.symbols.get(statement.name.start)
-                if isinstance(symbol, Label):
-                    found[symbol.place.start] = position
-        return found
-
-    def _step(self, node: nodes.Instruction, number_of: Mapping[int, int]) -> Step:
-        source = self.function.module.document.source
-        span = self.function.module.span(self.function.place(node))
+    def _step(self, line: Line, number_of: Mapping[int, int]) -> Step:
+        node, function = line.node, line.context.function
+        source = function.module.document.source
+        span = function.module.span(function.place(node))
         text = " ".join(source.data[span.start : span.end].decode(errors="replace").split())
-        line = source.data.count(b"\n", 0, span.start) + 1
+        number = source.data.count(b"\n", 0, span.start) + 1
         try:
-            action = self._action(node, number_of)
-            guard, negated = self._guard(node)
+            action = self._action(line, number_of)
+            guard, negated = _guard(line)
         except ExecutionError as error:
-            return Step(line, text, Unsupported(str(error)))
-        return Step(line, text, action, guard, negated)
-
-    def _guard(self, node: nodes.Instruction) -> tuple[int, bool]:
-        if node.guard is None:
-            return -1, False
-        number = self.operands.number(node.guard.predicate)
-        return (-1 if number is None else number), node.guard.negated
+            return Step(number, text, Unsupported(str(error)))
+        return Step(number, text, action, guard, negated is not line.skips)
 
     def _action(
-        self, node: nodes.Instruction, number_of: Mapping[int, int]
+        self, line: Line, number_of: Mapping[int, int]
     ) -> Action | Jump | Leave | Barrier:
+        if line.action is not None:
+            return line.action
+        if line.jump_to >= 0:
+            return Jump(number_of[line.jump_to])
+        node, context = line.node, line.context
         spelling = node.opcode.text
         opcode = spelling.partition(".")[0]
         if opcode == "bra":
-            return Jump(number_of[self._target(node.operands[0])])
+            return Jump(number_of[_target(node.operands[0], context)])
+        if opcode == "ret" and context.is_called:
+            return Jump(number_of[context.end])
         if opcode in ("ret", "exit"):
             return Leave("ret" if opcode == "ret" else "exit")
         if opcode == "trap":
             return Leave("trap")
         if opcode in _NOTHING or spelling.startswith("bar.warp"):
             return Nothing()
-        match = resolve(spelling).match(arguments(self.function, node))
+        return self._matched(node, context)
+
+    def _matched(self, node: nodes.Instruction, context: Context) -> Action | Barrier:
+        spelling, operands = node.opcode.text, context.operands
+        match = resolve(spelling).match(arguments(context.function, node))
         if match is None or match.problems:
             why = match.problems[0].message if match else "it is not in the instruction table"
             raise ExecutionError(f"`{spelling}` cannot be executed: {why}", "unsupported")
+        opcode = match.entry.opcode
         if opcode in ("bar", "barrier"):
             return _barrier(node, match)
         if opcode in ("ld", "ldu"):
-            return load(node, match, self.operands, self.spaces)
+            return load(node, match, operands, self.spaces)
         if opcode == "st":
-            return store(node, match, self.operands, self.spaces)
+            return store(node, match, operands, self.spaces)
         if opcode in ("atom", "red"):
-            return atomic(node, match, self.operands, self.spaces)
+            return atomic(node, match, operands, self.spaces)
         if opcode in OPCODES:
-            return warp(node, match, self.operands)
-        return compute(node, match, self.operands)
-
-    def _target(self, operand: nodes.Expression) -> int:
-        symbol = self.function.resolve(operand) if isinstance(operand, nodes.Name) else None
-        if not isinstance(symbol, Label) or symbol.place.start not in self.labels:
-            raise ExecutionError("the target of the jump is not known", "unsupported")
-        return self.labels[symbol.place.start]
+            return warp(node, match, operands)
+        return compute(node, match, operands)
 
 
-def _ends_block(node: nodes.Instruction) -> bool:
-    return node.opcode.text.partition(".")[0] in ("bra", "ret", "exit", "trap", "bar", "barrier")
+def _guard(line: Line) -> tuple[int, bool]:
+    guard = line.node.guard
+    if guard is None or line.action is not None:
+        return -1, line.skips
+    number = line.context.operands.number(guard.predicate)
+    return (-1 if number is None else number), guard.negated
 
 
-def _waits(node: nodes.Instruction) -> bool:
+def _target(operand: nodes.Expression, context: Context) -> int:
+    symbol = context.function.resolve(operand) if isinstance(operand, nodes.Name) else None
+    if not isinstance(symbol, Label) or symbol.place.start not in context.labels:
+        raise ExecutionError("the target of the jump is not known", "unsupported")
+    return context.labels[symbol.place.start]
+
+
+def _ends_block(line: Line) -> bool:
+    opcode = line.node.opcode.text.partition(".")[0]
+    return line.jump_to >= 0 or opcode in ("bra", "ret", "exit", "trap", "bar", "barrier")
+
+
+def _waits(line: Line) -> bool:
     """Whether it may wait for other lanes of the warp, which then come to its block."""
-    opcode, *modifiers = node.opcode.text.split(".")
+    opcode, *modifiers = line.node.opcode.text.split(".")
     return opcode in OPCODES and "sync" in modifiers
 
 

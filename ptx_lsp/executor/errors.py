@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 Kind = Literal[
-    "out-of-bounds", "misaligned", "deadlock", "trap", "limit", "unsupported", "launch",
+    "out-of-bounds", "misaligned", "read-only", "deadlock", "trap", "limit", "unsupported", "launch",
 ]
 
 

@@ -15,16 +15,18 @@ class Frame:
         self.dtypes: dict[int, DType] = {}
         self.specials: dict[str, int] = {}
         """Special registers by name, with the component: `%tid.x`."""
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._numbers: dict[tuple[int, int, int], int] = {}
         self._kept: list[Register] = []
         self._carry = -1
 
     def __len__(self) -> int:
         return len(self.dtypes)
 
-    def register(self, symbol: Register, component: int = 0) -> int:
-        """The number of a register, or of one component of a vector."""
-        key = (id(symbol), component)
+    def register(self, symbol: Register, component: int = 0, instance: int = 0) -> int:
+        """The number of a register, or of one component of a vector. Each call of a function is an instance
+        with registers of its own.
+        """
+        key = (instance, id(symbol), component)
         if key not in self._numbers:
             self._kept.append(symbol)
             self._numbers[key] = self._add(array_type(symbol.type))

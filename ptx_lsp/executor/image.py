@@ -13,6 +13,7 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import alignment_bytes, dimensions, element_bytes, size_bytes
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 
@@ -35,11 +36,22 @@ class Image:
             if _is_dynamic(variable):
                 self.addresses[id(variable.declarator)] = self.shared_bytes
         self.shared_bytes += dynamic_bytes
-        self.local_bytes = self._place(
-            [v for v in _variables(module, kernel) if v.space == ".local"]
-        )
+        self.local_bytes = 0
+        self.addresses.update(self.local(kernel))
         self.parameters = [v for v in kernel.body.parameters if isinstance(v, Variable)]
         self.parameter_bytes = self._place(self.parameters)
+
+    def local(self, function: Function) -> dict[int, int]:
+        """New local memory for the variables of a function, once for each call: their addresses."""
+        found: dict[int, int] = {}
+        for variable in function.body.variables:
+            size, alignment = _size(variable), alignment_bytes(variable) or 1
+            if variable.space in (".local", ".param") and size is not None:
+                size *= range_count(variable.declarator) if variable.declarator.range else 1
+                self.local_bytes = _aligned(self.local_bytes, alignment)
+                found[id(variable.declarator)] = self.local_bytes
+                self.local_bytes += size
+        return found
 
     def _place(self, variables: Iterable[Variable]) -> int:
         """Puts variables one behind the other; where they end. What has no known size has no address."""
@@ -64,6 +76,8 @@ class Image:
         for variable, data in placed:
             if variable.declarator.initializer is not None:
                 self._initialize(module, variable, variable.declarator.initializer, data)
+            if variable.space == ".const":
+                data.setflags(write=False)
 
     def _initialize(
         self, module: Module, variable: Variable, value: nodes.Expression, data: Bytes
@@ -98,9 +112,10 @@ class Image:
 
 
 def _variables(module: Module, kernel: Function) -> list[Variable]:
-    """Those of the kernel's body, then those of the module."""
-    outer = [v for v in module.variables if isinstance(v, Variable)]
-    return [*kernel.body.variables, *outer]
+    """Those of the kernel's body and of all functions, then those of the module."""
+    functions = [kernel, *(f for f in module.functions if not f.is_kernel)]
+    inner = [variable for function in functions for variable in function.body.variables]
+    return [*inner, *(v for v in module.variables if isinstance(v, Variable))]
 
 
 def _items(

@@ -52,7 +52,7 @@ def launch(
     image = Image(module, kernel, memory, shared_bytes)
     spaces = Spaces(memory, _parameters(kernel, image, memory, args))
     frame = Frame()
-    blocks = decode(kernel, frame, image.addresses, spaces)
+    blocks = decode(kernel, frame, image, spaces)
     shape = Shape(
         _dimensions(grid, "grid"), _dimensions(block, "block"), image.shared_bytes, shared_bytes,
         image.local_bytes,
@@ -103,6 +103,8 @@ def _parameters(
 def _raw(value: Value, type: str, size: int, memory: Memory, name: str) -> bytes:
     match value:
         case np.ndarray():
+            if not value.flags.c_contiguous:
+                raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
             return memory.add(name, bytes_of(value)).to_bytes(8, "little")
         case np.generic():
             return value.tobytes()

@@ -22,7 +22,7 @@ from ptx_lsp.executor.wave import Shape, Wave
 _WAVE_LANES = 1 << 15
 _CYCLE = 512
 _BY_RANK = 384
-_SLICE = 1 << 16
+_SLICE = 1 << 13
 
 
 class Machine:

@@ -17,16 +17,27 @@ from ptx_lsp.model.symbols import Predefined, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 
 _COMPONENTS = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
+_CLOCKS = ("%clock", "%globaltimer", "%pm")
 FLOATS = (".f16", ".f32", ".f64")
 
 
 class Operands:
-    """Reads the operands of a function. `addresses` has that of each variable, by `id(declarator)`."""
+    """Reads the operands of a function, or of one call of it (`instance`).
 
-    def __init__(self, function: Function, frame: Frame, addresses: Mapping[int, int]) -> None:
+    `addresses` has that of each variable, by `id(declarator)`.
+    """
+
+    def __init__(
+        self, function: Function, frame: Frame, addresses: Mapping[int, int], instance: int = 0
+    ) -> None:
         self.function = function
         self.frame = frame
-        self._addresses = addresses
+        self.addresses = addresses
+        self._instance = instance
+
+    def is_launched(self, variable: Variable) -> bool:
+        """Whether a variable is a parameter of the kernel; others in `.param` belong to calls."""
+        return self._instance == 0 and variable.is_parameter
 
     def number(self, operand: nodes.Expression) -> int | None:
         """The number of the register that stands there; None for `_`."""
@@ -41,7 +52,7 @@ class Operands:
                 symbol, component = None, 0
         if not isinstance(symbol, Register):
             raise _unsupported("this destination")
-        return self.frame.register(symbol, component)
+        return self.frame.register(symbol, component, self._instance)
 
     def source(self, operand: nodes.Expression, type: Type | None) -> Integers:
         """The bits that are read, as an integer of `type`; without a type, as they are."""
@@ -89,14 +100,16 @@ class Operands:
     ) -> Integers:
         match symbol:
             case Register():
-                number = self.frame.register(symbol, _COMPONENTS.get(component, 0))
+                number = self.frame.register(symbol, _COMPONENTS.get(component, 0), self._instance)
             case Predefined(name="WARP_SZ"):
                 return lanes.constant(32)
+            case Predefined() if name.startswith(_CLOCKS):
+                raise _unsupported(f"`{name}`")
             case Predefined():
                 found = special_registers.find(name)
                 number = self.frame.special(name + component, found.type if found else ".u32")
             case Variable():
-                address = self._addresses.get(id(symbol.declarator))
+                address = self.addresses.get(id(symbol.declarator))
                 if address is None:
                     raise _unsupported(f"the variable `{name}`")
                 return lanes.constant(address)

@@ -40,6 +40,7 @@ class Spaces:
     def __init__(self, memory: Memory, parameters: Bytes) -> None:
         self.memory = memory
         self.parameters = parameters
+        parameters.setflags(write=False)
 
     def reach(
         self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None

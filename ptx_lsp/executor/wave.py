@@ -118,10 +118,17 @@ _VECTORS: dict[str, Callable[[Shape], Dimensions]] = {
     "%ntid": lambda launch: launch.block,
     "%ctaid": lambda launch: launch.grid,
     "%nctaid": lambda launch: launch.grid,
+    # A cluster is one block.
+    "%clusterid": lambda launch: launch.grid,
+    "%nclusterid": lambda launch: launch.grid,
+    "%cluster_ctaid": lambda launch: (1, 1, 1),
+    "%cluster_nctaid": lambda launch: (1, 1, 1),
 }
 _INDICES: dict[str, Callable[[Wave], Array]] = {
     "%tid": lambda wave: wave.threads,
     "%ctaid": lambda wave: wave.blocks,
+    "%clusterid": lambda wave: wave.blocks,
+    "%cluster_ctaid": lambda wave: _one(0),
 }
 
 
@@ -138,6 +145,7 @@ _SCALARS: dict[str, Callable[[Wave], Array]] = {
     "%warpid": lambda wave: wave.threads // np.uint32(WARP_SIZE),
     "%nwarpid": lambda wave: _one(64),
     "%nsmid": lambda wave: _one(1),
+    "%cluster_nctarank": lambda wave: _one(1),
     "%lanemask_eq": lambda wave: np.left_shift(np.uint32(1), _lane(wave)),
     "%lanemask_lt": lambda wave: np.left_shift(np.uint32(1), _lane(wave)) - np.uint32(1),
     "%lanemask_le": lambda wave: np.left_shift(np.uint32(2), _lane(wave)) - np.uint32(1),

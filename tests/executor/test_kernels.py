@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +142,23 @@ def test_spin_lock() -> None:
     assert lock[0] == 0
 
 
+def test_a_block_waits_for_the_last_one() -> None:
+    """More blocks than run together: the first one's turn ends before the last begins."""
+    flag = np.zeros(2, np.uint32)
+    text = _one_store("""mov.u32 %r, %ctaid.x; setp.ne.u32 %p, %r, 0;
+@%p bra others;
+again: ld.volatile.global.u32 %r, [%rd];
+setp.eq.u32 %p, %r, 0;
+@%p bra again;
+st.global.u32 [%rd+4], %r;
+ret;
+others: setp.ne.u32 %p, %r, 399;
+@%p ret;
+st.volatile.global.u32 [%rd], 5;""")
+    launch(text, entry="k", grid=400, block=256, args=[flag])
+    assert flag.tolist() == [5, 5]
+
+
 def test_divergent_loop() -> None:
     numbers = np.arange(1, 2001, dtype=np.uint32)
     steps = np.zeros(2000, np.uint32)
@@ -157,6 +175,12 @@ def collatz(number: int) -> int:
         number = number // 2 if number % 2 == 0 else 3 * number + 1
         steps += 1
     return steps
+
+
+def test_calls() -> None:
+    out = np.zeros(100, np.uint32)
+    launch(KERNELS / "calls.ptx", entry="calls", grid=1, block=100, args=[out])
+    assert out.tolist() == [math.gcd(i, 36) + (3 * i + 1 if i % 2 else 0) for i in range(100)]
 
 
 def test_out_of_bounds() -> None:
@@ -177,6 +201,21 @@ def test_misaligned() -> None:
     with pytest.raises(ExecutionError) as caught:
         launch(text, entry="k", grid=1, block=1, args=[np.zeros(4, np.uint32)])
     assert (caught.value.kind, caught.value.line) == ("misaligned", 8)
+
+
+def test_constant_memory_is_read_only() -> None:
+    text = _one_store("mov.u64 %rd, table; ld.const.u32 %r, [table+4];\nst.u32 [%rd], %r;")
+    with pytest.raises(ExecutionError) as caught:
+        launch(
+            text.replace(".entry", ".const .u32 table[2] = {3, 4};\n.entry"), entry="k", grid=1,
+            block=1, args=[np.zeros(4, np.uint32)],
+        )
+    assert (caught.value.kind, caught.value.line) == ("read-only", 10)
+
+
+def test_arrays_in_several_pieces_are_refused() -> None:
+    with pytest.raises(ExecutionError, match="argument 0 is an array that is not in one piece"):
+        launch(_one_store(""), entry="k", grid=1, block=1, args=[np.zeros((4, 4), np.uint32)[:, 0]])
 
 
 def test_deadlock_at_a_barrier() -> None:
