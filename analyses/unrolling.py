@@ -135,6 +135,16 @@ def _unrolled(body: Sequence[Operation], factor: int, first_word: int) -> list[O
     return found
 
 
+@fact
+def _writers(function: Function) -> dict[int, list[Step]]:
+    """The steps that write each register."""
+    found: dict[int, list[Step]] = {}
+    for step in steps(function).steps:
+        for register in step.writes:
+            found.setdefault(register, []).append(step)
+    return found
+
+
 class _Counter:
     """Follows the register that counts the turns of a loop."""
 
@@ -142,10 +152,7 @@ class _Counter:
         self.function = function
         self.flow = steps(function)
         self.inside = [self.flow.steps[number] for number in numbers]
-        self.writers: dict[int, list[Step]] = {}
-        for step in self.flow.steps:
-            for register in step.writes:
-                self.writers.setdefault(register, []).append(step)
+        self.writers = _writers(function)
 
     def turns(self) -> int | None:
         branches = [s for s in self.inside if s.opcode == "bra" and s.guard >= 0]
