@@ -115,6 +115,14 @@ def test_a_counted_loop_is_unrolled_unless_it_must_not_be() -> None:
     assert sum(len(run.operations) for run in runs(kernel(kept))) == 4
 
 
+@pytest.mark.parametrize("kept", ["bar.sync 0;", "call f;"])
+def test_loops_that_are_not_unrolled(kept: str) -> None:
+    unknown = LOOP.format(start="0", step="1", end="%r2")
+    assert sum(len(run.operations) for run in runs(kernel(unknown))) == 4
+    stopped = LOOP.format(start="0", step="1", end="16").replace("setp", kept + " setp")
+    assert sum(len(run.operations) for run in runs(kernel(stopped))) == 5
+
+
 def test_pressure_of_the_text() -> None:
     function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
     found = pressure(function)

@@ -93,7 +93,7 @@ def _text(operand: nodes.Operand) -> str:
         case nodes.Member(object=nodes.Name(text=text), components=(component,)):
             return text + component.text
         case _:
-            raise NotImplementedError(operand)
+            raise AssertionError(f"no value for {operand}")
 
 
 def _is_done(step: Step, lane: Lane) -> bool:
@@ -122,7 +122,7 @@ def _run(step: Step, lane: Lane, time: int) -> None:
         case "setp.eq.u32", [a, b]:
             lane[target] = int(a == b)
         case other:
-            raise NotImplementedError(other)
+            raise AssertionError(f"not interpreted: {other}")
 
 
 def run_with_stack(warp: _Warp) -> None:

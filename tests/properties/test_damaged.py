@@ -42,7 +42,19 @@ def test_no_rule_or_analysis_fails(seed: int) -> None:
     for _ in range(chance.randint(1, 30)):
         at = chance.randrange(len(lines))
         lines[at] = chance.choice(DAMAGES)(chance, lines[at])
-    module = Module.parse("\n".join(lines))
+    check("\n".join(lines))
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("text", range(len(TEXTS)))
+def test_the_same_damage_everywhere(text: int, damage: Damage) -> None:
+    chance = random.Random(text)
+    head, brace, rest = TEXTS[text].partition("{")
+    check(head + brace + "\n".join(damage(chance, line) for line in rest.split("\n")))
+
+
+def check(text: str) -> None:
+    module = Module.parse(text)
     assert all(d.message for d in Linting(module, rules=all_rules()).diagnostics)
     for function in module.functions:
         for analysis in ANALYSES.values():
