@@ -47,7 +47,9 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     wanted = [type, *(one for _, one in destinations if one is not None)]
     formats = [_element(one) for one in wanted if _element(one) in FORMATS]
     result = formats[-1] if formats else ""
-    op = Symbolic(match.candidate.choices, type, result, operands.frame.carry(), emitter)
+    op = Symbolic(
+        match.candidate.choices, type, result, operands.frame.carry(), emitter, *_written(node, match)
+    )
     values = [operands.source(operand, one) for operand, one in sources]
     if type.lanes > 1 and any(one is not None and one.lanes > 1 for _, one in sources):
         elements = _by_element(op, type, meaning, values, [one for _, one in sources])
@@ -95,6 +97,19 @@ def _sorted(
     for operand, (place, wanted) in zip(node.operands, match.places, strict=True):
         add(operand, place, wanted)
     return sources, destinations
+
+
+def _written(node: nodes.Instruction, match: Match) -> tuple[dict[str, str], set[str]]:
+    """By name of operand: the selectors behind operands, and which have a minus."""
+    selectors: dict[str, str] = {}
+    minus: set[str] = set()
+    for operand, (place, _) in zip(node.operands, match.places, strict=True):
+        if isinstance(operand, nodes.Unary) and operand.operator == "-":
+            minus.add(place.name)
+            operand = operand.value
+        if isinstance(operand, nodes.Member):
+            selectors[place.name] = "".join(one.text for one in operand.components)
+    return selectors, minus
 
 
 def _type(wanted: Operand) -> Type | None:
