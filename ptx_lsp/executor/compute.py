@@ -48,7 +48,9 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     wanted = [type, *(one for _, one in destinations if one is not None)]
     formats = [_element(one) for one in wanted if _element(one) in FORMATS]
     result = formats[-1] if formats else ""
-    op = Symbolic(match.candidate.choices, type, result, operands.frame.carry(), emitter)
+    op = Symbolic(
+        match.candidate.choices, type, result, operands.frame.carry(), emitter, *_written(node, match)
+    )
     call = _Call(op, type, meaning, names)
     values = [operands.source(operand, one) for operand, one in sources]
     if type.lanes > 1 and types[0] is not None and types[0].lanes > 1:
@@ -102,6 +104,19 @@ def _sorted(
     if (packed := TYPES.get(match.candidate.choices["atype"])) is not None and packed.lanes > 1:
         sources[0] = (sources[0][0], packed)  # where ptxas wants no more than bits of that size
     return sources, destinations, names
+
+
+def _written(node: nodes.Instruction, match: Match) -> tuple[dict[str, str], set[str]]:
+    """By name of operand: the selectors behind operands, and which have a minus."""
+    selectors: dict[str, str] = {}
+    minus: set[str] = set()
+    for operand, (place, _) in zip(node.operands, match.places, strict=True):
+        if isinstance(operand, nodes.Unary) and operand.operator == "-":
+            minus.add(place.name)
+            operand = operand.value
+        if isinstance(operand, nodes.Member):
+            selectors[place.name] = "".join(one.text for one in operand.components)
+    return selectors, minus
 
 
 def _type(wanted: Operand) -> Type | None:

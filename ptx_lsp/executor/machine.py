@@ -15,6 +15,7 @@ import numpy as np
 from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step, Waiting
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.warp import Warp
 from ptx_lsp.executor.wave import Shape, Wave
@@ -28,12 +29,16 @@ _SLICE = 1 << 13
 class Machine:
     """A kernel and its launch."""
 
-    def __init__(self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, limit: int) -> None:
+    def __init__(
+        self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, limit: int,
+        observer: Observer | None = None,
+    ) -> None:
         """`limit` is how many instructions each wave may execute."""
         self._blocks = blocks
         self._frame = frame
         self._shape = shape
         self._limit = limit
+        self._observer = observer
 
     def run(self) -> None:
         """Runs every thread to its end; ExecutionError where one goes wrong.
@@ -47,7 +52,7 @@ class Machine:
                 following = next(waves, None)
                 if following is not None:
                     wave = Wave(self._shape, self._frame, *following)
-                    runs.appendleft(Run(self._blocks, wave, self._limit))
+                    runs.appendleft(Run(self._blocks, wave, self._limit, self._observer))
                 if not runs:
                     return
                 run = runs.popleft()
@@ -64,10 +69,13 @@ class Machine:
 class Run:
     """A wave on its way."""
 
-    def __init__(self, blocks: tuple[Block, ...], wave: Wave, limit: int) -> None:
+    def __init__(
+        self, blocks: tuple[Block, ...], wave: Wave, limit: int, observer: Observer | None
+    ) -> None:
         self.wave = wave
         self._blocks = blocks
         self._limit = limit
+        self._observer = observer
         self._groups: dict[int, Bools | None] = {0: None}
         self._waiting: dict[int, Waiting] = {}
         self._held: set[int] = set()
@@ -121,6 +129,8 @@ class Run:
         steps = self._blocks[number].steps
         for step in steps:
             here, some = step.taken(wave, mask)
+            if self._observer is not None:
+                self._tell(self._observer, step, mask, here if some else np.zeros(wave.shape, np.bool_))
             if not some:
                 continue
             wave.executed += 1
@@ -152,6 +162,14 @@ class Run:
                 raise
             text = f"{error.args[0]} in `{step.text}`"
             raise ExecutionError(text, error.kind, step.line, error.lanes) from None
+        if self._observer is not None:
+            self._observer.after(self.wave, step, mask)
+
+    def _tell(
+        self, observer: Observer, step: Step, come: Bools | None, take: Bools | None
+    ) -> None:
+        self.wave.step, self.wave.active = step, take
+        observer.before(self.wave, step, come, take)
 
     def _arrive(self, block: int, mask: Bools | None) -> None:
         self._held.discard(block)
@@ -181,12 +199,14 @@ class Run:
 
     def _wait(self, step: Step, barrier: int, onward: int, mask: Bools | None) -> None:
         if mask is None:  # all come at once
+            if self._observer is not None:
+                self._observer.met(self.wave, step, self.wave.exists, self.wave.exists)
             self._arrive(onward, None)
             return
         waiting = self._waiting.setdefault(barrier, Waiting())
         before = waiting.lanes.get(onward)
         waiting.lanes[onward] = mask if before is None else mask | before
-        waiting.line = step.line
+        waiting.step = step
         self._release()
 
     def _release(self) -> None:
@@ -197,6 +217,9 @@ class Run:
         for barrier, waiting in list(self._waiting.items()):
             come = sum(np.count_nonzero(mask, axis=1) for mask in waiting.lanes.values())
             complete = (living == come).reshape(-1, 1)
+            if self._observer is not None and waiting.step is not None and complete.any():
+                gone = np.logical_or.reduce(list(waiting.lanes.values())) & complete
+                self._observer.met(self.wave, waiting.step, gone, gone)
             for onward, mask in list(waiting.lanes.items()):
                 gone = mask & complete
                 if gone.any():

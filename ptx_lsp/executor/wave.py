@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from ptx_lsp.executor.errors import Lane
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.memory import Bytes
 from ptx_lsp.executor.program import Array, Bools
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.control import Step
 
 WARP_SIZE = 32
 Dimensions = tuple[int, int, int]
@@ -60,6 +64,10 @@ class Wave:
         self.shared: Bytes = np.zeros((count, shape.shared_bytes), np.uint8)
         self.local: Bytes = np.zeros((count * shape.lanes, shape.local_bytes), np.uint8)
         self.executed = 0
+        self.active: Bools | None = None
+        """The threads that execute the present step."""
+        self.step: Step | None = None
+        """The present step. Both are kept up to date for observers only."""
         self.registers: list[Array] = [
             np.zeros((1, 1), frame.dtypes[number]) for number in range(len(frame))
         ]

@@ -73,6 +73,14 @@ class Operation(Protocol):
         """What a slot holds: op.slot("mode") -> ".lo"; "" when it is left out."""
         ...
 
+    def selector(self, name: str) -> str:
+        """What is written behind an operand: ".b0" for `%r1.b0`; "" for nothing."""
+        ...
+
+    def negated(self, name: str) -> bool:
+        """Whether a minus stands before an operand; its value is negated already."""
+        ...
+
     def wrap(self, value: Lanes) -> Lanes:
         """The value modulo 2**width, read as the instruction's type."""
         ...
