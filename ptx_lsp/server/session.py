@@ -30,7 +30,7 @@ class Session:
     def initialize(self, params: types.InitializeParams) -> None:
         general = params.capabilities.general
         offered = general.position_encodings if general and general.position_encodings else ()
-        self.unit = next((unit for one in offered if (unit := _UNITS.get(one))), self.unit)
+        self.unit = _first_known(offered)
 
     def close(self) -> None:
         for task in self._tasks:
@@ -91,7 +91,12 @@ class Session:
         task.add_done_callback(self._tasks.discard)
 
 
-_UNITS: dict[str, ColumnUnit] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+def _first_known(offered: Sequence[str]) -> ColumnUnit:
+    """How columns are counted: as the client likes best, and in UTF-16 where it does not say."""
+    for one in offered:
+        if one == "utf-8" or one == "utf-16" or one == "utf-32":
+            return one
+    return "utf-16"
 
 
 def _source(text: str) -> Source:
