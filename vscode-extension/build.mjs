@@ -16,7 +16,7 @@ await build({
 });
 await build({
   ...common,
-  entryPoints: readdirSync('media').filter((name) => /\.(ts|css)$/.test(name) && !name.endsWith('.d.ts')).map((name) => `media/${name}`),
+  entryPoints: readdirSync('media').filter((name) => /\.(ts|css)$/.test(name) && name !== 'page.ts').map((name) => `media/${name}`),
   outdir: 'dist/media',
   format: 'iife',
   platform: 'browser',
