@@ -90,8 +90,8 @@ class _Decoder:
             action = self._action(line, number_of)
             guard, negated = _guard(line)
         except ExecutionError as error:
-            return Step(number, text, Unsupported(str(error)))
-        return Step(number, text, action, guard, negated is not line.skips)
+            return Step(number, text, Unsupported(str(error)), source=line)
+        return Step(number, text, action, guard, negated is not line.skips, line)
 
     def _action(
         self, line: Line, number_of: Mapping[int, int]

@@ -17,6 +17,10 @@ from ptx_lsp.model.symbols import Predefined, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 
 _COMPONENTS = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
+_PARTS = {
+    ".b0": (0, 8), ".b1": (8, 8), ".b2": (16, 8), ".b3": (24, 8), ".h0": (0, 16), ".h1": (16, 16),
+}
+"""Selectors of video instructions: the lowest bit of a byte or half-word, and its width."""
 _CLOCKS = ("%clock", "%globaltimer", "%pm")
 FLOATS = (".f16", ".f32", ".f64")
 
@@ -59,6 +63,13 @@ class Operands:
         match operand:
             case nodes.Name():
                 return self._of_symbol(self._symbol(operand), operand.text, "", type)
+            case nodes.Member(object=nodes.Name() as name, components=(component,)) if (
+                component.text in _PARTS
+            ):
+                at, width = _PARTS[component.text]
+                signed = type is not None and type.kind is Kind.SIGNED
+                whole = self._of_symbol(self._symbol(name), name.text, "", TYPES[".u32"])
+                return lanes.wrap(whole >> at, width, signed)
             case nodes.Member(object=nodes.Name() as name, components=(component,)):
                 return self._of_symbol(self._symbol(name), name.text, component.text, type)
             case nodes.Unary(operator="!" | "-" as operator, value=inner) if constant(inner) is None:
