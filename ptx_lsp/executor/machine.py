@@ -18,7 +18,7 @@ from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.warp import Warp
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Numbers, Shape, Wave
 
 _WAVE_LANES = 1 << 15
 _CYCLE = 512
@@ -51,7 +51,7 @@ class Machine:
             while True:
                 following = next(waves, None)
                 if following is not None:
-                    wave = Wave(self._shape, self._frame, *following)
+                    wave = Wave(self._shape, self._frame, following)
                     runs.appendleft(Run(self._blocks, wave, self._limit, self._observer))
                 if not runs:
                     return
@@ -59,11 +59,13 @@ class Machine:
                 if not run.slice(_SLICE):
                     runs.append(run)
 
-    def _waves(self) -> Iterator[tuple[int, int]]:
-        """The first block of each wave and how many there are in it."""
-        each = max(1, _WAVE_LANES // self._shape.lanes)
-        for first in range(0, self._shape.blocks, each):
-            yield first, min(each, self._shape.blocks - first)
+    def _waves(self) -> Iterator[Numbers]:
+        """The blocks of each wave."""
+        cluster = self._shape.cluster_blocks
+        each = max(1, _WAVE_LANES // self._shape.lanes // cluster) * cluster
+        order = self._shape.order
+        for first in range(0, order.size, each):
+            yield order[first : first + each]
 
 
 class Run:
