@@ -212,15 +212,15 @@ def _emitted(
     program = emitter.program
     numbers: list[int] = []
     for (operand, type), result in zip(destinations, results, strict=False):
-        number = operands.number(operand)
-        if number is None:
-            continue
-        dtype = operands.frame.dtypes[number]
-        width = 1 if dtype == BOOL else 8 * dtype.itemsize
-        if type is not None and type.width < width:  # extended to the register's size
-            result = lanes.wrap(result, type.width, type.kind is Kind.SIGNED)
-        numbers.append(number)
-        program.outputs.append(_stored(emitter, result, width))
+        for at, number in enumerate(operands.numbers(operand)):
+            if number is None:
+                continue
+            dtype = operands.frame.dtypes[number]
+            width = 1 if dtype == BOOL else 8 * dtype.itemsize
+            if type is not None and type.width < width:  # extended to the register's size
+                result = lanes.wrap(result, type.width, type.kind is Kind.SIGNED)
+            numbers.append(number)
+            program.outputs.append(_stored(emitter, result >> width * at, width))
     if op.carried is not None:
         numbers.append(operands.frame.carry())
         program.outputs.append(_stored(emitter, op.carried, 1))
