@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from ptx_lsp.executor.errors import Lane
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.memory import Bytes
 from ptx_lsp.executor.program import Array, Bools
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.pending import Pending
 
 WARP_SIZE = 32
 Dimensions = tuple[int, int, int]
@@ -57,8 +61,12 @@ class Wave:
         """The threads that have not ended; None while all are there."""
         self.blocks = np.arange(first, first + count, dtype=np.uint32).reshape(-1, 1)
         self.threads = np.arange(shape.lanes, dtype=np.uint32).reshape(1, -1)
-        self.shared: Bytes = np.zeros((count, shape.shared_bytes), np.uint8)
-        self.local: Bytes = np.zeros((count * shape.lanes, shape.local_bytes), np.uint8)
+        self.shared: Bytes = np.zeros((count, _row(shape.shared_bytes)), np.uint8)
+        self.local: Bytes = np.zeros((count * shape.lanes, _row(shape.local_bytes)), np.uint8)
+        self.pending: Pending | None = None
+        """Asynchronous operations; None while there are none."""
+        self.eager = False
+        """Whether asynchronous operations take place at once."""
         self.executed = 0
         self.registers: list[Array] = [
             np.zeros((1, 1), frame.dtypes[number]) for number in range(len(frame))
@@ -93,6 +101,11 @@ class Wave:
             Lane(_index(self.first + block, self.launch.grid), _index(thread, self.launch.block))
             for block, thread in found
         )
+
+
+def _row(size: int) -> int:
+    """The bytes between one block's or thread's memory and the next one's: wide accesses stay aligned."""
+    return -(-size // 16) * 16
 
 
 def special(wave: Wave, name: str) -> Array:
