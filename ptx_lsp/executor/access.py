@@ -67,7 +67,7 @@ class Store:
         values = self.values.run(wave.registers)
         addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
         size = self.element.itemsize * len(values)
-        for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes):
+        for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes, "write"):
             index = reach.offsets >> np.uint64(self.element.itemsize.bit_length() - 1)
             memory = writable(reach, self.element)
             for at, value in enumerate(values):

@@ -53,7 +53,7 @@ class Atomic:
         ]
         old = np.zeros(addresses.shape, self._dtype)
         size = self._dtype.itemsize
-        for reach, part in self._spaces.reach(wave, addresses, self._space, size, lanes):
+        for reach, part in self._spaces.reach(wave, addresses, self._space, size, lanes, "update"):
             memory = writable(reach, self._dtype)
             here = np.ones(addresses.shape, np.bool_) if part is None else part
             index = (reach.offsets >> np.uint64(size.bit_length() - 1)).astype(np.int64).reshape(-1)

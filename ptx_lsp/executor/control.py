@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.wave import Wave
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.inline import Line
 
 
 class Action(Protocol):
@@ -40,13 +43,16 @@ class Barrier:
 
 @dataclass(frozen=True)
 class Step:
-    """An instruction. `guard` is the number of a predicate; `line` counts from 1."""
+    """An instruction. `guard` is the number of a predicate; `line` counts from 1. `source` is what it was
+    made from; None for the end of the text.
+    """
 
     line: int
     text: str
     action: Action | Jump | Leave | Barrier
     guard: int = -1
     negated: bool = False
+    source: Line | None = None
 
     def taken(self, wave: Wave, mask: Bools | None) -> tuple[Bools | None, bool]:
         """The lanes of `mask` that execute it, and whether there are any."""
@@ -76,4 +82,8 @@ class Waiting:
     """Threads at a barrier: for each block that they go on at, which."""
 
     lanes: dict[int, Bools] = field(default_factory=dict[int, Bools])
-    line: int = 0
+    step: Step | None = None
+
+    @property
+    def line(self) -> int:
+        return self.step.line if self.step is not None else 0

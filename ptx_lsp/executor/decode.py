@@ -91,8 +91,8 @@ class _Decoder:
             action = self._action(line, number_of)
             guard, negated = _guard(line)
         except ExecutionError as error:
-            return Step(number, text, Unsupported(str(error)))
-        return Step(number, text, action, guard, negated is not line.skips)
+            return Step(number, text, Unsupported(str(error)), source=line)
+        return Step(number, text, action, guard, negated is not line.skips, line)
 
     def _action(
         self, line: Line, number_of: Mapping[int, int]
@@ -160,7 +160,7 @@ def _ends_block(line: Line) -> bool:
 
 
 def _waits(line: Line) -> bool:
-    """Whether it may wait for other threads: those of the warp, which come to its block, or at an mbarrier."""
+    """Whether it may wait for other threads: of the warp, which come to its block, or at an mbarrier."""
     opcode, *modifiers = line.node.opcode.text.split(".")
     return (opcode in OPCODES and "sync" in modifiers) or "try_wait" in modifiers
 

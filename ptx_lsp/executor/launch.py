@@ -16,6 +16,7 @@ from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.machine import Machine
 from ptx_lsp.executor.memory import Memory, bytes_of
+from ptx_lsp.executor.observer import Observer, combined
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.wave import Dimensions, Shape
 from ptx_lsp.model.function import Function
@@ -35,13 +36,14 @@ def launch(
     args: Sequence[Value] = (),
     shared_bytes: int = 0,
     limit: int = LIMIT,
+    observers: Sequence[Observer] = (),
 ) -> None:
     """Runs the kernel `entry` of a PTX text, or of the file at a path.
 
     Arrays are device buffers, passed as 64-bit addresses; they hold the results afterwards. NumPy scalars and
     Python numbers are passed by value, `bytes` as a structure. `shared_bytes` is the dynamic shared memory of
     a block. Raises ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also
-    when some wave has executed more than `limit` instructions.
+    when some wave has executed more than `limit` instructions. `observers` are told what happens.
     """
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
@@ -50,7 +52,8 @@ def launch(
         raise ExecutionError(f"there is no kernel `{entry}`, only {names or 'none'}", "launch")
     memory = Memory()
     image = Image(module, kernel, memory, shared_bytes)
-    spaces = Spaces(memory, _parameters(kernel, image, memory, args))
+    observer = combined(observers)
+    spaces = Spaces(memory, _parameters(kernel, image, memory, args), observer)
     frame = Frame()
     blocks = decode(kernel, frame, image, spaces)
     shape = Shape(
@@ -59,7 +62,9 @@ def launch(
     )
     if shape.threads > 1024:
         raise ExecutionError(f"a block has at most 1024 threads, not {shape.threads}", "launch")
-    Machine(blocks, frame, shape, limit).run()
+    if observer is not None:
+        observer.launched(shape, image, spaces)
+    Machine(blocks, frame, shape, limit, observer).run()
 
 
 def _text(source: str | Path) -> str:

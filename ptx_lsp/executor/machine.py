@@ -16,9 +16,10 @@ from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step, 
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.mbarrier_steps import TryWait
+from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.warp import Warp
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Numbers, Shape, Wave
 
 _WAVE_LANES = 1 << 15
 _CYCLE = 512
@@ -30,12 +31,16 @@ _TRIES = 1 << 12  # so often threads look at an mbarrier in vain before that is 
 class Machine:
     """A kernel and its launch."""
 
-    def __init__(self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, limit: int) -> None:
+    def __init__(
+        self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, limit: int,
+        observer: Observer | None = None,
+    ) -> None:
         """`limit` is how many instructions each wave may execute."""
         self._blocks = blocks
         self._frame = frame
         self._shape = shape
         self._limit = limit
+        self._observer = observer
 
     def run(self) -> None:
         """Runs every thread to its end; ExecutionError where one goes wrong.
@@ -48,8 +53,8 @@ class Machine:
             while True:
                 following = next(waves, None)
                 if following is not None:
-                    wave = Wave(self._shape, self._frame, *following)
-                    runs.appendleft(Run(self._blocks, wave, self._limit))
+                    wave = Wave(self._shape, self._frame, following)
+                    runs.appendleft(Run(self._blocks, wave, self._limit, self._observer))
                 if not runs:
                     return
                 run = runs.popleft()
@@ -58,20 +63,25 @@ class Machine:
                 elif run.wave.pending is not None:
                     run.wave.pending.bulk.wait_all()
 
-    def _waves(self) -> Iterator[tuple[int, int]]:
-        """The first block of each wave and how many there are in it."""
-        each = max(1, _WAVE_LANES // self._shape.lanes)
-        for first in range(0, self._shape.blocks, each):
-            yield first, min(each, self._shape.blocks - first)
+    def _waves(self) -> Iterator[Numbers]:
+        """The blocks of each wave."""
+        cluster = self._shape.cluster_blocks
+        each = max(1, _WAVE_LANES // self._shape.lanes // cluster) * cluster
+        order = self._shape.order
+        for first in range(0, order.size, each):
+            yield order[first : first + each]
 
 
 class Run:
     """A wave on its way."""
 
-    def __init__(self, blocks: tuple[Block, ...], wave: Wave, limit: int) -> None:
+    def __init__(
+        self, blocks: tuple[Block, ...], wave: Wave, limit: int, observer: Observer | None
+    ) -> None:
         self.wave = wave
         self._blocks = blocks
         self._limit = limit
+        self._observer = observer
         self._groups: dict[int, Bools | None] = {0: None}
         self._waiting: dict[int, Waiting] = {}
         self._held: set[int] = set()
@@ -164,6 +174,8 @@ class Run:
         steps = self._blocks[number].steps
         for step in steps:
             here, some = step.taken(wave, mask)
+            if self._observer is not None:
+                self._tell(self._observer, step, mask, here if some else np.zeros(wave.shape, np.bool_))
             if not some:
                 continue
             wave.executed += 1
@@ -195,6 +207,14 @@ class Run:
                 raise
             text = f"{error.args[0]} in `{step.text}`"
             raise ExecutionError(text, error.kind, step.line, error.lanes) from None
+        if self._observer is not None:
+            self._observer.after(self.wave, step, mask)
+
+    def _tell(
+        self, observer: Observer, step: Step, come: Bools | None, take: Bools | None
+    ) -> None:
+        self.wave.step, self.wave.active = step, take
+        observer.before(self.wave, step, come, take)
 
     def _arrive(self, block: int, mask: Bools | None) -> None:
         self._held.discard(block)
@@ -224,12 +244,14 @@ class Run:
 
     def _wait(self, step: Step, barrier: int, onward: int, mask: Bools | None) -> None:
         if mask is None:  # all come at once
+            if self._observer is not None:
+                self._observer.met(self.wave, step, self.wave.exists, self.wave.exists)
             self._arrive(onward, None)
             return
         waiting = self._waiting.setdefault(barrier, Waiting())
         before = waiting.lanes.get(onward)
         waiting.lanes[onward] = mask if before is None else mask | before
-        waiting.line = step.line
+        waiting.step = step
         self._release()
 
     def _release(self) -> None:
@@ -240,6 +262,9 @@ class Run:
         for barrier, waiting in list(self._waiting.items()):
             come = sum(np.count_nonzero(mask, axis=1) for mask in waiting.lanes.values())
             complete = (living == come).reshape(-1, 1)
+            if self._observer is not None and waiting.step is not None and complete.any():
+                gone = np.logical_or.reduce(list(waiting.lanes.values())) & complete
+                self._observer.met(self.wave, waiting.step, gone, gone)
             for onward, mask in list(waiting.lanes.items()):
                 gone = mask & complete
                 if gone.any():
