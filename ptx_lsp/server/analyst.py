@@ -36,9 +36,7 @@ class Findings(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What the analyst asks of its session. `judge` is called in a thread of its own, `tell` and `begin` on the
-    event loop.
-    """
+    """What the analyst asks of its session. `judge` is called in a thread of its own."""
 
     rules: Callable[[OpenFile], Sequence[Rule]]
     judge: Callable[[OpenFile, Linting], list[Diagnostic]]
@@ -85,16 +83,17 @@ class Analyst:
             case.news.set()
             self._stop.set()
 
-    def known(self, file: OpenFile) -> Findings | None:
-        """The findings as told last."""
-        case = self._cases.get(file)
-        return case.findings if case is not None else None
-
-    async def complete(self, file: OpenFile) -> Findings | None:
-        """All findings about the text as it is now; None where it is closed, or the analysis failed."""
+    async def findings(self, file: OpenFile, *, at_least_some: bool) -> Findings | None:
+        """Those about the text as it is now, all of them or else `at_least_some`; None where the file is
+        closed, or the analysis failed.
+        """
         while (case := self._cases.get(file)) is not None:
             found = case.findings
-            if found is not None and found.is_complete and found.snapshot.revision == file.revision:
+            if (
+                found is not None
+                and found.snapshot.revision == file.revision
+                and (found.is_complete or at_least_some)
+            ):
                 return found
             if file not in self._wanted:
                 return None

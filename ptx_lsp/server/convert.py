@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
+from ptx_lsp.server.client import Client
 from ptx_lsp.text import ColumnUnit, Position, Source, Span
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -18,12 +19,13 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 
 
 class Converter:
-    """Turns byte offsets of one text into positions that count columns in `unit`, and back."""
+    """Turns byte offsets of one text into positions as the client counts them, and back."""
 
-    def __init__(self, uri: str, source: Source, unit: ColumnUnit) -> None:
+    def __init__(self, uri: str, source: Source, client: Client) -> None:
         self.uri = uri
         self.source = source
-        self.unit: ColumnUnit = unit
+        self.client = client
+        self.unit: ColumnUnit = client.unit
 
     def offset(self, position: types.Position) -> int:
         """A position beyond its line or the text is that of the end."""

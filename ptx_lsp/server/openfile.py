@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
+from ptx_lsp.isa.target import Target
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
@@ -69,8 +70,8 @@ class OpenFile:
         """As the client counts, if it does."""
         self.revision = 0
         """As we count."""
-        self.is_open = True
         self.snapshot: Snapshot | None = None
+        self._target: Target | None = None
         self._threads = threads
         self._changed: Changed | None = None
         self._reading: asyncio.Future[None] | None = None
@@ -81,6 +82,12 @@ class OpenFile:
         self._changed = (self._changed or Changed(edit.start, edit.start, edit.start)).then(edit)
         self.version = version
         self.revision += 1
+
+    def judge_for(self, target: Target | None) -> None:
+        """Takes a target in place of the file's own, or no longer."""
+        if target != self._target:
+            self._target = target
+            self.revision += 1
 
     async def read(self) -> Snapshot:
         """The snapshot of the text as it is now, or of a newer one."""
@@ -95,19 +102,21 @@ class OpenFile:
         changed, self._changed = self._changed, None
         revision, version, source = self.revision, self.version, self.source
         try:
-            module = await self._threads.read(_module, source, self.snapshot, changed)
+            module = await self._threads.read(_module, source, self.snapshot, changed, self._target)
             self.snapshot = Snapshot(revision, version, module)
         except BaseException:
             self.snapshot = None  # whatever went wrong with an edit, the whole text is there
             raise
 
 
-def _module(source: Source, earlier: Snapshot | None, changed: Changed | None) -> Module:
+def _module(
+    source: Source, earlier: Snapshot | None, changed: Changed | None, target: Target | None
+) -> Module:
     """Reads a text anew, or only what changed in it."""
     if earlier is None:
-        return Module(Document.parse(source))
+        return Module(Document.parse(source), None, target)
     document = earlier.module.document
     if changed is not None:
         new = source.data[changed.start : changed.new_end]
         document = document.edited(Edit(changed.start, changed.old_end, new))
-    return Module(document, earlier.module)
+    return Module(document, earlier.module, target)

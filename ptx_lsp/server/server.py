@@ -14,7 +14,7 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import RPCMessage
 
 from ptx_lsp import __version__
-from ptx_lsp.server import handlers
+from ptx_lsp.server.feature import all_features
 from ptx_lsp.server.session import Session
 
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Server:
         )
         self.session = Session(self.pygls)
         self.protocol = cast(_Protocol, self.pygls.protocol)
-        for one in handlers.FEATURES.values():
+        for one in all_features().values():
             handle = one.bound_to(self.session)
             self.pygls.feature(one.method, one.options)(handle)
             if one.replaces_builtin:
