@@ -27,3 +27,8 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
             return value
 
     return known
+
+
+def is_known(known: Callable[[Function], object], function: Function) -> bool:
+    """Whether a fact of `function` has been computed already."""
+    return getattr(known, "__wrapped__", None) in function.facts
