@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from lsprotocol import types
+from pygls.uris import from_fs_path, to_fs_path
 
+from ptx_lsp.ide.links import Link
+from ptx_lsp.ide.occurrences import Occurrence
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
 from ptx_lsp.server.client import Client
-from ptx_lsp.text import ColumnUnit, Position, Source, Span
+from ptx_lsp.text import ColumnUnit, Edit, Position, Source, Span
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
     "info": types.DiagnosticSeverity.Information,
     "hint": types.DiagnosticSeverity.Hint,
+}
+
+
+_HIGHLIGHTS = {
+    "declaration": types.DocumentHighlightKind.Text,
+    "read": types.DocumentHighlightKind.Read,
+    "write": types.DocumentHighlightKind.Write,
 }
 
 
@@ -44,6 +56,52 @@ class Converter:
     def location(self, span: Span) -> types.Location:
         return types.Location(self.uri, self.range(span))
 
+    def locations(self, spans: Iterable[Span]) -> list[types.Location]:
+        return [self.location(span) for span in spans]
+
+    def markup(self, markdown: str) -> types.MarkupContent:
+        """As Markdown where the client shows that."""
+        if self.client.markdown:
+            return types.MarkupContent(types.MarkupKind.Markdown, markdown)
+        return types.MarkupContent(types.MarkupKind.PlainText, plain(markdown))
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def text_edit(self, edit: Edit) -> types.TextEdit:
+        new = edit.replacement.decode("utf-8", "replace")
+        return types.TextEdit(self.range(Span(edit.start, edit.end)), new)
+
+    def text_edits(self, edits: Iterable[Edit]) -> list[types.TextEdit]:
+        return [self.text_edit(edit) for edit in edits]
+
+    def workspace_edit(self, edits: Iterable[Edit], version: int | None) -> types.WorkspaceEdit:
+        """Edits of the version `version` of this file."""
+        converted = self.text_edits(edits)
+        if not self.client.versioned_edits:
+            return types.WorkspaceEdit(changes={self.uri: converted})
+        identifier = types.OptionalVersionedTextDocumentIdentifier(self.uri, version)
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, converted)])
+
+    # -- places ---------------------------------------------------------------------------------
+
+    def highlight(self, found: Occurrence) -> types.DocumentHighlight:
+        return types.DocumentHighlight(self.range(found.span), _HIGHLIGHTS[found.use])
+
+    def link(self, found: Link) -> types.DocumentLink | None:
+        """To a file beside this one where the path is relative; None where that is not known."""
+        path = PurePath(found.path)
+        if not path.is_absolute():
+            own = to_fs_path(self.uri)
+            if own is None:
+                return None
+            path = PurePath(own).parent / path
+        target = from_fs_path(str(path))
+        if target is not None and found.line:
+            target += f"#L{found.line}" + (f",{found.column}" if found.column else "")
+        return types.DocumentLink(self.range(found.span), target)
+
+    # -- findings -------------------------------------------------------------------------------
+
     def diagnostics(self, found: Sequence[Diagnostic]) -> list[types.Diagnostic]:
         return [self.diagnostic(one) for one in found]
 
@@ -60,3 +118,9 @@ class Converter:
             source=found.source,
             related_information=related or None,
         )
+
+
+def plain(markdown: str) -> str:
+    """Markdown for those who see the characters themselves: without fences and marks."""
+    lines = [line for line in markdown.splitlines() if not line.startswith("```")]
+    return re.sub(r"\*\*([^*]+)\*\*|`([^`]+)`", lambda match: match[1] or match[2], "\n".join(lines))
