@@ -13,6 +13,7 @@ from ptx_lsp.ide.links import Link
 from ptx_lsp.ide.occurrences import Occurrence
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
 from ptx_lsp.server.client import Client
+from ptx_lsp.server.json import Json
 from ptx_lsp.text import ColumnUnit, Edit, Position, Source, Span
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -43,6 +44,9 @@ class Converter:
         """A position beyond its line or the text is that of the end."""
         return self.source.offset(Position(position.line, position.character), self.unit)
 
+    def offset_at(self, line: int, column: int) -> int:
+        return self.source.offset(Position(max(0, line), max(0, column)), self.unit)
+
     def span(self, range: types.Range) -> Span:
         start = self.offset(range.start)
         return Span(start, max(start, self.offset(range.end)))
@@ -52,6 +56,14 @@ class Converter:
 
     def range(self, span: Span) -> types.Range:
         return types.Range(self.position(span.start), self.position(span.end))
+
+    def json_range(self, span: Span) -> Json:
+        """For requests that are not of LSP."""
+        first, last = (self.source.position(offset, self.unit) for offset in span)
+        return {
+            "start": {"line": first.line, "character": first.column},
+            "end": {"line": last.line, "character": last.column},
+        }
 
     def location(self, span: Span) -> types.Location:
         return types.Location(self.uri, self.range(span))

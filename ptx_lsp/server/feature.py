@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from ptx_lsp.server.analyst import Findings
+from ptx_lsp.server.json import Json, at, text
 from ptx_lsp.server.session import Session, View
 
 
@@ -105,3 +106,45 @@ def answer_with_findings(
         return handler(method, options)(handle)
 
     return register
+
+
+def panel(method: str) -> Callable[[Callable[[View, object], Json]], Callable[[View, object], Json]]:
+    """Registers a function that answers a request beyond LSP about an open file; it gets the parameters as
+    they are in JSON.
+    """
+
+    def register(work: Callable[[View, object], Json]) -> Callable[[View, object], Json]:
+        async def handle(session: Session, params: object) -> Json:
+            view = await session.view(_uri(params))
+            return None if view is None else await session.threads.answer(work, view, params)
+
+        handler(method)(handle)
+        return work
+
+    return register
+
+
+def panel_with_findings(
+    method: str,
+) -> Callable[[Callable[[View, Findings, object], Json]], Callable[[View, Findings, object], Json]]:
+    """The same for a function that needs to know what is wrong with the file, at least so far."""
+
+    def register(
+        work: Callable[[View, Findings, object], Json]
+    ) -> Callable[[View, Findings, object], Json]:
+        async def handle(session: Session, params: object) -> Json:
+            found = await session.findings(_uri(params))
+            if found is None:
+                return None
+            file, findings = found
+            view = session.view_of(file, findings.snapshot)
+            return await session.threads.answer(work, view, findings, params)
+
+        handler(method)(handle)
+        return work
+
+    return register
+
+
+def _uri(params: object) -> str:
+    return text(at(at(params, "textDocument"), "uri")) or ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -14,6 +13,7 @@ from ptx_lsp.lint import config
 from ptx_lsp.lint.config import Config, ConfigError
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.lint.selection import Choice, Rules, UnknownRuleError, chosen
+from ptx_lsp.server.json import at
 
 _log = logging.getLogger(__name__)
 
@@ -37,16 +37,16 @@ class Settings(NamedTuple):
         """Those in a JSON object, which may lie in one under `SECTION`. What is missing or of a wrong type
         is as it is in `otherwise`.
         """
-        given = _at(given, SECTION) or given
-        hints, lens, own = _at(given, "inlayHints"), _at(given, "codeLens"), otherwise or cls()
+        given = at(given, SECTION) or given
+        hints, lens, own = at(given, "inlayHints"), at(given, "codeLens"), otherwise or cls()
         return cls(
-            _text(_at(given, "target"), own.target),
-            _texts(_at(given, "select"), own.select),
-            _texts(_at(given, "ignore"), own.ignore),
-            _flag(_at(hints, "liveRegisters"), own.live_registers),
-            _flag(_at(hints, "types"), own.types),
-            _flag(_at(hints, "literals"), own.literals),
-            _flag(_at(lens, "enabled"), own.code_lens),
+            _text(at(given, "target"), own.target),
+            _texts(at(given, "select"), own.select),
+            _texts(at(given, "ignore"), own.ignore),
+            _flag(at(hints, "liveRegisters"), own.live_registers),
+            _flag(at(hints, "types"), own.types),
+            _flag(at(hints, "literals"), own.literals),
+            _flag(at(lens, "enabled"), own.code_lens),
         )
 
 
@@ -123,10 +123,6 @@ def _target(name: str) -> tuple[Target | None, str | None]:
     if found in TARGETS:
         return found, None
     return None, f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`"
-
-
-def _at(given: object, key: str) -> object:
-    return cast(Mapping[str, object], given).get(key) if isinstance(given, Mapping) else None
 
 
 def _text(value: object, otherwise: str) -> str:
