@@ -8,7 +8,8 @@ from ptx_lsp.model.body import Body, Free
 from ptx_lsp.model.place import Located, Place
 from ptx_lsp.model.symbols import Declared, FunctionName, Symbol
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.text import Span
 
 if TYPE_CHECKING:
     from ptx_lsp.model.module import Module
@@ -43,9 +44,9 @@ class Function:
                 continue
             inner = module.find(name, item.end)
             if inner is not None:  # a prototype in this body
-                known_from = module.span(inner.place).start - item.start
+                known_from = module.span(inner.place).start
                 self.linked[name] = inner
-                early = [use for use in uses if use.name.start < known_from]
+                early = [use for use in uses if item.offset(use.name.start) < known_from]
                 self.undeclared_late.extend((use, inner) for use in early)
                 continue
             later = module.find(name, len(module.document.source.data))
@@ -72,7 +73,24 @@ class Function:
 
     def place(self, part: Located) -> Place:
         """Where a node of this function is."""
-        return Place(self.node, part.start, part.end)
+        return Place(self.node.kind, part.start, part.end)
+
+    def part(self, start: int, end: int) -> Place:
+        """A place between two marks of one statement of this function, see `ptx_lsp.syntax.marks`."""
+        return Place(self.node.kind, start, end)
+
+    def between(self, start: int, end: int) -> Place:
+        """The place of what is from byte `start` to `end` of the file: some of this function."""
+        return Place(self.node.kind, self.item.mark(start), self.item.mark(end - 1) + 1)
+
+    def span(self, part: Located) -> Span:
+        """Where a node of this function is in the file."""
+        return self.item.span(part)
+
+    def text(self, part: Located) -> str:
+        """The text of a node of this function, one character for each byte."""
+        start, end = self.item.span(part)
+        return self.module.document.source.text[start:end]
 
     @property
     def environment(self) -> tuple[object, ...]:
@@ -82,7 +100,12 @@ class Function:
             module.version,
             module.target,
             module.address_size,
-            tuple((name, id(symbol.place.owner)) for name, symbol in self.linked.items()),
-            tuple((use.name.text, id(late.place.owner)) for use, late in self.undeclared_late),
+            tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),
+            tuple((use.name.text, _identity(late)) for use, late in self.undeclared_late),
             id(module) if self.undeclared else 0,  # what is near such a name may be anywhere
         )
+
+
+def _identity(symbol: Declared) -> int:
+    """Tells of the statement that declares a name whether it is another one."""
+    return id(symbol.node if isinstance(symbol, FunctionName) else symbol.place.owner)

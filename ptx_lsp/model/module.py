@@ -10,7 +10,7 @@ from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.verdict import Verdicts
 from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import (
     AggregateName,
@@ -24,7 +24,8 @@ from ptx_lsp.model.symbols import (
     vector_length,
 )
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Document, Item
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 
@@ -59,7 +60,7 @@ class Module:
         """What the instruction table says of each shape of instruction met so far."""
         if previous and (previous.version, previous.target) == (self.version, self.target):
             self.verdicts = previous.verdicts
-        self._starts = {id(item.node): item.start for item in document.items}
+        self._items = {id(anchor(item.node)): item for item in document.items}
         self._bodies = {id(f.node): f.body for f in previous.functions} if previous else {}
         self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
         for item in document.items:
@@ -129,8 +130,9 @@ class Module:
 
     def span(self, place: Place) -> Span:
         """Where a place of this module is in its text."""
-        base = self._starts[id(place.owner)] if place.owner is not None else 0
-        return Span(base + place.start, base + place.end)
+        if place.owner is None:
+            return Span(place.start, place.end)
+        return self._items[id(anchor(place.owner))].span(place)
 
     def function_at(self, offset: int) -> Function | None:
         """The function whose text holds `offset`."""
