@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptx_lsp.model.body import Body, Free
+from ptx_lsp.model.body_change import Change
 from ptx_lsp.model.place import Located, Place
 from ptx_lsp.model.symbols import Declared, FunctionName, Symbol
 from ptx_lsp.syntax import nodes
@@ -22,13 +23,24 @@ class Function:
     those that nothing declares before the function.
     """
 
-    def __init__(self, module: Module, item: Item, symbol: FunctionName, body: Body) -> None:
+    def __init__(
+        self,
+        module: Module,
+        item: Item,
+        symbol: FunctionName,
+        body: Body,
+        change: Change | None = None,
+    ) -> None:
         self.module = module
         self.item = item
         self.symbol = symbol
         self.body = body
         self.facts: dict[object, object] = {}
         """What `ptx_lsp.facts` has found out about this function."""
+        self.change = change
+        """How its instructions differ from those that it had before an edit, if that is known."""
+        self.earlier: dict[object, tuple[object, Change]] = {}
+        """Facts about it as it was before, each with how the instructions have changed since."""
         self.linked: dict[str, Declared] = {}
         self.undeclared: list[Free] = []
         self.undeclared_late: list[tuple[Free, Declared]] = []
@@ -91,6 +103,35 @@ class Function:
         """The text of a node of this function, one character for each byte."""
         start, end = self.item.span(part)
         return self.module.document.source.text[start:end]
+
+    def take_over(self, before: Function) -> None:
+        """Keeps what is known of the function as it was before an edit, if it can be of use."""
+        if self.body is before.body:
+            if self.environment == before.environment:
+                self.facts, self.earlier = before.facts, before.earlier
+        elif self.change is not None and self._means_the_same(before):
+            change = self.change
+            for key, (value, since) in before.earlier.items():
+                self.earlier[key] = (value, since.then(change))
+            for key, value in before.facts.items():
+                self.earlier[key] = (value, change)
+
+    def _means_the_same(self, before: Function) -> bool:
+        """Whether what the statements that both have take from the module is the same."""
+        if self.environment[:3] != before.environment[:3]:
+            return False
+        mine, theirs = self._meanings(), before._meanings()
+        return not any(
+            name in self.body.free and name in before.body.free
+            for name in mine.keys() | theirs.keys()
+            if mine.get(name) != theirs.get(name)
+        )
+
+    def _meanings(self) -> dict[str, int]:
+        """What each name that it takes from the module stands for."""
+        found = {name: _identity(symbol) for name, symbol in self.linked.items()}
+        found.update((use.name.text, ~_identity(late)) for use, late in self.undeclared_late)
+        return found
 
     @property
     def environment(self) -> tuple[object, ...]:
