@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ptx_lsp.executor.access import Load, Store, load, sources, store
 from ptx_lsp.executor.atomic import Atomic, atomic
+from ptx_lsp.executor.builders import builder
 from ptx_lsp.executor.compute import Compute, compute
 from ptx_lsp.executor.control import (
     Action,
@@ -152,6 +153,9 @@ class _Decoder:
             return atomic(node, match, operands, self.spaces)
         if opcode in OPCODES or opcode == "bar":
             return warp(node, match, operands)
+        build = builder(match)
+        if build is not None:
+            return build(node, match, operands, self.spaces)
         return compute(node, match, operands)
 
 
@@ -194,9 +198,9 @@ def _is_lanewise(steps: tuple[Step, ...]) -> bool:
 
 
 def _waits(line: Line) -> bool:
-    """Whether it may wait for other lanes of the warp, which then come to its block."""
+    """Whether it may wait for other threads: of the warp, which come to its block, or at an mbarrier."""
     opcode, *modifiers = line.node.opcode.text.split(".")
-    return opcode in (*OPCODES, "bar") and "sync" in modifiers
+    return (opcode in (*OPCODES, "bar") and "sync" in modifiers) or "try_wait" in modifiers
 
 
 def _successors(steps: tuple[Step, ...], following: int) -> list[int]:

@@ -55,6 +55,8 @@ class Machine:
                 run = runs.popleft()
                 if not run.slice():
                     runs.append(run)
+                elif run.wave.pending is not None:
+                    run.wave.pending.bulk.wait_all()
 
     def _waves(self) -> Iterator[Numbers]:
         """The blocks of each wave."""

@@ -23,10 +23,14 @@ from ptx_lsp.executor.control import (
 )
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.groups import Budget, Groups
+from ptx_lsp.executor.mbarrier_steps import TryWait
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.schedule import Schedule
 from ptx_lsp.executor.wave import Wave
+
+_LOOK_AGAIN = 512
+_TRIES = 1 << 12  # so often threads look at an mbarrier in vain before that is a deadlock
 
 
 class Run(Groups):
@@ -43,7 +47,9 @@ class Run(Groups):
         self._barriers = Barriers(wave, observer)
         self._cluster = ClusterBarriers(wave, observer)
         self._held: set[int] = set()
-        """Blocks at which groups wait for other lanes of their warps."""
+        """Blocks at which groups wait for other lanes of their warps, or at an mbarrier."""
+        self._completed = 0
+        self._in_vain = 0
 
     def slice(self) -> bool:
         """Executes blocks of instructions for a while; whether the wave is done then."""
@@ -58,9 +64,11 @@ class Run(Groups):
 
     def _next(self, turn: int) -> int:
         """Lets one group go on; for how many turns it did."""
+        self._wake(turn)
         free = [block for block in self.at if block not in self._held]
         if not free:
-            self._meet()
+            if not self._try():
+                self._meet()
             return 1
         turns = self._schedule.by_rank(turn)
         block = min(free, key=self.rank) if turns else self._schedule.chosen(free)
@@ -86,15 +94,18 @@ class Run(Groups):
         """Keeps back the lanes that must wait for others of their warps; the lanes that need not, and whether
         there are any.
         """
-        action = self._first(block)
-        if action is None or mask is None:
-            return mask, True
-        waiting = action.incomplete(self.wave, mask, None)
+        steps = self.blocks[block].steps
+        action = steps[0].action if steps else None
+        waiting = None
+        if isinstance(action, TryWait):
+            waiting = self._untimely(steps[0], action, mask)
+        elif isinstance(action, Collective):
+            waiting = action.incomplete(self.wave, mask, None)
         if waiting is None:
             return mask, True
         self.arrive(block, waiting)
         self._held.add(block)
-        left = mask & ~waiting
+        left = self.wave.full(mask) & ~waiting
         return left, bool(left.any())
 
     def _first(self, block: int) -> Collective | None:
@@ -135,6 +146,49 @@ class Run(Groups):
         self.wave.executed += len(ready)
         for block, _, going in ready:
             self.execute(block, going, 1)
+
+    # -- mbarriers ------------------------------------------------------------------------------
+
+    def _wake(self, turn: int) -> None:
+        """Lets groups at mbarriers look again after a phase is complete, and now and then in any case."""
+        pending = self.wave.pending
+        if pending is not None and (
+            pending.barriers.completed != self._completed or turn % _LOOK_AGAIN == _LOOK_AGAIN - 1
+        ):
+            self._completed = pending.barriers.completed
+            self._held.clear()
+
+    def _untimely(self, step: Step, action: TryWait, mask: Bools | None) -> Bools | None:
+        """The lanes whose phase is not complete."""
+        here, some = step.taken(self.wave, mask)
+        try:
+            waiting = action.incomplete(self.wave, here) if some else None
+        except ExecutionError as error:
+            raise ExecutionError(
+                f"{error.args[0]} in `{step.text}`", error.kind, step.line, error.lanes
+            ) from None
+        if waiting is None or np.count_nonzero(waiting) < np.count_nonzero(self.wave.full(mask)):
+            self._in_vain = 0
+        return waiting
+
+    def _try(self) -> bool:
+        """Nobody can go on: those at an mbarrier look at it in vain, and may do something else then."""
+        for block, mask in self.at.items():
+            step = self.blocks[block].steps[0]
+            if isinstance(step.action, TryWait):
+                waiting = self._untimely(step, step.action, mask)
+                self._in_vain += 1
+                if waiting is not None and self._in_vain > _TRIES:
+                    message = (
+                        "threads wait for a phase of an mbarrier that never becomes complete:"
+                        f" {step.action.missing(self.wave, waiting)}"
+                    )
+                    raise ExecutionError(message, "deadlock", step.line, self.wave.who(waiting))
+                self._held.discard(block)
+                del self.at[block]
+                self.execute(block, mask)
+                return True
+        return False
 
     def arrive(self, block: int, mask: Bools | None) -> None:
         self._held.discard(block)

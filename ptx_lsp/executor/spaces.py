@@ -111,7 +111,7 @@ class Spaces:
         self._check_alignment(wave, addresses, size, mask)
         if rows is None:
             return [(Reach(data, addresses, space), None)]
-        start = rows * np.uint64(limit)
+        start = rows * np.uint64(data.shape[1])
         if mask is not None:
             start = np.broadcast_to(start, wave.shape)[mask]
         return [(Reach(data.reshape(-1), addresses + start, space), None)]

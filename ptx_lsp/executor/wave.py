@@ -17,6 +17,7 @@ from ptx_lsp.executor.specials import special
 
 if TYPE_CHECKING:
     from ptx_lsp.executor.control import Step
+    from ptx_lsp.executor.pending import Pending
 
 WARP_SIZE = 32
 Dimensions = tuple[int, int, int]
@@ -96,9 +97,13 @@ class Wave:
         self.block_rows: Addresses = np.arange(count, dtype=np.uint64).reshape(-1, 1)
         """Where, of `shared`, the memory of each lane's block is; and, of `local`, its own."""
         self.local_rows: Addresses = np.arange(count * shape.lanes, dtype=np.uint64).reshape(self.shape)
-        self.shared: Bytes = np.zeros((count, shape.shared_bytes), np.uint8)
-        self.local: Bytes = np.zeros((count * shape.lanes, shape.local_bytes), np.uint8)
+        self.shared: Bytes = np.zeros((count, _row(shape.shared_bytes)), np.uint8)
+        self.local: Bytes = np.zeros((count * shape.lanes, _row(shape.local_bytes)), np.uint8)
         """A row for each lane; it grows where the stack does."""
+        self.pending: Pending | None = None
+        """Asynchronous operations; None while there are none."""
+        self.eager = False
+        """Whether asynchronous operations take place at once."""
         self.executed = 0
         self.active: Bools | None = None
         """The threads that execute the present step."""
@@ -147,6 +152,11 @@ class Wave:
             Lane(_index(block, self.launch.grid), _index(thread, self.launch.block))
             for block, thread in zip(blocks, threads, strict=True)
         )
+
+
+def _row(size: int) -> int:
+    """The bytes between one block's or thread's memory and the next one's: wide accesses stay aligned."""
+    return -(-size // 16) * 16
 
 
 def _index(flat: int, sizes: Dimensions) -> Dimensions:
