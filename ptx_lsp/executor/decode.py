@@ -5,30 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ptx_lsp.executor.access import load, store
-from ptx_lsp.executor.atomic import atomic
+from ptx_lsp.executor.access import Load, Store, load, sources, store
+from ptx_lsp.executor.atomic import Atomic, atomic
 from ptx_lsp.executor.builders import builder
-from ptx_lsp.executor.compute import compute
-from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step
+from ptx_lsp.executor.compute import Compute, compute
+from ptx_lsp.executor.control import (
+    Action,
+    Barrier,
+    BarrierKind,
+    Block,
+    ClusterBarrier,
+    Control,
+    Jump,
+    Leave,
+    Step,
+    TableJump,
+    Transfer,
+)
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.flow import ranks
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.inline import Context, Line, inlined
 from ptx_lsp.executor.literals import constant
+from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.warp import OPCODES, warp
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match, resolve
+from ptx_lsp.isa.types import TYPES, Type
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import Label
+from ptx_lsp.model.symbols import Label, TargetTable
 from ptx_lsp.syntax import nodes
 
 _NOTHING = frozenset({
     "membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "pmevent", "nanosleep",
-    "bar.warp", "griddepcontrol",
+    "griddepcontrol", "setmaxnreg",
 })
 """Instructions that do nothing that can be seen here."""
 
@@ -79,7 +93,9 @@ class _Decoder:
         blocks.append((Step(0, "ret", Leave("ret")),))  # the end of the text
         successors.append([])
         order = ranks(successors, 0)
-        return tuple(Block(steps, rank) for steps, rank in zip(blocks, order, strict=True))
+        return tuple(
+            Block(steps, rank, _is_lanewise(steps)) for steps, rank in zip(blocks, order, strict=True)
+        )
 
     def _step(self, line: Line, number_of: Mapping[int, int]) -> Step:
         node, function = line.node, line.context.function
@@ -96,7 +112,7 @@ class _Decoder:
 
     def _action(
         self, line: Line, number_of: Mapping[int, int]
-    ) -> Action | Jump | Leave | Barrier:
+    ) -> Action | Control:
         if line.action is not None:
             return line.action
         if line.jump_to >= 0:
@@ -110,28 +126,32 @@ class _Decoder:
             return Jump(number_of[context.end])
         if opcode in ("ret", "exit"):
             return Leave("ret" if opcode == "ret" else "exit")
-        if opcode == "trap":
-            return Leave("trap")
-        if opcode in _NOTHING or spelling.startswith("bar.warp"):
+        if opcode == "trap" or opcode == "brkpt":
+            return Leave(opcode)
+        if opcode == "brx":
+            targets = _targets(node.operands[1], context)
+            index = sources([(node.operands[0], TYPES[".u32"])], context.operands)
+            return TableJump(index, tuple(number_of[target] for target in targets))
+        if opcode in _NOTHING:
             return Nothing()
         return self._matched(node, context)
 
-    def _matched(self, node: nodes.Instruction, context: Context) -> Action | Barrier:
+    def _matched(self, node: nodes.Instruction, context: Context) -> Action | Control:
         spelling, operands = node.opcode.text, context.operands
         match = resolve(spelling).match(arguments(context.function, node))
         if match is None or match.problems:
             why = match.problems[0].message if match else "it is not in the instruction table"
             raise ExecutionError(f"`{spelling}` cannot be executed: {why}", "unsupported")
         opcode = match.entry.opcode
-        if opcode in ("bar", "barrier"):
-            return _barrier(node, match)
+        if opcode in ("bar", "barrier") and match.entry.name != "bar.warp.sync":
+            return _barrier(node, match, operands)
         if opcode in ("ld", "ldu"):
             return load(node, match, operands, self.spaces)
         if opcode == "st":
             return store(node, match, operands, self.spaces)
         if opcode in ("atom", "red"):
             return atomic(node, match, operands, self.spaces)
-        if opcode in OPCODES:
+        if opcode in OPCODES or opcode == "bar":
             return warp(node, match, operands)
         build = builder(match)
         if build is not None:
@@ -154,31 +174,67 @@ def _target(operand: nodes.Expression, context: Context) -> int:
     return context.labels[symbol.place.start]
 
 
+def _targets(operand: nodes.Expression, context: Context) -> list[int]:
+    """Those of a `.branchtargets` list."""
+    symbol = context.function.resolve(operand) if isinstance(operand, nodes.Name) else None
+    if not isinstance(symbol, TargetTable):
+        raise ExecutionError("the list of targets is not known", "unsupported")
+    return [_target(name, context) for name in symbol.node.names]
+
+
+_ENDS = ("bra", "brx", "ret", "exit", "trap", "brkpt", "bar", "barrier")
+
+
 def _ends_block(line: Line) -> bool:
-    opcode = line.node.opcode.text.partition(".")[0]
-    return line.jump_to >= 0 or opcode in ("bra", "ret", "exit", "trap", "bar", "barrier")
+    return line.jump_to >= 0 or line.node.opcode.text.partition(".")[0] in _ENDS
+
+
+def _is_lanewise(steps: tuple[Step, ...]) -> bool:
+    return all(
+        isinstance(step.action, Compute | Load | Store | Atomic | Nothing | Transfer)
+        or (isinstance(step.action, Leave) and step.action.kind in ("ret", "exit"))
+        for step in steps
+    )
 
 
 def _waits(line: Line) -> bool:
     """Whether it may wait for other threads: of the warp, which come to its block, or at an mbarrier."""
     opcode, *modifiers = line.node.opcode.text.split(".")
-    return (opcode in OPCODES and "sync" in modifiers) or "try_wait" in modifiers
+    return (opcode in (*OPCODES, "bar") and "sync" in modifiers) or "try_wait" in modifiers
 
 
 def _successors(steps: tuple[Step, ...], following: int) -> list[int]:
     last = steps[-1]
+    onward = [following] if last.guard >= 0 else []
     match last.action:
-        case Jump(target=target):
-            return [following, target] if last.guard >= 0 else [target]
+        case Transfer() as transfer:
+            return [*onward, *transfer.successors(following)]
         case Leave():
-            return [following] if last.guard >= 0 else []
+            return onward
         case _:
             return [following]
 
 
-def _barrier(node: nodes.Instruction, match: Match) -> Barrier:
-    number = constant(node.operands[0])
-    name = match.entry.name
-    if not name.endswith(".sync") or len(node.operands) > 1 or not isinstance(number, int):
-        raise ExecutionError(f"`{node.opcode.text}` in this form cannot be executed yet", "unsupported")
-    return Barrier(number)
+def _barrier(
+    node: nodes.Instruction, match: Match, operands: Operands
+) -> Barrier | ClusterBarrier:
+    name, modifiers = match.entry.name, match.candidate.choices.modifiers
+    if name == "barrier.cluster":
+        return ClusterBarrier(".arrive" if ".arrive" in modifiers else ".wait")
+    read: list[tuple[nodes.Expression, Type]] = []
+    destination: int | None = None
+    counted = False
+    for operand, (place, _) in zip(node.operands, match.places, strict=True):
+        if place.name in ("d", "p"):
+            destination = operands.number(operand)
+        else:
+            counted |= place.name == "b"
+            read.append((operand, TYPES[".pred" if place.name == "c" else ".u32"]))
+    number = constant(read[0][0])
+    kind: BarrierKind = next(k for k in _BARRIERS if k in (*modifiers, f".{name.rpartition('.')[2]}"))
+    return Barrier(
+        kind, number if isinstance(number, int) else -1, sources(read, operands), counted, destination
+    )
+
+
+_BARRIERS: tuple[BarrierKind, ...] = (".popc", ".and", ".or", ".sync", ".arrive")
