@@ -100,7 +100,7 @@ class Spaces:
             case ".shared":
                 limit, data, rows = wave.launch.shared_bytes, wave.shared, wave.block_rows
             case ".local":
-                limit, data, rows = wave.local.shape[1], wave.local, wave.local_rows
+                limit, data, rows = wave.local_bytes, wave.local, wave.local_rows
             case ".param":
                 limit, data, rows = self.parameters.size, self.parameters, None
             case _:
