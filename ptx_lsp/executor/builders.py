@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptx_lsp.executor.async_copy import async_copy
+from ptx_lsp.executor.async_store import async_store, bulk_store
+from ptx_lsp.executor.bulk_copy import bulk_copy
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.mbarrier_steps import mbarrier
 from ptx_lsp.executor.operands import Operands
@@ -26,5 +28,10 @@ def builder(match: Match) -> Builder | None:
 _BUILDERS: dict[str, Builder] = {
     "mbarrier": mbarrier,
     "cp.async": async_copy,
+    "cp.async.bulk": bulk_copy,
+    "cp.reduce.async.bulk": bulk_copy,
+    "st.async": async_store,
+    "st.bulk": bulk_store,
+    "red.async": async_store,
 }
 """By the name of a row, or what it begins with; the longest counts."""

@@ -12,5 +12,9 @@ def peers(row: Threads, offsets: Indices, masks: Array) -> tuple[Indices, Indice
     """For places in shared memory the same places in each block of the cluster that a mask names: positions
     in the row, and offsets in the shared memory of the wave.
     """
-    which = np.flatnonzero(np.bitwise_and(masks, 1))  # a cluster is one block
-    return which, offsets[which]
+    size = row.wave.launch.cluster_blocks
+    stride = row.wave.shared.shape[1]
+    ranks = np.arange(size)
+    which, rank = np.nonzero(masks.astype(np.int64).reshape(-1, 1) >> ranks & 1)
+    first = row.blocks[which] // size * size
+    return which, (first + rank) * stride + offsets[which] % stride

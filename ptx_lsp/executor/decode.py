@@ -112,7 +112,7 @@ class _Decoder:
             return Leave("ret" if opcode == "ret" else "exit")
         if opcode == "trap":
             return Leave("trap")
-        if opcode in _NOTHING or spelling.startswith("bar.warp"):
+        if opcode in _NOTHING or spelling.startswith(("bar.warp", "cp.async.bulk.prefetch")):
             return Nothing()
         return self._matched(node, context)
 
@@ -122,6 +122,9 @@ class _Decoder:
         if match is None or match.problems:
             why = match.problems[0].message if match else "it is not in the instruction table"
             raise ExecutionError(f"`{spelling}` cannot be executed: {why}", "unsupported")
+        build = builder(match)
+        if build is not None:
+            return build(node, match, operands, self.spaces)
         opcode = match.entry.opcode
         if opcode in ("bar", "barrier"):
             return _barrier(node, match)
@@ -133,9 +136,6 @@ class _Decoder:
             return atomic(node, match, operands, self.spaces)
         if opcode in OPCODES:
             return warp(node, match, operands)
-        build = builder(match)
-        if build is not None:
-            return build(node, match, operands, self.spaces)
         return compute(node, match, operands)
 
 
