@@ -20,6 +20,7 @@ from ptx_lsp.executor.threads import (
     Indices,
     Part,
     Threads,
+    by_name,
     pointer,
     reached,
     shared_offsets,
@@ -198,9 +199,7 @@ def async_copy(
         return Group("wait_all")
     if name.endswith("wait_group"):
         return Group("wait", _constant(node.operands[0]))
-    given = {
-        place.name: operand for operand, (place, _) in zip(node.operands, match.places, strict=True)
-    }
+    given = by_name(node, match)
     if name == "cp.async.mbarrier.arrive":
         modifiers = match.candidate.choices.modifiers
         space = next((one for one in modifiers if one.startswith(".shared")), "")

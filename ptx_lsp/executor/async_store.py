@@ -16,7 +16,15 @@ from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, Program
 from ptx_lsp.executor.spaces import Space, Spaces
-from ptx_lsp.executor.threads import Indices, Part, pointer, reached, shared_offsets, threads
+from ptx_lsp.executor.threads import (
+    Indices,
+    Part,
+    by_name,
+    pointer,
+    reached,
+    shared_offsets,
+    threads,
+)
 from ptx_lsp.executor.transfer import ranges
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
@@ -122,9 +130,7 @@ def async_store(
 ) -> Action:
     """The action of `st.async` or `red.async`."""
     choices = match.candidate.choices
-    given = {
-        place.name: operand for operand, (place, _) in zip(node.operands, match.places, strict=True)
-    }
+    given = by_name(node, match)
     type = TYPES[form_type(choices)]
     if type.width not in UNSIGNED:
         raise ExecutionError(f"`st.async` of `{type.name}` cannot be executed yet", "unsupported")

@@ -11,6 +11,7 @@ from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.mbarrier_steps import mbarrier
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.tensor_copy import tensor_copy, tensormap
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.syntax import nodes
 
@@ -29,7 +30,10 @@ _BUILDERS: dict[str, Builder] = {
     "mbarrier": mbarrier,
     "cp.async": async_copy,
     "cp.async.bulk": bulk_copy,
+    "cp.async.bulk.tensor": tensor_copy,
     "cp.reduce.async.bulk": bulk_copy,
+    "cp.reduce.async.bulk.tensor": tensor_copy,
+    "tensormap": tensormap,
     "st.async": async_store,
     "st.bulk": bulk_store,
     "red.async": async_store,

@@ -15,7 +15,7 @@ from ptx_lsp.executor.memory import Bytes
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.spaces import Space, Spaces
-from ptx_lsp.executor.threads import Indices, Threads, pointer, shared_offsets, threads
+from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
 from ptx_lsp.executor.transfer import Piece, Pieces, ranges
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
@@ -117,9 +117,7 @@ def bulk_copy(
         newest = constant(node.operands[0])
         assert isinstance(newest, int)
         return Group("wait", newest, bulk=True, only_read=".read" in choices.modifiers)
-    given = {
-        place.name: operand for operand, (place, _) in zip(node.operands, match.places, strict=True)
-    }
+    given = by_name(node, match)
     target, source = choices["dst"], choices["src"]
     places = {"dstMem": target, "srcMem": source, "mbar": ".shared"}
     pointers = {

@@ -19,6 +19,7 @@ from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, Program
 from ptx_lsp.executor.spaces import Space, Spaces
 from ptx_lsp.executor.wave import Wave
+from ptx_lsp.isa.resolve import Match
 from ptx_lsp.syntax import nodes
 
 Indices: TypeAlias = npt.NDArray[np.int64]
@@ -107,6 +108,20 @@ def shared_offsets(
             raise row.error("the address is not in shared memory", "out-of-bounds", wrong)
         offsets[part.positions] = part.offsets
     return offsets
+
+
+def by_name(node: nodes.Instruction, match: Match) -> dict[str, nodes.Expression]:
+    """The operands by the names that they have in the row, those inside brackets too."""
+    found: dict[str, nodes.Expression] = {}
+    for operand, (place, _) in zip(node.operands, match.places, strict=True):
+        found[place.name] = operand
+        if isinstance(operand, nodes.Address):
+            parts = place.parts
+            if len(parts) > len(operand.items):
+                parts = tuple(part for part in parts if not part.groups)
+            for part, item in zip(parts, operand.items, strict=False):
+                found.setdefault(part.name, item)
+    return found
 
 
 def pointer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ Where = slice | Indices
 @dataclass(frozen=True, eq=False)
 class Piece:
     """What one thread moves to one place. Bytes that are not `valid` (None: all are) are `fill`, not what
-    stands in the source; where `kept` is false the target stays as it is.
+    stands in the source; `change` is done to what was read; where `kept` is false the target stays as it is.
     """
 
     lane: int
@@ -34,9 +34,12 @@ class Piece:
     valid: Bools | None = None
     fill: Bytes | None = None
     kept: Bools | None = None
+    change: Callable[[Bytes], Bytes] | None = None
 
     def read(self) -> Bytes:
         values = np.array(self.source[self.source_at])
+        if self.change is not None:
+            values = self.change(values)
         if self.valid is not None:
             values = np.where(self.valid, values, np.uint8(0) if self.fill is None else self.fill)
         return values.astype(np.uint8, copy=False)
