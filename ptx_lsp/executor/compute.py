@@ -141,15 +141,21 @@ class _Call:
         """The bits of the results. Floats go to the parameters that are declared as `Real`, integers to the
         others.
         """
-        given = list(zip(values, types, strict=True))
-        names: Sequence[str] = self._names
-        if not self._declared.keys() >= set(names):
-            names = list(self._declared)
-        arguments = {
-            name: self._argument(value, type or self._type) if "Real" in self._declared[name] else value
-            for name, (value, type) in zip(names, given, strict=False)
-        }
-        return _bits(self._op, self._meaning(self._op, **arguments))
+        op = self._op
+        if self._declared.keys() >= set(self._names):
+            kinds = [self._declared[name] for name in self._names]
+            arguments = self._arguments(values, types, kinds)
+            return _bits(op, self._meaning(op, **dict(zip(self._names, arguments, strict=True))))
+        kinds = [*self._declared.values(), *[""] * len(values)]
+        return _bits(op, self._meaning(op, *self._arguments(values, types, kinds)))
+
+    def _arguments(
+        self, values: list[Integers], types: list[Type | None], kinds: list[str]
+    ) -> list[Integers | Reals]:
+        return [
+            self._argument(value, type or self._type) if "Real" in kind else value
+            for value, type, kind in zip(values, types, kinds, strict=False)
+        ]
 
     def _argument(self, value: Integers, type: Type) -> Reals:
         name = _element(type)
@@ -206,15 +212,15 @@ def _emitted(
     program = emitter.program
     numbers: list[int] = []
     for (operand, type), result in zip(destinations, results, strict=False):
-        number = operands.number(operand)
-        if number is None:
-            continue
-        dtype = operands.frame.dtypes[number]
-        width = 1 if dtype == BOOL else 8 * dtype.itemsize
-        if type is not None and type.width < width:  # extended to the register's size
-            result = lanes.wrap(result, type.width, type.kind is Kind.SIGNED)
-        numbers.append(number)
-        program.outputs.append(_stored(emitter, result, width))
+        for at, number in enumerate(operands.numbers(operand)):
+            if number is None:
+                continue
+            dtype = operands.frame.dtypes[number]
+            width = 1 if dtype == BOOL else 8 * dtype.itemsize
+            if type is not None and type.width < width:  # extended to the register's size
+                result = lanes.wrap(result, type.width, type.kind is Kind.SIGNED)
+            numbers.append(number)
+            program.outputs.append(_stored(emitter, result >> width * at, width))
     if op.carried is not None:
         numbers.append(operands.frame.carry())
         program.outputs.append(_stored(emitter, op.carried, 1))
