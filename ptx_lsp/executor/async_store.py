@@ -12,6 +12,7 @@ from ptx_lsp.executor.combine import Combine, combination, in_turns
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.mbarrier_steps import told_of
+from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, Program
@@ -87,14 +88,15 @@ class StoreLater:
         values = row.compute(self._values)
         space, program = self._target
         size = self._type.bytes * len(values)
-        parts = reached(self._spaces, row, row.compute(program)[0], space, size)
+        use: Use = "write" if self._combine is None else "update"
+        parts = reached(self._spaces, row, row.compute(program)[0], space, size, use)
         for part in parts:
             if not part.data.flags.writeable:
                 raise row.error("the memory is read-only", "read-only")
         barriers: Indices | None = None
         if self._barrier is not None:
             space, program = self._barrier
-            barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8) >> 3
+            barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update") >> 3
         stores = Stores(wave, parts, values, barriers, self._combine)
         with told_of(row):
             if barriers is None:
@@ -120,7 +122,7 @@ class BulkStore:
         row, sizes = row.part(sizes > 0), sizes[sizes > 0]
         space, program = self._target
         addresses = row.compute(program)[0]
-        found = ranges(self._spaces, row, addresses, space, sizes, write=True, alignment=8)
+        found = ranges(self._spaces, row, addresses, space, sizes, use="write", alignment=8)
         for (data, offset), size in zip(found, sizes.tolist(), strict=True):
             data[offset : offset + size] = 0
 

@@ -12,6 +12,7 @@ from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.literals import constant
 from ptx_lsp.executor.mbarrier_steps import told_of
 from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.spaces import Space, Spaces
@@ -41,6 +42,7 @@ class Bulk:
         self._pointers = pointers
         self._names, self._values = names, values
         self._combine, self._element = combine, element
+        self._use: Use = "write" if combine is None else "update"
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
@@ -57,7 +59,7 @@ class Bulk:
             self._begin(row, sizes, given)
 
     def _begin(self, row: Threads, sizes: Indices, given: dict[str, Array]) -> None:
-        targets = self._ranges(row, "dstMem", sizes, write=True)
+        targets = self._ranges(row, "dstMem", sizes, use=self._use)
         left, right = (
             given[name].astype(np.int64) if name in given else np.zeros(row.count, np.int64)
             for name in ("ignoreBytesLeft", "ignoreBytesRight")
@@ -68,7 +70,7 @@ class Bulk:
         barriers: Indices | None = None
         if "mbar" in self._pointers:
             space, program = self._pointers["mbar"]
-            barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8)
+            barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
             if "ctaMask" in given:
                 barriers = peers(row, barriers, given["ctaMask"])[1]
                 which, places = peers(row, places, given["ctaMask"])
@@ -88,9 +90,9 @@ class Bulk:
             ))
         Pieces(row.wave, pieces, barriers, sizes[which], self._combine, self._element).begin()
 
-    def _ranges(self, row: Threads, name: str, sizes: Indices, *, write: bool) -> list[tuple[Bytes, int]]:
+    def _ranges(self, row: Threads, name: str, sizes: Indices, *, use: Use) -> list[tuple[Bytes, int]]:
         space, program = self._pointers[name]
-        return ranges(self._spaces, row, row.compute(program)[0], space, sizes, write=write)
+        return ranges(self._spaces, row, row.compute(program)[0], space, sizes, use=use)
 
     def _sources(
         self, row: Threads, sizes: Indices, left: Indices, right: Indices
@@ -102,7 +104,7 @@ class Bulk:
         if wrong.any():
             raise row.error("the address is not a multiple of 16", "misaligned", wrong)
         return ranges(
-            self._spaces, row, addresses + left, space, sizes - left - right, write=False, alignment=1
+            self._spaces, row, addresses + left, space, sizes - left - right, use="read", alignment=1
         )
 
 

@@ -57,7 +57,7 @@ class Mbarrier:
     def places(self, row: Threads) -> Indices:
         """Where the mbarriers are, in units of 8 bytes."""
         addresses = row.compute(self._address)[0]
-        return shared_offsets(self._spaces, row, addresses, self._space, 8) >> 3
+        return shared_offsets(self._spaces, row, addresses, self._space, 8, "update") >> 3
 
 
 class Wait(Mbarrier):

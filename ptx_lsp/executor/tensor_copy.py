@@ -14,6 +14,7 @@ from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.literals import constant
 from ptx_lsp.executor.mbarrier_steps import told_of
 from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.observer import Access, Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Bools, Program
 from ptx_lsp.executor.spaces import Space, Spaces
@@ -52,17 +53,17 @@ class TensorCopy:
         space, program = self._map
         sizes = np.full(row.count, SIZE, np.int64)
         maps = ranges(
-            self._spaces, row, row.compute(program)[0], space, sizes, write=False, alignment=64
+            self._spaces, row, row.compute(program)[0], space, sizes, use="read", alignment=64
         )
         given = {name: row.compute(program) for name, program in self._values.items()}
         space, program = self._shared
-        places = shared_offsets(self._spaces, row, row.compute(program)[0], space, 16)
+        places = shared_offsets(self._spaces, row, row.compute(program)[0], space, 16, None)
         loads = self._barrier is not None
         which = np.arange(row.count)
         barriers: Indices | None = None
         if self._barrier is not None:
             space, program = self._barrier
-            barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8)
+            barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
             if "ctaMask" in given:
                 barriers = peers(row, barriers, given["ctaMask"][0])[1]
                 which, places = peers(row, places, given["ctaMask"][0])
@@ -120,6 +121,16 @@ class TensorCopy:
             raise row.error(f"the tensor is larger than `{buffer.name}`", "out-of-bounds", here)
         memory, lane = row.wave.shared.reshape(-1), int(row.lanes[at])
         tensor: Bytes = buffer.data
+        use: Use = "read" if loads else "update" if "redOp" in self._choices else "write"
+        elements = places[box.valid][:: described.size]
+        lanes = np.full(elements.shape, lane)
+        self._spaces.tell(row.wave, Access(
+            use, ".global", buffer, tensor, described.size, lanes, elements
+        ))
+        self._spaces.tell(row.wave, Access(
+            "write" if loads else "read", ".shared", None, memory, int(box.valid.size),
+            row.lanes[at : at + 1], np.array([place]),
+        ))
         if loads:
             places = np.where(box.valid, places, first)
             change = partial(flushed, type=described.type)
@@ -147,7 +158,7 @@ class Replace:
         space, program = self._address
         sizes = np.full(row.count, SIZE, np.int64)
         maps = ranges(
-            self._spaces, row, row.compute(program)[0], space, sizes, write=True, alignment=64
+            self._spaces, row, row.compute(program)[0], space, sizes, use="update", alignment=64
         )
         values = row.compute(self._value)[0].astype(np.uint64).tolist()
         for (data, offset), value in zip(maps, values, strict=True):
@@ -168,13 +179,17 @@ class CopyMap:
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
-        sizes = np.full(row.count, SIZE, np.int64)
-        targets, maps = (
-            ranges(self._spaces, row, row.compute(program)[0], space, sizes, write=write, alignment=64)
-            for (space, program), write in ((self._target, True), (self._source, False))
-        )
+        targets = self._ranges(row, self._target, "write")
+        maps = self._ranges(row, self._source, "read")
         for (target, to), (source, at) in zip(targets, maps, strict=True):
             target[to : to + SIZE] = source[at : at + SIZE]
+
+    def _ranges(self, row: Threads, pointer: _Pointer, use: Use) -> list[tuple[Bytes, int]]:
+        space, program = pointer
+        sizes = np.full(row.count, SIZE, np.int64)
+        return ranges(
+            self._spaces, row, row.compute(program)[0], space, sizes, use=use, alignment=64
+        )
 
 
 def tensor_copy(

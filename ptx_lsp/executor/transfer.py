@@ -10,9 +10,10 @@ import numpy as np
 from ptx_lsp.executor.combine import Combine
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.observer import Access, Use
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, DType
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Reach, Space, Spaces
 from ptx_lsp.executor.threads import Indices, Threads, reached
 from ptx_lsp.executor.wave import Wave
 
@@ -93,29 +94,32 @@ class Pieces:
 
 
 def ranges(
-    spaces: Spaces, row: Threads, addresses: Array, space: Space, sizes: Indices, *, write: bool,
+    spaces: Spaces, row: Threads, addresses: Array, space: Space, sizes: Indices, *, use: Use,
     alignment: int = 16,
 ) -> list[tuple[Bytes, int]]:
     """For each thread the memory of `sizes` bytes from an address on, and the offset in it."""
     found = _placed(spaces, row, addresses, space, alignment)
     last = addresses.astype(np.int64) + sizes - 1
     ends = _placed(spaces, row, np.maximum(last, addresses.astype(np.int64)), space, 1)
-    for at, ((data, offset), (end, end_offset)) in enumerate(zip(found, ends, strict=True)):
+    for at, ((data, offset, reach), (end, end_offset, _)) in enumerate(zip(found, ends, strict=True)):
         here = np.arange(row.count) == at
         if data.ctypes.data != end.ctypes.data or end_offset - offset != max(int(sizes[at]) - 1, 0):
             raise row.error(f"{sizes[at]} bytes are not all in one buffer", "out-of-bounds", here)
-        if write and not data.flags.writeable:
+        if use != "read" and not data.flags.writeable:
             raise row.error("the memory is read-only", "read-only", here)
-    return found
+        lane, first = row.lanes[at : at + 1], np.array([offset])
+        size = int(sizes[at])
+        spaces.tell(row.wave, Access(use, reach.space, reach.buffer, data, size, lane, first))
+    return [(data, offset) for data, offset, _ in found]
 
 
 def _placed(
     spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int
-) -> list[tuple[Bytes, int]]:
-    found: dict[int, tuple[Bytes, int]] = {}
-    for part in reached(spaces, row, addresses, space, size):
+) -> list[tuple[Bytes, int, Reach]]:
+    found: dict[int, tuple[Bytes, int, Reach]] = {}
+    for part in reached(spaces, row, addresses, space, size, None):
         for position, offset in zip(part.positions.tolist(), part.offsets.tolist(), strict=True):
-            found[position] = part.data, offset
+            found[position] = part.data, offset, part.reach
     if len(found) != row.count:
         raise ExecutionError("an address that nothing lies at", "out-of-bounds")
     return [found[position] for position in range(row.count)]
