@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
-from ptx_lsp.model.function import Function
+from ptx_lsp.model.function import LASTING, Function
 from ptx_lsp.syntax import nodes
 
 _T = TypeVar("_T")
@@ -64,6 +64,7 @@ def lasting_fact(
             value = function.facts[compute] = compute(function, before)
             return value
 
+    LASTING.add(compute)
     return known
 
 

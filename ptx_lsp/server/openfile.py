@@ -26,9 +26,11 @@ class Snapshot:
         self.revision = revision
         self.version = version
         self.module = module
+        self.newest = module
+        """That of the snapshot that came next."""
 
     def __del__(self) -> None:
-        self.module.functions.clear()
+        self.module.retire(self.newest)
 
     @property
     def source(self) -> Source:
@@ -102,8 +104,11 @@ class OpenFile:
         changed, self._changed = self._changed, None
         revision, version, source = self.revision, self.version, self.source
         try:
-            module = await self._threads.read(_module, source, self.snapshot, changed, self._target)
+            earlier = self.snapshot
+            module = await self._threads.read(_module, source, earlier, changed, self._target)
             self.snapshot = Snapshot(revision, version, module)
+            if earlier is not None:
+                earlier.newest = module
         except BaseException:
             self.snapshot = None  # whatever went wrong with an edit, the whole text is there
             raise
