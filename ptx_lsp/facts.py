@@ -82,3 +82,8 @@ def instruction_fact(
         return (*value[:first], *changed, *value[old_end:])
 
     return of_all
+
+
+def is_known(known: Callable[[Function], object], function: Function) -> bool:
+    """Whether a fact of `function` has been computed already."""
+    return getattr(known, "__wrapped__", None) in function.facts
