@@ -35,7 +35,13 @@ class Options(argparse.Namespace):
     """What the command line says."""
 
     paths: list[str]
+    formats: list[str]
+    """As given: `X` or `X=FILE`."""
     format: str
+    """What is printed."""
+    written: list[tuple[str, str]]
+    """Formats and the files they go to."""
+    statistics: bool
     output: str | None
     color: str
     quiet: bool
@@ -73,6 +79,7 @@ def parse(argv: Sequence[str] | None) -> Options:
     before = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
     options = _parser().parse_intermixed_args(before, Options())
     options.paths.extend(words[end + 1 :])
+    options.format, options.written = (["full", *options.formats])[-1], []
     return options
 
 
@@ -160,9 +167,12 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is printed")
     group.add_argument(
-        "--format", choices=("full", "concise", "json", "dot", "svg"), default="full",
-        help="full with source lines (default), concise with one line a finding, or json; "
-        "dot or svg with --cfg",
+        "--format", "--output-format", action="append", default=[], dest="formats", metavar="X[=FILE]",
+        help="full (default), concise, json, json-lines, sarif, github, gitlab, junit, rdjson, markdown, "
+        "statistics; dot or svg with --cfg. With =FILE written there, beside what is printed",
+    )
+    group.add_argument(
+        "--statistics", action="store_true", help="how many findings each rule has: --format statistics"
     )
     group.add_argument("--kernels", action="store_true", help="print the table of kernels")
     group.add_argument(

@@ -15,6 +15,8 @@ from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.requirements import needed
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.fingerprint import with_fingerprints
+from ptx_lsp.lint.origin import Origins
 from ptx_lsp.lint.report import FileReport, Kernel, Reported, by_place, reported
 from ptx_lsp.lint.selection import Rules
 from ptx_lsp.lint.suppression import Suppressions, unused_rules
@@ -90,7 +92,7 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
         str(module.version) if module.version else None,
         settings.targets[0] if len(settings.targets) == 1 else own_target(module),
         settings.targets,
-        tuple(_with_unused(found, comments, settings.rules, source)),
+        tuple(with_fingerprints(_with_unused(found, comments, settings.rules, module))),
         tuple(kernel for one in judged for kernel in one.kernels),
         complaints=tuple(one.complaint for one in judged if one.complaint is not None),
         needed=needed(module) if settings.requires else None,
@@ -108,7 +110,8 @@ def _judge(
 ) -> Judged:
     module, source = linting.module, linting.module.document.source
     kept = settings.rules.judged(comments.kept(linting.diagnostics))
-    found = list(reported(kept, source))
+    origins = Origins(module)
+    found = list(reported(kept, source, origins.of))
     if settings.ptxas is None:
         return Judged(found, _kernels(module, settings))
     try:
@@ -116,18 +119,19 @@ def _judge(
     except assembler.PtxasError as error:
         return Judged(found, _kernels(module, settings), str(error))
     if settings.ptxas_messages:
-        found = assembler.with_messages(found, answer, source, comments)
+        found = assembler.with_messages(found, answer, source, comments, origins.of)
     return Judged(found, _kernels(module, settings, answer.kernels))
 
 
 def _with_unused(
-    found: Iterable[Reported], comments: Suppressions, rules: Rules, source: Source
+    found: Iterable[Reported], comments: Suppressions, rules: Rules, module: Module
 ) -> list[Reported]:
     """The findings, with those on comments that have silenced none of them."""
     diagnostics = (
         one for rule in unused_rules(rules.names) for one in comments.unused(rule, rules.names)
     )
-    unused = list(reported(rules.judged(diagnostics), source))
+    told = rules.judged(diagnostics)
+    unused = list(reported(told, module.document.source, Origins(module).of))
     return sorted([*found, *unused], key=by_place) if unused else list(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptx_lsp.cli.arguments import Options, UsageError, parse
@@ -45,13 +45,12 @@ def _run(options: Options) -> int:
         raise UsageError("no PATH given: name files or directories, or `-` for standard input")
     from ptx_lsp.cli.inputs import collect
     from ptx_lsp.cli.jobs import check_all
-    from ptx_lsp.cli.output import write, write_file
+    from ptx_lsp.cli.output import write_file
     from ptx_lsp.cli.plan import Plan
 
     if options.cfg is not None:
         return _graph(options)
-    if options.format in ("dot", "svg"):
-        raise UsageError(f"--format {options.format} is for --cfg")
+    _formats(options)
     if options.requires:
         if options.targets:
             raise UsageError("--requires tells of one target: give --target, not --targets")
@@ -71,10 +70,33 @@ def _run(options: Options) -> int:
         from ptx_lsp.cli.page import page
 
         write_file(page(files), options.report)
-    write(_lines(options, files), options)
+    _told(options, files, ())
     if any(file.error is not None or file.failures for file in files):
         return TROUBLE
     return FINDINGS if not options.exit_zero and _fails(files, options.fail_on or "error") else NOTHING
+
+
+def _formats(options: Options) -> None:
+    """Takes `--format X=FILE` apart, and checks every name. Raises UsageError."""
+    from ptx_lsp.lint.reporter import reporters
+    from ptx_lsp.lint.selection import did_you_mean
+
+    printed = "full" if not options.statistics else "statistics"
+    for text in options.formats:
+        name, equals, path = text.partition("=")
+        if name in ("dot", "svg"):
+            raise UsageError(f"--format {name} is for --cfg")
+        if name not in reporters():
+            choices = ", ".join(reporters())
+            near = did_you_mean(name, reporters())
+            raise UsageError(f"--format: invalid choice: {name!r} (choose from {choices}){near}")
+        if equals and not path:
+            raise UsageError(f"--format {name}=FILE: a file is missing")
+        if path:
+            options.written.append((name, path))
+        else:
+            printed = name
+    options.format = printed
 
 
 def _tell_troubles(files: Sequence[FileReport]) -> None:
@@ -88,34 +110,22 @@ def _tell_troubles(files: Sequence[FileReport]) -> None:
         _complain(f"warning: {path}: {complaint}")
 
 
-def _lines(options: Options, files: Sequence[FileReport]) -> Iterator[str]:
-    """The report in the format asked for, line by line."""
-    from ptx_lsp.cli.output import columns, style
+def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
+    """Writes every report asked for: files first, as printing may end the run."""
+    from ptx_lsp.cli.output import columns, style, write, write_file
+    from ptx_lsp.lint.reporter import Run, reporters
 
-    if options.format == "json":
-        from ptx_lsp.lint.reporters.json_report import json_report
-
-        yield json_report(files)
-        return
+    plain = Run(files, remarks, quiet=options.quiet, kernels=options.kernels)
+    for name, path in options.written:
+        write_file(reporters()[name].write(plain), path)
     painted = style(options)
-    if options.requires:
+    if options.requires and options.format in ("full", "concise"):
         from ptx_lsp.cli.requirements import told
 
-        yield from told(files, painted, options.quiet or options.format == "concise")
+        write(told(files, painted, options.quiet or options.format == "concise"), options)
         return
-    if options.format == "full":
-        from ptx_lsp.lint.reporters.full import full
-
-        yield from full(files, painted, columns(options), options.quiet)
-    else:
-        from ptx_lsp.lint.reporters.concise import concise
-
-        yield from concise(files, painted)
-    if options.kernels:
-        from ptx_lsp.lint.reporters.kernel_table import kernel_table
-
-        yield ""
-        yield from kernel_table(files, painted)
+    run = plain._replace(style=painted, columns=columns(options))
+    write(reporters()[options.format].write(run), options)
 
 
 def _graph(options: Options) -> int:

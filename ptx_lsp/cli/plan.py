@@ -12,6 +12,7 @@ from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.lint import config
 from ptx_lsp.lint.config import DEFAULT, Config, ConfigError
+from ptx_lsp.lint.reporter import reporters
 from ptx_lsp.lint.selection import Choice, Rules, UnknownRuleError, chosen
 
 
@@ -36,6 +37,8 @@ class Plan:
         self._targets = checked_targets(
             [options.target] if options.target is not None else options.targets
         )
+        names = {options.format, *(name for name, _ in options.written)}
+        self._reports_have_kernels = any(reporters()[name].has_kernels for name in names)
         self._chosen(())  # a rule that does not exist is told of even where there is no file
 
     @property
@@ -61,7 +64,7 @@ class Plan:
             self._targets or own.targets,
             program,
             RULE in rules.names,
-            kernels=options.kernels or options.format == "json" or options.report is not None,
+            kernels=options.kernels or options.report is not None or self._reports_have_kernels,
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
         )
