@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import traceback
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,8 @@ from ptx_lsp.cli import assembler
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.requirements import needed
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
+from ptx_lsp.lint import budget
+from ptx_lsp.lint.budget import Budgets
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.fingerprint import with_fingerprints
 from ptx_lsp.lint.origin import Origins
@@ -40,6 +42,7 @@ class Settings(NamedTuple):
     """Whether the figures of kernels are wanted."""
     details: bool = False
     """Whether a page is to show them."""
+    budgets: Budgets = ()
     threads: int | None = None
     """The size of a block where the kernel leaves it open."""
 
@@ -49,8 +52,8 @@ class Judged(NamedTuple):
 
     found: list[Reported]
     kernels: list[Kernel]
-    complaint: str | None = None
-    """Why ptxas could not be asked."""
+    complaints: tuple[str, ...] = ()
+    """Why ptxas could not be asked, or a budget not be held against a kernel."""
 
 
 def check(one: Input, settings: Settings) -> FileReport:
@@ -94,7 +97,7 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
         settings.targets,
         tuple(with_fingerprints(_with_unused(found, comments, settings.rules, module))),
         tuple(kernel for one in judged for kernel in one.kernels),
-        complaints=tuple(one.complaint for one in judged if one.complaint is not None),
+        complaints=tuple(dict.fromkeys(text for one in judged for text in one.complaints)),
         needed=needed(module) if settings.requires else None,
     )
 
@@ -112,15 +115,34 @@ def _judge(
     kept = settings.rules.judged(comments.kept(linting.diagnostics))
     origins = Origins(module)
     found = list(reported(kept, source, origins.of))
-    if settings.ptxas is None:
-        return Judged(found, _kernels(module, settings))
-    try:
-        answer = assembler.ask(source, settings.ptxas, target)
-    except assembler.PtxasError as error:
-        return Judged(found, _kernels(module, settings), str(error))
-    if settings.ptxas_messages:
-        found = assembler.with_messages(found, answer, source, comments, origins.of)
-    return Judged(found, _kernels(module, settings, answer.kernels))
+    measured, complaints = None, list[str]()
+    if settings.ptxas is not None:
+        try:
+            answer = assembler.ask(source, settings.ptxas, target)
+        except assembler.PtxasError as error:
+            complaints.append(str(error))
+        else:
+            measured = answer.kernels
+            if settings.ptxas_messages:
+                found = assembler.with_messages(found, answer, source, comments, origins.of)
+    rows = _kernels(module, settings, measured)
+    if settings.budgets and budget.OVER_BUDGET in settings.rules.names:
+        over = list(budget.broken(rows, settings.budgets))
+        complaints += budget.unchecked(over)
+        found += _unsilenced(budget.reported(over, module), comments, settings.rules)
+        found.sort(key=by_place)
+    return Judged(found, rows, tuple(complaints))
+
+
+def _unsilenced(
+    found: Iterable[Reported], comments: Suppressions, rules: Rules
+) -> Iterator[Reported]:
+    """Those that no comment silences, as severe as the configuration has it."""
+    own = dict(rules.severities)
+    for one in found:
+        line = one.mark.start.line - 1
+        if not comments.silence_lines(one.rule, one.code, line, line):
+            yield one._replace(severity=own.get(one.rule, one.severity))
 
 
 def _with_unused(
@@ -139,7 +161,7 @@ def _kernels(
     module: Module, settings: Settings, measured: Mapping[str, Resources] | None = None
 ) -> list[Kernel]:
     """The analyses take long to import, and longer to run: only where someone wants to know."""
-    if not settings.kernels:
+    if not (settings.kernels or settings.budgets):
         return []
     from ptx_lsp.cli.kernels import kernels
 

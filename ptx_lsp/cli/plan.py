@@ -65,6 +65,7 @@ class Plan:
             program,
             RULE in rules.names,
             kernels=options.kernels or options.report is not None or self._reports_have_kernels,
+            budgets=own.budgets,
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
         )
