@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ptx_lsp.cli import assembler
 from ptx_lsp.cli.inputs import Input, InputError, read
@@ -16,12 +16,14 @@ from ptx_lsp.cli.requirements import needed
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint import budget
 from ptx_lsp.lint.budget import Budgets
+from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.fingerprint import with_fingerprints
+from ptx_lsp.lint.mending import Mended, mended
 from ptx_lsp.lint.origin import Origins
 from ptx_lsp.lint.report import FileReport, Kernel, Reported, by_place, reported
 from ptx_lsp.lint.selection import Rules
-from ptx_lsp.lint.suppression import Suppressions, unused_rules
+from ptx_lsp.lint.suppression import Suppressions, suppressed, unused_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.ptxas import Resources
 from ptx_lsp.syntax.document import Document
@@ -43,6 +45,8 @@ class Settings(NamedTuple):
     details: bool = False
     """Whether a page is to show them."""
     budgets: Budgets = ()
+    fix: Literal["", "safe", "unsafe"] = ""
+    """Which fixes are applied before anything is reported."""
     threads: int | None = None
     """The size of a block where the kernel leaves it open."""
 
@@ -78,6 +82,10 @@ def located(error: BaseException) -> str:
 
 def _check(path: str, source: Source, settings: Settings) -> FileReport:
     document = Document.parse(source)
+    fixed: tuple[str, ...] = ()
+    if settings.fix:
+        document, fixed = _mended(document, settings)
+        source = document.source
     rules = settings.rules.chosen()
     comments = Suppressions(source)
     wanted = tuple(parse_target(name) for name in settings.targets) or (None,)
@@ -99,7 +107,25 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
         tuple(kernel for one in judged for kernel in one.kernels),
         complaints=tuple(dict.fromkeys(text for one in judged for text in one.complaints)),
         needed=needed(module) if settings.requires else None,
+        fixed=fixed,
+        text=source.data if fixed else None,
     )
+
+
+def _mended(document: Document, settings: Settings) -> Mended:
+    """The document after the fixes of what is found and not silenced."""
+    target = parse_target(settings.targets[0]) if settings.targets else None
+    rules = settings.rules.chosen()
+    module, linting = None, None
+
+    def judge(document: Document) -> list[Diagnostic]:
+        nonlocal module, linting
+        module = Module(document, module, target)
+        linting = Linting(module, rules, linting)
+        names = settings.rules.names
+        return settings.rules.judged(suppressed(linting.diagnostics, document.source, names))
+
+    return mended(document, judge, settings.fix == "unsafe")
 
 
 def own_target(module: Module) -> str | None:

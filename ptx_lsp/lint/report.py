@@ -203,6 +203,10 @@ class FileReport(NamedTuple):
     complaints: tuple[str, ...] = ()
     needed: Needed | None = None
     """With `--requires` only."""
+    fixed: tuple[str, ...] = ()
+    """The rules of the fixes applied; the findings are those that are left."""
+    text: bytes | None = None
+    """The text with the fixes, where there were any."""
 
 
 def count(files: Iterable[FileReport]) -> dict[Severity, int]:

@@ -8,7 +8,10 @@ import pytest
 
 from tests.cli.conftest import HEADER, Lint
 
-KERNELS = f"{HEADER}.visible .entry big() {{\n.shared .b8 s[65536];\nret;\n}}\n.visible .entry small() {{ ret; }}\n"
+KERNELS = (
+    f"{HEADER}.visible .entry big() {{\n.shared .b8 s[65536];\nret;\n}}\n"
+    ".visible .entry small() { ret; }\n"
+)
 
 
 @pytest.fixture
