@@ -120,7 +120,7 @@ class _Decoder:
             targets = _targets(listed, context)
             index = sources([(where, TYPES[".u32"])], context.operands)
             return TableJump(index, tuple(number_of[target] for target in targets))
-        if opcode in _NOTHING:
+        if opcode in _NOTHING or spelling.startswith("cp.async.bulk.prefetch"):
             return Nothing()
         action = self._matched(node, context)
         clocks = {
@@ -135,6 +135,9 @@ class _Decoder:
         if match is None or match.problems:
             why = match.problems[0].message if match else "it is not in the instruction table"
             raise ExecutionError(f"`{spelling}` cannot be executed: {why}", "unsupported")
+        build = builder(match)
+        if build is not None:
+            return build(node, match, operands, self.spaces)
         opcode = match.entry.opcode
         if opcode in ("bar", "barrier") and match.entry.name != "bar.warp.sync":
             return _barrier(node, match, operands)
@@ -148,9 +151,6 @@ class _Decoder:
             return atomic(node, match, operands, self.spaces)
         if opcode in OPCODES or opcode == "bar":
             return warp(node, match, operands)
-        build = builder(match)
-        if build is not None:
-            return build(node, match, operands, self.spaces)
         return compute(node, match, operands)
 
 

@@ -20,11 +20,12 @@ from ptx_lsp.executor.memory import Memory, bytes_of
 from ptx_lsp.executor.observer import Observer, combined
 from ptx_lsp.executor.shape import shape_of
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.tensor_map import TensorMap
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.module import Module
 
-Value: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float
+Value: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap
 LIMIT = 1 << 40
 
 
@@ -105,6 +106,8 @@ def _raw(value: Value, type: str, size: int, memory: Memory, name: str) -> bytes
             if not value.flags.c_contiguous:
                 raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
             return memory.add(name, bytes_of(value)).to_bytes(8, "little")
+        case TensorMap():
+            return value.passed(memory, name, size)
         case np.generic():
             return value.tobytes()
         case bytes():

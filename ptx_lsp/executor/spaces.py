@@ -52,18 +52,23 @@ class Spaces:
 
     def reach(
         self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None,
-        use: Use = "read",
+        use: Use | None = "read",
     ) -> list[tuple[Reach, Bools | None]]:
         """The memory that lanes reach for an access of `size` bytes at `addresses`, with which of them (None:
         all) reach there. Where `mask` is not None, `addresses` are those of its lanes alone, in order.
-        `use` is for observers.
+        `use` is for observers; with None they are not told.
         """
         if addresses.size == 0:
             return []
         found = self._reach(wave, addresses, space, size, mask)
-        if self._observer is not None:
+        if self._observer is not None and use is not None:
             self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
         return found
+
+    def tell(self, wave: Wave, access: Access) -> None:
+        """Tells observers of what `reach` was asked for without a use."""
+        if self._observer is not None and wave.step is not None:
+            self._observer.accessed(wave, wave.step, access)
 
     def _tell(
         self, observer: Observer, wave: Wave, found: list[tuple[Reach, Bools | None]],
