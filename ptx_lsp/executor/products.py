@@ -1,6 +1,6 @@
 """Products of matrices, every sum exact and rounded once.
 
-PTX leaves the order and the rounding of sums of floats open; a GPU comes near to what stands here. The sums are
+PTX leaves the order and the rounding of sums of floats open; a GPU comes near to what stands here. Sums are
 formed in doubles with a bound of their error; only where the bound leaves the result open they are formed
 again exactly, from slices of all terms that add up without error (Rump, Ogita and Oishi, "Accurate
 floating-point summation", 2008).
