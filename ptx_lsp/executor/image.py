@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,11 +21,22 @@ from ptx_lsp.syntax import nodes
 _DYNAMIC_ALIGNMENT = 16
 
 
+class Placed(NamedTuple):
+    """A variable in memory, from address `start` of its state space on. Sizes in bytes."""
+
+    space: str
+    name: str
+    start: int
+    size: int
+
+
 class Image:
     """Addresses of the variables that a kernel may use, by `id(declarator)`; sizes in bytes."""
 
     def __init__(self, module: Module, kernel: Function, memory: Memory, dynamic_bytes: int) -> None:
         self.addresses: dict[int, int] = {}
+        self.placed: list[Placed] = []
+        """The variables of shared and local memory, and the parameters."""
         self._place_global(module, kernel, memory)
         shared = [v for v in _variables(module, kernel) if v.space == ".shared"]
         self.shared_bytes = self._place([v for v in shared if not _is_dynamic(v)])
@@ -35,6 +47,7 @@ class Image:
         for variable in shared:
             if _is_dynamic(variable):
                 self.addresses[id(variable.declarator)] = self.shared_bytes
+                self.placed.append(Placed(".shared", variable.name, self.shared_bytes, dynamic_bytes))
         self.shared_bytes += dynamic_bytes
         self.local_bytes = 0
         self.addresses.update(self.local(kernel))
@@ -50,6 +63,7 @@ class Image:
                 size *= range_count(variable.declarator) if variable.declarator.range else 1
                 self.local_bytes = _aligned(self.local_bytes, alignment)
                 found[id(variable.declarator)] = self.local_bytes
+                self.placed.append(Placed(".local", variable.name, self.local_bytes, size))
                 self.local_bytes += size
         return found
 
@@ -62,6 +76,7 @@ class Image:
                 continue
             end = _aligned(end, alignment)
             self.addresses[id(variable.declarator)] = end
+            self.placed.append(Placed(variable.space, variable.name, end, size))
             end += size
         return end
 

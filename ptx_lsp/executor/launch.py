@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.check import Checker, Finding
 from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
@@ -36,15 +37,31 @@ def launch(
     args: Sequence[Value] = (),
     shared_bytes: int = 0,
     limit: int = LIMIT,
+    check: bool = False,
     observers: Sequence[Observer] = (),
-) -> None:
+) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path.
 
     Arrays are device buffers, passed as 64-bit addresses; they hold the results afterwards. NumPy scalars and
     Python numbers are passed by value, `bytes` as a structure. `shared_bytes` is the dynamic shared memory of
     a block. Raises ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also
     when some wave has executed more than `limit` instructions. `observers` are told what happens.
+
+    With `check` the findings are returned, without duplicates in the order in which they occurred; where the
+    kernel stops, the ExecutionError has them, what stopped it last.
     """
+    if check:
+        checker = Checker()
+        try:
+            launch(
+                source, entry=entry, grid=grid, block=block, args=args,
+                shared_bytes=shared_bytes, limit=limit, observers=(checker, *observers),
+            )
+        except ExecutionError as error:
+            checker.stopped(error)
+            error.findings = checker.findings
+            raise
+        return checker.findings
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
     if kernel is None or not kernel.is_kernel:
@@ -65,6 +82,7 @@ def launch(
     if observer is not None:
         observer.launched(shape, image, spaces)
     Machine(blocks, frame, shape, limit, observer).run()
+    return ()
 
 
 def _text(source: str | Path) -> str:
