@@ -47,8 +47,12 @@ class Options(argparse.Namespace):
     target: str | None
     targets: list[str]
     select: list[str]
+    extend_select: list[str]
     ignore: list[str]
-    fail_on: Literal["error", "warning", "info"]
+    config: str | None
+    no_config: bool
+    force_exclude: bool
+    fail_on: Literal["error", "warning", "info"] | None
     exit_zero: bool
     ptxas: str | None
     jobs: int | None
@@ -109,6 +113,10 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
         help="run these rules only: names, codes or first letters of codes (E1), with commas",
     )
     group.add_argument(
+        "--extend-select", action="extend", type=_names, default=[], metavar="RULES",
+        help="run these as well, such as hints",
+    )
+    group.add_argument(
         "--ignore", action="extend", type=_names, default=[], metavar="RULES",
         help="leave these out, also of what is selected",
     )
@@ -125,10 +133,20 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
         help="also ask ptxas (--ptxas=PATH: that one), and take over what it measures",
     )
     group.add_argument(
-        "--fail-on", choices=("error", "warning", "info"), default="error",
+        "--fail-on", choices=("error", "warning", "info"),
         help="the least severe finding that makes the exit status 1 (default: error)",
     )
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--config", metavar="FILE",
+        help="the configuration, in place of the nearest ptx-lint.toml or pyproject.toml",
+    )
+    either.add_argument("--no-config", action="store_true", help="look for no configuration")
+    group.add_argument(
+        "--force-exclude", action="store_true",
+        help="leave out what the configuration excludes even where it is named",
+    )
     group.add_argument(
         "--stdin-filename", default=STANDARD_INPUT_NAME, metavar="NAME",
         help="what standard input is called in the report",

@@ -15,8 +15,9 @@ from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.requirements import needed
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.report import FileReport, Kernel, Reported, reported
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.report import FileReport, Kernel, Reported, by_place, reported
+from ptx_lsp.lint.selection import Rules
+from ptx_lsp.lint.suppression import Suppressions, unused_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.ptxas import Resources
 from ptx_lsp.syntax.document import Document
@@ -26,8 +27,7 @@ from ptx_lsp.text import Source
 class Settings(NamedTuple):
     """What is wanted of each file; small, as it is sent to other processes."""
 
-    rules: frozenset[str]
-    """The names of those that run."""
+    rules: Rules
     targets: tuple[str, ...] = ()
     """Judged for in place of the file's own."""
     ptxas: Path | None = None
@@ -73,22 +73,24 @@ def located(error: BaseException) -> str:
 
 def _check(path: str, source: Source, settings: Settings) -> FileReport:
     document = Document.parse(source)
-    rules = [rule for rule in all_rules() if rule.name in settings.rules]
+    rules = settings.rules.chosen()
+    comments = Suppressions(source)
     wanted = tuple(parse_target(name) for name in settings.targets) or (None,)
     judged: list[Judged] = []
     module, linting = None, None
     for target in wanted:
         module = Module(document, module, target)
         linting = Linting(module, rules, linting)
-        judged.append(_judge(linting, target, settings))
+        judged.append(_judge(linting, target, settings, comments))
         settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None
+    found = merged([one.found for one in judged], settings.targets)
     return FileReport(
         path,
         str(module.version) if module.version else None,
         settings.targets[0] if len(settings.targets) == 1 else own_target(module),
         settings.targets,
-        tuple(merged([one.found for one in judged], settings.targets)),
+        tuple(_with_unused(found, comments, settings.rules, source)),
         tuple(kernel for one in judged for kernel in one.kernels),
         complaints=tuple(one.complaint for one in judged if one.complaint is not None),
         needed=needed(module) if settings.requires else None,
@@ -101,18 +103,32 @@ def own_target(module: Module) -> str | None:
     return names[-1] if names else None
 
 
-def _judge(linting: Linting, target: Target | None, settings: Settings) -> Judged:
-    module = linting.module
-    found = list(reported(linting.diagnostics, module.document.source))
+def _judge(
+    linting: Linting, target: Target | None, settings: Settings, comments: Suppressions
+) -> Judged:
+    module, source = linting.module, linting.module.document.source
+    kept = settings.rules.judged(comments.kept(linting.diagnostics))
+    found = list(reported(kept, source))
     if settings.ptxas is None:
         return Judged(found, _kernels(module, settings))
     try:
-        answer = assembler.ask(module.document.source, settings.ptxas, target)
+        answer = assembler.ask(source, settings.ptxas, target)
     except assembler.PtxasError as error:
         return Judged(found, _kernels(module, settings), str(error))
     if settings.ptxas_messages:
-        found = assembler.with_messages(found, answer, module.document.source)
+        found = assembler.with_messages(found, answer, source, comments)
     return Judged(found, _kernels(module, settings, answer.kernels))
+
+
+def _with_unused(
+    found: Iterable[Reported], comments: Suppressions, rules: Rules, source: Source
+) -> list[Reported]:
+    """The findings, with those on comments that have silenced none of them."""
+    diagnostics = (
+        one for rule in unused_rules(rules.names) for one in comments.unused(rule, rules.names)
+    )
+    unused = list(reported(rules.judged(diagnostics), source))
+    return sorted([*found, *unused], key=by_place) if unused else list(found)
 
 
 def _kernels(
@@ -121,7 +137,7 @@ def _kernels(
     """The analyses take long to import, and longer to run: only where someone wants to know."""
     if not settings.kernels:
         return []
-    from ptx_lsp.cli.kernels import kernels
+    from ptx_lsp.lint.kernels import kernels
 
     return kernels(module, measured, settings.threads, settings.details)
 
@@ -142,7 +158,7 @@ def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> Iterabl
         )
         for one, (names, notes) in having.items()
     ]
-    return sorted(found, key=lambda one: (one.mark.start, one.mark.end, one.code, one.message))
+    return sorted(found, key=by_place)
 
 
 @contextmanager

@@ -10,10 +10,13 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from ptx_lsp.cli.check import Settings, check
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.lint.report import FileReport
+
+Work: TypeAlias = tuple[Input, Settings]
 
 _WORTH_A_PROCESS = 1 << 20
 """Bytes: below this much work for each, starting processes costs more than it gains."""
@@ -24,11 +27,12 @@ _BYTES_BESIDES = 4 << 10
 
 
 def check_all(
-    inputs: Sequence[Input], settings: Settings, jobs: int | None, show_progress: bool
+    works: Sequence[Work], jobs: int | None, show_progress: bool
 ) -> list[FileReport]:
-    """The reports in the order of `inputs`, whatever the number of processes."""
+    """The reports in the order of `works`, whatever the number of processes."""
+    inputs = [one for one, _ in works]
     count = process_count(inputs, jobs, _cores())
-    reports = _in_processes(inputs, settings, count) if count > 1 else _here(inputs, settings)
+    reports = _in_processes(works, count) if count > 1 else _here(works)
     found: list[FileReport] = []
     with _progress(inputs, show_progress) as advance:
         for one, report in zip(inputs, reports, strict=True):
@@ -54,17 +58,15 @@ def _cost(one: Input) -> int:
     return one.size + _BYTES_BESIDES
 
 
-def _here(inputs: Iterable[Input], settings: Settings) -> Iterator[FileReport]:
-    return (check(one, settings) for one in inputs)
+def _here(works: Iterable[Work]) -> Iterator[FileReport]:
+    return (check(one, settings) for one, settings in works)
 
 
-def _in_processes(
-    inputs: Sequence[Input], settings: Settings, count: int
-) -> Iterator[FileReport]:
+def _in_processes(works: Sequence[Work], count: int) -> Iterator[FileReport]:
     with ProcessPoolExecutor(count, initializer=_begin) as pool:
-        waiting = [_submitted(pool, one, settings) for one in inputs]
+        waiting = [_submitted(pool, one, settings) for one, settings in works]
         try:
-            for one, future in zip(inputs, waiting, strict=True):
+            for (one, _), future in zip(works, waiting, strict=True):
                 yield _answer(one, future)
         except BaseException:  # Ctrl-C: what is under way is of no use any more
             pool.shutdown(wait=False, cancel_futures=True)

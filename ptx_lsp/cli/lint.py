@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 from ptx_lsp.cli.arguments import Options, UsageError, parse
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ptx_lsp.cli.check import Settings
     from ptx_lsp.lint.report import FileReport
 
 # What takes long to import is imported where it is needed: `--version` needs none of it.
@@ -49,22 +46,26 @@ def _run(options: Options) -> int:
     from ptx_lsp.cli.inputs import collect
     from ptx_lsp.cli.jobs import check_all
     from ptx_lsp.cli.output import write, write_file
+    from ptx_lsp.cli.plan import Plan
 
     if options.cfg is not None:
         return _graph(options)
     if options.format in ("dot", "svg"):
         raise UsageError(f"--format {options.format} is for --cfg")
-    settings = _settings(options)
     if options.requires:
         if options.targets:
             raise UsageError("--requires tells of one target: give --target, not --targets")
         if options.report is not None:
             raise UsageError("--report is of findings and kernels: not with --requires")
-        settings = settings._replace(rules=frozenset(), ptxas=None, requires=True, kernels=False)
-    inputs = list(collect(options.paths, options.stdin_filename))
+    plan = Plan(options)
+    options.fail_on = options.fail_on or plan.here.fail_on or "error"
+    inputs = [one for one in collect(options.paths, options.stdin_filename) if plan.wanted(one)]
+    works = [(one, plan.settings(one)) for one in inputs]
+    for note in plan.notes:
+        _complain(note)
     if not inputs:
         _complain("warning: there is no *.ptx file below what was given")
-    files = check_all(inputs, settings, options.jobs, show_progress=not options.quiet)
+    files = check_all(works, options.jobs, show_progress=not options.quiet)
     _tell_troubles(files)
     if options.report is not None:
         from ptx_lsp.cli.page import page
@@ -73,45 +74,7 @@ def _run(options: Options) -> int:
     write(_lines(options, files), options)
     if any(file.error is not None or file.failures for file in files):
         return TROUBLE
-    return FINDINGS if not options.exit_zero and _fails(files, options.fail_on) else NOTHING
-
-
-def _settings(options: Options) -> Settings:
-    from ptx_lsp.cli.assembler import RULE
-    from ptx_lsp.cli.check import Settings
-    from ptx_lsp.cli.selection import checked_targets, selected
-    from ptx_lsp.lint.rule import all_rules
-
-    names = selected(all_rules(), options.select, options.ignore)
-    targets = checked_targets([options.target] if options.target is not None else options.targets)
-    return Settings(
-        names, targets, _ptxas(options), RULE in names,
-        kernels=options.kernels or options.format == "json" or options.report is not None,
-        details=options.report is not None,
-        threads=options.threads,
-    )
-
-
-def _ptxas(options: Options) -> Path | None:
-    """The program that --ptxas asks for; where there is none at all, one line says so."""
-    if options.ptxas is None:
-        return None
-    from pathlib import Path
-
-    from ptx_lsp import ptxas
-
-    try:
-        program = ptxas.find(Path(options.ptxas) if options.ptxas else None)
-        if program is not None:
-            ptxas.version(program)
-            return program
-    except ptxas.PtxasError as error:
-        raise UsageError(f"--ptxas: {error}") from error
-    _complain(
-        "warning: no ptxas was found on PATH, in CUDA_HOME or CUDA_PATH, or from the package "
-        "nvidia-cuda-nvcc: going on without it"
-    )
-    return None
+    return FINDINGS if not options.exit_zero and _fails(files, options.fail_on or "error") else NOTHING
 
 
 def _tell_troubles(files: Sequence[FileReport]) -> None:

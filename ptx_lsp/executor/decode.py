@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ptx_lsp.executor.access import load, store
 from ptx_lsp.executor.atomic import atomic
+from ptx_lsp.executor.builders import builder
 from ptx_lsp.executor.compute import compute
 from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step
 from ptx_lsp.executor.errors import ExecutionError
@@ -132,6 +133,9 @@ class _Decoder:
             return atomic(node, match, operands, self.spaces)
         if opcode in OPCODES:
             return warp(node, match, operands)
+        build = builder(match)
+        if build is not None:
+            return build(node, match, operands, self.spaces)
         return compute(node, match, operands)
 
 
@@ -156,9 +160,9 @@ def _ends_block(line: Line) -> bool:
 
 
 def _waits(line: Line) -> bool:
-    """Whether it may wait for other lanes of the warp, which then come to its block."""
+    """Whether it may wait for other threads: of the warp, which come to its block, or at an mbarrier."""
     opcode, *modifiers = line.node.opcode.text.split(".")
-    return opcode in OPCODES and "sync" in modifiers
+    return (opcode in OPCODES and "sync" in modifiers) or "try_wait" in modifiers
 
 
 def _successors(steps: tuple[Step, ...], following: int) -> list[int]:

@@ -23,8 +23,8 @@ class Frame:
         return len(self.dtypes)
 
     def register(self, symbol: Register, component: int = 0, instance: int = 0) -> int:
-        """The number of a register, or of one component of a vector. Each call of a function is an instance
-        with registers of its own.
+        """The number of a register, or of one component of a vector; a `.b128` has two, its halves, the lower
+        first. Each call of a function is an instance with registers of its own.
         """
         key = (instance, id(symbol), component)
         if key not in self._numbers:
@@ -49,8 +49,8 @@ class Frame:
 
 
 def array_type(name: str) -> DType:
-    """How a register of a type is kept: its bits, or for a predicate its truth."""
-    type = TYPES.get(name)
+    """How a register of a type is kept: its bits (half of them for `.b128`), or for a predicate its truth."""
+    type = TYPES.get(".b64" if name == ".b128" else name)
     if type is not None and type.kind is Kind.PREDICATE:
         return BOOL
     if type is None or type.width not in UNSIGNED:

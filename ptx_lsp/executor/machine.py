@@ -15,15 +15,17 @@ import numpy as np
 from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step, Waiting
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.mbarrier_steps import TryWait
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.warp import Warp
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Numbers, Shape, Wave
 
 _WAVE_LANES = 1 << 15
 _CYCLE = 512
 _BY_RANK = 384
 _SLICE = 1 << 13
+_TRIES = 1 << 12  # so often threads look at an mbarrier in vain before that is a deadlock
 
 
 class Machine:
@@ -51,19 +53,23 @@ class Machine:
             while True:
                 following = next(waves, None)
                 if following is not None:
-                    wave = Wave(self._shape, self._frame, *following)
+                    wave = Wave(self._shape, self._frame, following)
                     runs.appendleft(Run(self._blocks, wave, self._limit, self._observer))
                 if not runs:
                     return
                 run = runs.popleft()
                 if not run.slice(_SLICE):
                     runs.append(run)
+                elif run.wave.pending is not None:
+                    run.wave.pending.bulk.wait_all()
 
-    def _waves(self) -> Iterator[tuple[int, int]]:
-        """The first block of each wave and how many there are in it."""
-        each = max(1, _WAVE_LANES // self._shape.lanes)
-        for first in range(0, self._shape.blocks, each):
-            yield first, min(each, self._shape.blocks - first)
+    def _waves(self) -> Iterator[Numbers]:
+        """The blocks of each wave."""
+        cluster = self._shape.cluster_blocks
+        each = max(1, _WAVE_LANES // self._shape.lanes // cluster) * cluster
+        order = self._shape.order
+        for first in range(0, order.size, each):
+            yield order[first : first + each]
 
 
 class Run:
@@ -79,7 +85,9 @@ class Run:
         self._groups: dict[int, Bools | None] = {0: None}
         self._waiting: dict[int, Waiting] = {}
         self._held: set[int] = set()
-        """Blocks at which groups wait for other lanes of their warps."""
+        """Blocks at which groups wait for other lanes of their warps, or at an mbarrier."""
+        self._completed = 0
+        self._in_vain = 0
 
     def slice(self, count: int) -> bool:
         """Executes about `count` blocks of instructions; whether the wave is done then."""
@@ -90,36 +98,73 @@ class Run:
                 return True
             block = self._next(turn)
             mask = self._groups.pop(block)
-            if block in self._held:  # nobody else is left that could come
-                self._held.discard(block)
-            else:
-                mask, some = self._hold(block, mask)
-                if not some:
-                    continue
-            self._execute(block, mask)
+            alone = block in self._held or not self._groups  # nobody else is left that could come
+            self._held.discard(block)
+            mask, some = self._hold(block, mask, alone=alone)
+            if some:
+                self._execute(block, mask)
         return not self._groups and not self._waiting
 
     def _next(self, turn: int) -> int:
         """The block whose group goes on."""
+        self._wake(turn)
         free = [block for block in self._groups if block not in self._held] or list(self._groups)
         if turn % _CYCLE < _BY_RANK:
             return min(free, key=self._rank)
         return free[0]  # the one that has waited longest
 
-    def _hold(self, block: int, mask: Bools | None) -> tuple[Bools | None, bool]:
-        """Keeps back the lanes that must wait for others of their warps, while others are on their way; the
-        lanes that need not, and whether there are any.
+    def _wake(self, turn: int) -> None:
+        """Lets groups at mbarriers look again after a phase is complete, and now and then in any case."""
+        pending = self.wave.pending
+        if pending is not None and (
+            pending.barriers.completed != self._completed or turn % _CYCLE == _CYCLE - 1
+        ):
+            self._completed = pending.barriers.completed
+            self._held.clear()
+
+    def _hold(
+        self, block: int, mask: Bools | None, *, alone: bool
+    ) -> tuple[Bools | None, bool]:
+        """Keeps back the lanes that must wait for others of their warps, or at an mbarrier, while others are
+        on their way; the lanes that need not, and whether there are any.
         """
-        action = self._blocks[block].steps[0].action
-        if not isinstance(action, Warp) or not self._groups:
+        steps = self._blocks[block].steps
+        action = steps[0].action if steps else None
+        if isinstance(action, TryWait):
+            waiting = self._tried(steps[0], action, mask, alone=alone)
+        elif isinstance(action, Warp) and not alone:
+            waiting = action.incomplete(self.wave, mask)
+        else:
             return mask, True
-        waiting = action.incomplete(self.wave, mask)
-        if waiting is None:
+        if waiting is None or alone:
             return mask, True
         self._groups[block] = waiting
         self._held.add(block)
         left = self._full(mask) & ~waiting
         return left, bool(left.any())
+
+    def _tried(
+        self, step: Step, action: TryWait, mask: Bools | None, *, alone: bool
+    ) -> Bools | None:
+        """The lanes whose phase is not complete; ExecutionError where nobody is left to complete it."""
+        here, some = step.taken(self.wave, mask)
+        try:
+            waiting = action.incomplete(self.wave, here) if some else None
+        except ExecutionError as error:
+            raise ExecutionError(
+                f"{error.args[0]} in `{step.text}`", error.kind, step.line, error.lanes
+            ) from None
+        if waiting is None or np.count_nonzero(waiting) < np.count_nonzero(self._full(mask)):
+            self._in_vain = 0
+        elif alone:
+            self._in_vain += 1
+            if self._in_vain > _TRIES:
+                message = (
+                    "threads wait for a phase of an mbarrier that never becomes complete:"
+                    f" {action.missing(self.wave, waiting)}"
+                )
+                raise ExecutionError(message, "deadlock", step.line, self.wave.who(waiting))
+        return waiting
 
     def _rank(self, block: int) -> int:
         return self._blocks[block].rank

@@ -98,9 +98,9 @@ class Spaces:
                 addresses, low, high = addresses - base, low - int(base), high - int(base)
         match space:
             case ".shared":
-                limit, data, rows = wave.launch.shared_bytes, wave.shared, _block_of(wave)
+                limit, data, rows = wave.launch.shared_bytes, wave.shared, wave.block_rows
             case ".local":
-                limit, data, rows = wave.launch.local_bytes, wave.local, _lane_of(wave)
+                limit, data, rows = wave.local.shape[1], wave.local, wave.local_rows
             case ".param":
                 limit, data, rows = self.parameters.size, self.parameters, None
             case _:
@@ -111,7 +111,7 @@ class Spaces:
         self._check_alignment(wave, addresses, size, mask)
         if rows is None:
             return [(Reach(data, addresses, space), None)]
-        start = rows * np.uint64(limit)
+        start = rows * np.uint64(data.shape[1])
         if mask is not None:
             start = np.broadcast_to(start, wave.shape)[mask]
         return [(Reach(data.reshape(-1), addresses + start, space), None)]
@@ -197,11 +197,3 @@ def _of_window(address: int) -> Space:
         if address // WINDOW == base // WINDOW:
             return space
     return ".global"
-
-
-def _block_of(wave: Wave) -> Addresses:
-    return np.arange(wave.shape[0], dtype=np.uint64).reshape(-1, 1)
-
-
-def _lane_of(wave: Wave) -> Addresses:
-    return np.arange(wave.shape[0] * wave.shape[1], dtype=np.uint64).reshape(wave.shape)

@@ -270,6 +270,11 @@ def reported(diagnostics: Iterable[Diagnostic], source: Source) -> Iterator[Repo
         )
 
 
+def by_place(one: Reported) -> tuple[Point, Point, str, str]:
+    """The order of findings."""
+    return one.mark.start, one.mark.end, one.code, one.message
+
+
 def _short(message: str) -> str:
     """A name in a message may be as long as the file."""
     if len(message) <= _LONGEST:

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from ptx_lsp.model.module import Module
 
 
+class _Home:
+    """Which module a function is in: one for all versions of the function in which it is the same."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+
 class Function:
     """A kernel or function as declared or defined at one place of a file.
 
@@ -22,7 +29,7 @@ class Function:
     """
 
     def __init__(self, module: Module, item: Item, symbol: FunctionName, body: Body) -> None:
-        self.module = module
+        self._home = _Home(module)
         self.item = item
         self.symbol = symbol
         self.body = body
@@ -32,6 +39,20 @@ class Function:
         self.undeclared: list[Free] = []
         self.undeclared_late: list[tuple[Free, Declared]] = []
         """Names of the module that are declared only after this function."""
+
+    @property
+    def module(self) -> Module:
+        """The newest module that has this function just as it is."""
+        return self._home.module
+
+    def take_over(self, earlier: Function) -> None:
+        """Continues an earlier version of this very function. What knows the earlier one, such as its
+        facts, finds this one's module through it, and does not keep the earlier module alive.
+        """
+        module = self.module
+        self.facts = earlier.facts
+        self._home = earlier._home
+        self._home.module = module
 
     def link(self) -> None:
         """Looks up the free names, once the whole module is known."""

@@ -71,7 +71,7 @@ class Module:
             function.link()
             same = earlier.get(id(function.node))
             if same is not None and same.environment == function.environment:
-                function.facts = same.facts
+                function.take_over(same)
 
     @classmethod
     def parse(cls, text: str) -> Module:

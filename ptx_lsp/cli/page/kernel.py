@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 from analyses.occupancy import Occupancy
 from analyses.occupancy_curves import over_registers, over_shared, over_threads, room, steps
 from ptx_lsp.cli.flow_svg import flow_svg
-from ptx_lsp.cli.kernels import resident
 from ptx_lsp.cli.layered import TooLargeError
 from ptx_lsp.cli.page.charts import Chart, Marked, chart
 from ptx_lsp.cli.page.text import number, safe
 from ptx_lsp.lint.details import Flow, Pressure
+from ptx_lsp.lint.kernels import resident
 from ptx_lsp.lint.report import Kernel
 
 _MOST_BLOCKS: Final = 400

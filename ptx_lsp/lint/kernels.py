@@ -17,7 +17,7 @@ from analyses.occupancy_curves import best_block_size
 from analyses.registers import register_estimate
 from analyses.sources import Level
 from analyses.uniformity import uniformity
-from ptx_lsp.cli.details import details
+from ptx_lsp.lint.flow import details
 from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers, ThreadsSource
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
