@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from ptx_lsp.executor.spaces import Space, Spaces
     from ptx_lsp.executor.wave import Shape, Wave
 
-Use = Literal["read", "write", "update"]
-"""What an instruction does at an address; atomics update."""
+Use = Literal["read", "write", "update", "begin", "land"]
+"""What an instruction does at an address. Atomics update; asynchronous copies begin to write, and what they
+write lands there later.
+"""
 Indices = npt.NDArray[np.int64]
 
 

@@ -15,6 +15,7 @@ from ptx_lsp.executor.access import SPACES
 from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, Program
 from ptx_lsp.executor.spaces import Space, Spaces
@@ -84,11 +85,11 @@ def threads(wave: Wave, mask: Bools | None) -> Threads:
 
 
 def reached(
-    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int
+    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use = "read"
 ) -> list[Part]:
     """The memory of an access of `size` bytes by each thread."""
     parts: list[Part] = []
-    found = spaces.reach(row.wave, addresses.astype(np.uint64), space, size, row.mask)
+    found = spaces.reach(row.wave, addresses.astype(np.uint64), space, size, row.mask, use)
     for reach, part in found:
         positions = np.arange(row.count) if part is None else np.flatnonzero(part)
         parts.append(Part(reach.data.reshape(-1), reach.offsets.astype(np.int64), positions))
@@ -96,11 +97,11 @@ def reached(
 
 
 def shared_offsets(
-    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int
+    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use = "read"
 ) -> Indices:
     """Where in the shared memory of the wave each thread reaches; ExecutionError elsewhere."""
     offsets = np.zeros(row.count, np.int64)
-    for part in reached(spaces, row, addresses, space, size):
+    for part in reached(spaces, row, addresses, space, size, use):
         if not np.may_share_memory(part.data, row.wave.shared):
             wrong = np.zeros(row.count, np.bool_)
             wrong[part.positions] = True

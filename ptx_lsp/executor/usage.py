@@ -127,11 +127,12 @@ def _registers(operand: nodes.Expression, context: Context) -> Iterator[Named]:
         isinstance(operand, nodes.Name)
         and isinstance(context.function.resolve(operand), Register)
     ):
+        decoded = len(context.operands.frame)
         try:
             number = context.operands.number(operand)
         except ExecutionError:
             number = None
-        if number is not None:
+        if number is not None and number < decoded:  # else no step that can be executed names it
             yield Named(number, _text(operand))
         return
     if isinstance(operand, nodes.Vector | nodes.Address | nodes.Group):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.check.finding import Findings
-from ptx_lsp.executor.check.variables import Variables
+from ptx_lsp.executor.check.variables import Variables, row_bytes
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.image import Image, Placed
 from ptx_lsp.executor.memory import Memory
@@ -108,13 +108,12 @@ class VariableBounds(Observer):
         elif placed.space != access.space:
             return
         elif access.space != ".param":
-            size = wave.launch.shared_bytes if access.space == ".shared" else wave.launch.local_bytes
-            offsets = offsets % size
+            offsets = offsets % row_bytes(wave, access.space)
         wrong = (offsets < placed.start) | (offsets + access.size > placed.start + placed.size)
         if not wrong.any():
             return
         first = int(np.flatnonzero(wrong)[0])
-        other = self._variables.whereabouts(access, int(lanes[first])).name
+        other = self._variables.whereabouts(wave, access, int(lanes[first])).name
         there = f" and lies in `{other}`" if other and other != placed.name else ""
         away = int(offsets[first]) - placed.start
         message = f"offset {away} is outside `{placed.name}`, of {placed.size} bytes,{there}".rstrip(",")

@@ -22,7 +22,7 @@ class DivisionByZero(Observer):
         if usage.opcode not in ("div", "rem") or any(".f" in one for one in usage.modifiers):
             return
         divisors = usage.operands[2] if len(usage.operands) > 2 else ()
-        if not divisors or divisors[0].number >= len(wave.registers):
+        if not divisors:
             return
         value = wave.registers[divisors[0].number]
         width = min(8 * value.dtype.itemsize, _width(usage.modifiers))

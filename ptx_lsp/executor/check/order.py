@@ -54,7 +54,8 @@ class Order:
 
     def threads(self, wave: Wave, lanes: npt.NDArray[np.int64]) -> Threads:
         """The numbers of threads, from flat lanes of a wave."""
-        return wave.first * self._lanes + lanes
+        rows, columns = np.divmod(lanes, self._lanes)
+        return wave.blocks[rows, 0].astype(np.int64) * self._lanes + columns
 
     def block(self, threads: Threads) -> Threads:
         return threads // self._lanes
@@ -72,42 +73,53 @@ class Order:
 
     def barrier(self, wave: Wave, come: Bools, gone: Bools) -> None:
         """Sentence 2: threads of each block come together."""
-        start = wave.first * self._lanes
-        everything = slice(start, start + come.size)
-        if self._known is not None:
-            rows = self._known[everything].reshape(*come.shape, -1)
-            together = np.where(come[:, :, None], rows, 0).max(axis=1, keepdims=True)
-            rows[:] = np.where(gone[:, :, None], np.maximum(rows, together), rows)
-        if np.array_equal(come, gone) and (come == self._living(wave)).all():
-            self._since[everything][come.reshape(-1)] = self.now
-            return
-        for row in np.flatnonzero(come.any(axis=1)):  # some of a block, so block by block
-            base = start + int(row) * self._lanes
-            came, went = base + np.flatnonzero(come[row]), base + np.flatnonzero(gone[row])
-            self._teach(went, self._rows(came).max(axis=0))
-            self._since[went] = np.maximum(self._since[went], self._since[came].max())
+        everybody = self._everybody(wave)
+        whole = np.logical_and(come == gone, come == wave.living()).all(axis=1)
+        whole &= come.any(axis=1)
+        if whole.any():
+            rows = everybody[whole]
+            if self._known is not None:
+                known = self._known[rows]
+                together = np.where(come[whole][:, :, None], known, 0).max(axis=1, keepdims=True)
+                self._known[rows] = np.maximum(known, together)
+            self._since[rows] = self.now
+        for row in np.flatnonzero(come.any(axis=1) & ~whole):  # some of a block
+            self._meet(everybody[row][come[row]], everybody[row][gone[row]])
 
-    def _living(self, wave: Wave) -> Bools:
-        return wave.exists if wave.live is None else wave.live
+    def cluster(self, wave: Wave, come: Bools, gone: Bools) -> None:
+        """The same for threads of each cluster."""
+        everybody = self._everybody(wave)
+        each = wave.launch.cluster_blocks
+        for first in range(0, come.shape[0], each):
+            rows = slice(first, first + each)
+            if come[rows].any():
+                self._meet(everybody[rows][come[rows]], everybody[rows][gone[rows]])
 
     def warp(self, wave: Wave, together: Bools) -> None:
         """Sentence 2: threads of each warp come together."""
         if self._warps is None:
             self._warps = np.zeros((self._threads, WARP_SIZE), np.int32)
-        start = wave.first * self._lanes
-        everything = slice(start, start + together.size)
         mask = together.reshape(-1, WARP_SIZE)
-        warps = self._warps[everything].reshape(-1, WARP_SIZE, WARP_SIZE)
+        everybody = self._everybody(wave).reshape(-1, WARP_SIZE)
+        warps, since = self._warps[everybody], self._since[everybody]
         joined = np.where(mask[:, :, None], warps, 0).max(axis=1)
         joined = np.where(mask, self.now, joined)[:, None, :]
-        warps[:] = np.where(mask[:, :, None], np.maximum(warps, joined), warps)
-        since = self._since[everything].reshape(-1, WARP_SIZE)
+        self._warps[everybody] = np.where(mask[:, :, None], np.maximum(warps, joined), warps)
         latest = np.where(mask, since, 0).max(axis=1, keepdims=True)
-        since[:] = np.where(mask, np.maximum(since, latest), since)
+        self._since[everybody] = np.where(mask, np.maximum(since, latest), since)
         if self._known is not None:
-            known = self._known[everything].reshape(-1, WARP_SIZE, self._columns)
+            known = self._known[everybody]
             most = np.where(mask[:, :, None], known, 0).max(axis=1, keepdims=True)
-            known[:] = np.where(mask[:, :, None], np.maximum(known, most), known)
+            self._known[everybody] = np.where(mask[:, :, None], np.maximum(known, most), known)
+
+    def _everybody(self, wave: Wave) -> Threads:
+        """The numbers of the lanes of a wave."""
+        return wave.blocks.astype(np.int64) * self._lanes + np.arange(self._lanes)
+
+    def _meet(self, came: Threads, went: Threads) -> None:
+        if came.size and went.size:
+            rows = self._rows(came).max(axis=0)
+            self._learn(went, np.broadcast_to(rows, (went.size, rows.size)))
 
     def fence(self, threads: Threads) -> None:
         """Sentence 3."""
@@ -187,7 +199,3 @@ class Order:
         if self._known is None:
             self._known = np.zeros((self._threads, self._columns), np.int32)
         np.maximum.at(self._known, threads, rows)
-
-    def _teach(self, threads: Threads, row: Times) -> None:
-        """Gives all of these threads what one row says."""
-        self._learn(threads, np.broadcast_to(row, (threads.size, row.size)))

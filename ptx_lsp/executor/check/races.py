@@ -3,7 +3,8 @@
 1. An access is *strong* that is atomic, `.volatile`, or has `.relaxed`, `.acquire`, `.release` or `.acq_rel`;
    others are weak. Strong accesses of scope `.cta` are weak for other blocks.
 2. Two accesses of two threads to a byte, one of which writes and one of which is weak, are a race where
-   neither happens before the other (`Order`).
+   neither happens before the other (`Order`). An asynchronous copy writes when it begins: what
+   reads too early is found by `UninitializedMemory`.
 3. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
    so a race with an access longer ago may go unseen.
 4. Weak writes of what is there already are no finding, nor are those of one instruction that all write the
@@ -95,14 +96,17 @@ class Races(Observer):
             self.order.warp(wave, mask)
 
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
-        self.order.barrier(wave, come, gone)
+        if ".cluster" in self._findings.usages.of(step).modifiers:
+            self.order.cluster(wave, come, gone)
+        else:
+            self.order.barrier(wave, come, gone)
 
     def accessed(self, wave: Wave, step: Step, access: Access) -> None:
         shadow = self._shadow(wave, access)
-        if shadow is None or access.lanes.size == 0:
+        if shadow is None or access.use == "land" or access.lanes.size == 0:
             return
         usage = self._findings.usages.of(step)
-        strong = access.use == "update" or bool(_STRONG & usage.modifiers) or usage.opcode == "mbarrier"
+        strong = access.use == "update" or bool(_STRONG & usage.modifiers) or _is_mbarrier(usage)
         use = _Use(
             access, self.order.threads(wave, access.lanes), shadow.cells(access.offsets, access.size),
             shadow, access.use != "read", strong, strong and ".cta" in usage.modifiers,
@@ -211,7 +215,7 @@ class Races(Observer):
     def _report(
         self, wave: Wave, step: Step, use: _Use, wrong: Bools, line: int, other: int, done: str
     ) -> None:
-        where = self._variables.whereabouts(use.access, int(np.flatnonzero(wrong)[0]))
+        where = self._variables.whereabouts(wave, use.access, int(np.flatnonzero(wrong)[0]))
         lane = lane_of(wave.launch, other)
         own = "it writes" if use.writes else "it reads"
         name = f"`{where.name}`" if where.name else f"{use.access.space} memory"
@@ -225,16 +229,20 @@ class Races(Observer):
         )
 
 
+def _is_mbarrier(usage: Usage) -> bool:
+    return usage.opcode == "mbarrier" or ".mbarrier" in usage.modifiers
+
+
 def _acquires(usage: Usage) -> bool:
     """Whether a strong read is an acquire by itself."""
-    if usage.opcode == "mbarrier":
+    if _is_mbarrier(usage):
         return ".relaxed" not in usage.modifiers and bool({".test_wait", ".try_wait"} & usage.modifiers)
     return bool({".acquire", ".acq_rel"} & usage.modifiers)
 
 
 def _releases(usage: Usage) -> bool:
     """Whether a strong write is a release by itself."""
-    if usage.opcode == "mbarrier":
+    if _is_mbarrier(usage):
         return ".relaxed" not in usage.modifiers
     return bool({".release", ".acq_rel"} & usage.modifiers)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ptx_lsp.executor.image import Image, Placed
 from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.spaces import Spaces
-from ptx_lsp.executor.wave import Shape
+from ptx_lsp.executor.wave import Shape, Wave
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,13 @@ class Variables(Observer):
 
     def __init__(self) -> None:
         self.placed: tuple[Placed, ...] = ()
-        self._sizes: dict[str, int] = {}
 
     def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
         self.placed = tuple(image.placed)
-        self._sizes = {".shared": shape.shared_bytes, ".local": shape.local_bytes}
 
-    def within(self, space: str, offset: int) -> int:
+    def within(self, wave: Wave, space: str, offset: int) -> int:
         """The address in its state space of an offset in the memory of all blocks or lanes of a wave."""
-        size = self._sizes.get(space, 0)
-        return offset % size if size else offset
+        return offset % row_bytes(wave, space)
 
     def name(self, space: str, address: int) -> str:
         """What lies at an address of its state space; "" for nothing."""
@@ -41,10 +38,21 @@ class Variables(Observer):
                 return one.name
         return ""
 
-    def whereabouts(self, access: Access, index: int) -> Whereabouts:
+    def whereabouts(self, wave: Wave, access: Access, index: int) -> Whereabouts:
         """Those of one lane's access."""
         offset = int(access.offsets[index])
         if access.buffer is not None:
             return Whereabouts(access.buffer.base + offset, access.buffer.name)
-        address = self.within(access.space, offset)
+        address = self.within(wave, access.space, offset)
         return Whereabouts(address, self.name(access.space, address))
+
+
+def row_bytes(wave: Wave, space: str) -> int:
+    """The bytes from the memory of one block to that of the next, or of one lane; of other spaces a bound."""
+    match space:
+        case ".shared":
+            return wave.shared.shape[1] or 1
+        case ".local":
+            return wave.local.shape[1] or 1
+        case _:
+            return 1 << 62
