@@ -56,6 +56,10 @@ class _Use:
     narrow: bool  # of scope .cta
 
     @property
+    def writing(self) -> Slot:
+        return "strong write" if self.strong else "write"
+
+    @property
     def users(self) -> Threads:
         """The thread of each cell."""
         return np.broadcast_to(self.threads[:, None], self.cells.shape)
@@ -120,12 +124,19 @@ class Races(Observer):
         self._record(step, use)
 
     def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
-        """Lanes that wrote different things to one place with this instruction."""
+        """Lanes that wrote different things to one place with this instruction, or atomically, but for
+        different blocks.
+        """
         for use in self._writing:
-            uses = use.shadow.slot("write")
+            uses = use.shadow.slot(use.writing)
             lost = uses.thread[use.cells] != use.users
+            if use.strong:
+                others = uses.thread[use.cells].astype(np.int64)
+                lost &= self.order.block(use.users) != self.order.block(others)
             if lost.any():
-                differ = lost.any(axis=1) & _differs(wave, step, use)
+                differ = lost.any(axis=1)
+                if not use.strong:
+                    differ &= _differs(wave, step, use)
                 if differ.any():
                     first = int(np.flatnonzero(differ)[0])
                     other = int(uses.thread[use.cells[first]][lost[first]][0])
@@ -183,8 +194,8 @@ class Races(Observer):
         now = self.order.now
         line = -step.line if use.narrow else step.line
         if use.writes:
-            use.shadow.slot("strong write" if use.strong else "write").set(use.cells, use.users, now, line)
-            if not use.strong:
+            use.shadow.slot(use.writing).set(use.cells, use.users, now, line)
+            if use.narrow or not use.strong:
                 self._writing.append(use)
             return
         if use.strong:
