@@ -50,18 +50,6 @@ def launch(
     With `check` the findings are returned, without duplicates in the order in which they occurred; where the
     kernel stops, the ExecutionError has them, what stopped it last.
     """
-    if check:
-        checker = Checker()
-        try:
-            launch(
-                source, entry=entry, grid=grid, block=block, args=args,
-                shared_bytes=shared_bytes, limit=limit, observers=(checker, *observers),
-            )
-        except ExecutionError as error:
-            checker.stopped(error)
-            error.findings = checker.findings
-            raise
-        return checker.findings
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
     if kernel is None or not kernel.is_kernel:
@@ -69,7 +57,8 @@ def launch(
         raise ExecutionError(f"there is no kernel `{entry}`, only {names or 'none'}", "launch")
     memory = Memory()
     image = Image(module, kernel, memory, shared_bytes)
-    observer = combined(observers)
+    checker = Checker() if check else None
+    observer = combined((checker, *observers) if checker is not None else observers)
     spaces = Spaces(memory, _parameters(kernel, image, memory, args), observer)
     frame = Frame()
     blocks = decode(kernel, frame, image, spaces)
@@ -81,8 +70,17 @@ def launch(
         raise ExecutionError(f"a block has at most 1024 threads, not {shape.threads}", "launch")
     if observer is not None:
         observer.launched(shape, image, spaces)
-    Machine(blocks, frame, shape, limit, observer).run()
-    return ()
+    try:
+        Machine(blocks, frame, shape, limit, observer).run()
+    except ExecutionError as error:
+        if checker is not None:
+            checker.stopped(error)
+            error.findings = checker.findings
+        raise
+    finally:
+        if observer is not None:
+            observer.ended()
+    return checker.findings if checker is not None else ()
 
 
 def _text(source: str | Path) -> str:

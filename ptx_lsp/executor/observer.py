@@ -65,6 +65,9 @@ class Observer:
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         """A barrier lets the lanes `gone` go on, all lanes of `come` having reached it."""
 
+    def ended(self) -> None:
+        """The launch is over, also where it went wrong."""
+
 
 class Observers(Observer):
     """Several, told in order."""
@@ -91,6 +94,10 @@ class Observers(Observer):
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         for one in self._observers:
             one.met(wave, step, come, gone)
+
+    def ended(self) -> None:
+        for one in self._observers:
+            one.ended()
 
 
 def combined(observers: Sequence[Observer]) -> Observer | None:
