@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from ptx_lsp.executor.threads import (
     Indices,
     Part,
     Threads,
+    by_name,
     pointer,
     reached,
     shared_offsets,
@@ -116,7 +117,7 @@ class Begin:
             return reached(self._spaces, row, addresses, space, self._size)
         found = np.flatnonzero(chosen)
         parts = reached(self._spaces, row.part(chosen), addresses[chosen], space, self._size)
-        return [Part(part.data, part.offsets, found[part.positions]) for part in parts]
+        return [replace(part, positions=found[part.positions]) for part in parts]
 
     def _partly(
         self, row: Threads, addresses: Addresses, space: Space, filled: Indices
@@ -132,7 +133,7 @@ class Begin:
         last = addresses[chosen] + filled[chosen].astype(np.uint64) - np.uint64(1)
         reached(self._spaces, some, last, space, 1)
         parts = reached(self._spaces, some, addresses[chosen], space, 1)
-        return [Part(part.data, part.offsets, found[part.positions]) for part in parts]
+        return [replace(part, positions=found[part.positions]) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class ArriveLater:
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
         space, program = self._address
-        at = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8) >> 3
+        at = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update") >> 3
         found = pending(wave)
         with told_of(row):
             if not self._counted:
@@ -204,9 +205,7 @@ def async_copy(
         return Group("wait_all")
     if name.endswith("wait_group"):
         return Group("wait", _constant(node.operands[0]))
-    given = {
-        place.name: operand for operand, (place, _) in zip(node.operands, match.places, strict=True)
-    }
+    given = by_name(node, match)
     if name == "cp.async.mbarrier.arrive":
         modifiers = match.candidate.choices.modifiers
         space = next((one for one in modifiers if one.startswith(".shared")), "")

@@ -17,7 +17,7 @@ from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, Program
 from ptx_lsp.executor.spaces import Space, Spaces
-from ptx_lsp.executor.threads import Indices, Threads, pointer, shared_offsets, threads
+from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.isa.types import TYPES
@@ -121,9 +121,7 @@ def mbarrier(
     """The action of an instruction whose opcode is `mbarrier`."""
     name = match.entry.name.removeprefix("mbarrier.")
     modifiers = match.candidate.choices.modifiers
-    given = {
-        place.name: operand for operand, (place, _) in zip(node.operands, match.places, strict=True)
-    }
+    given = by_name(node, match)
     first = given.get("state") if "arrive" in name else given.get("p") or given.get("count")
     if name == "pending_count":
         state = sources([(given["state"], TYPES[".u64"])], operands)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import (
+    CLUSTER_SHIFT,
     LOCAL_WINDOW,
     PARAM_WINDOW,
     SHARED_WINDOW,
@@ -55,16 +56,16 @@ class Spaces:
 
     def reach(
         self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None,
-        use: Use = "read",
+        use: Use | None = "read",
     ) -> list[tuple[Reach, Bools | None]]:
         """The memory that lanes reach for an access of `size` bytes at `addresses`, with which of them (None:
         all) reach there. Where `mask` is not None, `addresses` are those of its lanes alone, in order.
-        `use` is for observers.
+        `use` is for observers; with None they are not told.
         """
         if addresses.size == 0:
             return []
         found = self._reach(wave, addresses, space, size, mask)
-        if self._observer is not None:
+        if self._observer is not None and use is not None:
             self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
         return found
 
@@ -78,6 +79,11 @@ class Spaces:
             data = wave.shared.reshape(-1)
             access = Access("land", ".shared", None, data, size, lanes, offsets)
             self._observer.accessed(wave, step, access)
+
+    def tell(self, wave: Wave, access: Access) -> None:
+        """Tells observers of what `reach` was asked for without a use."""
+        if self._observer is not None and wave.step is not None:
+            self._observer.accessed(wave, wave.step, access)
 
     def _tell(
         self, observer: Observer, wave: Wave, found: list[tuple[Reach, Bools | None]],
@@ -115,11 +121,14 @@ class Spaces:
             case ".shared":
                 limit, data, rows = wave.launch.shared_bytes, wave.shared, wave.block_rows
             case ".local":
-                limit, data, rows = wave.local.shape[1], wave.local, wave.local_rows
+                limit, data, rows = wave.local_bytes, wave.local, wave.local_rows
             case ".param":
                 limit, data, rows = self.parameters.size, self.parameters, None
             case _:
                 return self._global(wave, addresses, size, mask, low, high)
+        if space == ".shared" and high >> CLUSTER_SHIFT:
+            rows, addresses = self._of_cluster(wave, addresses, mask)
+            high = int(addresses.max())
         if high + size > limit:
             name = f"{space} memory, of {limit} bytes"
             self._fail(wave, addresses + np.uint64(size) > limit, addresses, mask, name)
@@ -127,9 +136,25 @@ class Spaces:
         if rows is None:
             return [(Reach(data, addresses, space), None)]
         start = rows * np.uint64(data.shape[1])
-        if mask is not None:
+        if mask is not None and start.shape != addresses.shape:
             start = np.broadcast_to(start, wave.shape)[mask]
         return [(Reach(data.reshape(-1), addresses + start, space), None)]
+
+    def _of_cluster(
+        self, wave: Wave, addresses: Addresses, mask: Bools | None
+    ) -> tuple[Addresses, Addresses]:
+        """The rows of the blocks in whose shared memory addresses lie, and the addresses there."""
+        cluster = np.uint64(wave.launch.cluster_blocks)
+        own = np.broadcast_to(wave.block_rows, wave.shape)
+        own = own if mask is None else own[mask]
+        rank = addresses >> np.uint64(CLUSTER_SHIFT)
+        wrong = rank > cluster
+        if wrong.any():
+            name = f"the cluster, of {cluster} blocks"
+            self._fail(wave, wrong, addresses, mask, name)
+        first = own - own % cluster
+        rows = np.where(rank > 0, first + rank - np.uint64(1), own)
+        return rows, addresses & np.uint64((1 << CLUSTER_SHIFT) - 1)
 
     def _global(
         self, wave: Wave, addresses: Addresses, size: int, mask: Bools | None, low: int, high: int

@@ -19,7 +19,8 @@ import numpy.typing as npt
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.variables import Variables, row_bytes
 from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.image import Image, Placed
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.locals import Placed
 from ptx_lsp.executor.memory import Memory
 from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.program import Bools
@@ -158,7 +159,7 @@ class VariableBounds(Observer):
                     context.operands.addresses.get(id(symbol.declarator))
                     if isinstance(symbol, Variable) else None
                 )
-                if isinstance(symbol, Variable) and address is not None:
+                if isinstance(symbol, Variable) and isinstance(address, int):
                     found.add(self._number(symbol, address))
         return np.full((1, 1), found.pop(), np.int32) if len(found) == 1 else _UNKNOWN
 

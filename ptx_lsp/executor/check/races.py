@@ -4,7 +4,7 @@
    others are weak. Strong accesses of scope `.cta` are weak for other blocks.
 2. Two accesses of two threads to a byte, one of which writes and one of which is weak, are a race where
    neither happens before the other (`Order`). An asynchronous copy writes when it begins: what
-   reads too early is found by `UninitializedMemory`.
+   reads too early is found by `UninitializedMemory`. Bulk and tensor copies, and `st.async`, are left out.
 3. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
    so a race with an access longer ago may go unseen.
 4. Weak writes of what is there already are no finding, nor are those of one instruction that all write the
@@ -107,9 +107,9 @@ class Races(Observer):
 
     def accessed(self, wave: Wave, step: Step, access: Access) -> None:
         shadow = self._shadow(wave, access)
-        if shadow is None or access.use == "land" or access.lanes.size == 0:
-            return
         usage = self._findings.usages.of(step)
+        if shadow is None or access.use == "land" or access.lanes.size == 0 or _is_bulk(usage):
+            return
         strong = access.use == "update" or bool(_STRONG & usage.modifiers) or _is_mbarrier(usage)
         use = _Use(
             access, self.order.threads(wave, access.lanes), shadow.cells(access.offsets, access.size),
@@ -242,6 +242,13 @@ class Races(Observer):
 
 def _is_mbarrier(usage: Usage) -> bool:
     return usage.opcode == "mbarrier" or ".mbarrier" in usage.modifiers
+
+
+def _is_bulk(usage: Usage) -> bool:
+    """Transfers that mbarriers or groups complete, whoever began them."""
+    return bool({".bulk", ".async"} & usage.modifiers) and not (
+        usage.opcode == "cp" and ".bulk" not in usage.modifiers
+    )
 
 
 def _acquires(usage: Usage) -> bool:

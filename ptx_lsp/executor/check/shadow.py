@@ -53,7 +53,8 @@ class Shadow:
 
     def cells(self, offsets: Cells, size: int) -> Cells:
         """The cells of accesses, a row for each; finer cells from now on where an access is smaller."""
-        granule = min(size & -size, self.granule)
+        every = int(np.bitwise_or.reduce(offsets, initial=size))
+        granule = min(every & -every, self.granule)
         if granule < self.granule:
             by = self.granule // granule
             self.granule = granule

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptx_lsp.executor.image import Image, Placed
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.locals import Placed
 from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.wave import Shape, Wave
