@@ -10,10 +10,10 @@ from ptx_lsp.cli.arguments import UsageError
 from ptx_lsp.cli.explain_instruction import explain_instruction
 from ptx_lsp.cli.explain_modifier import explain_word, needs, word_names
 from ptx_lsp.cli.sections import prose, section, title
-from ptx_lsp.cli.selection import did_you_mean
 from ptx_lsp.isa import directives, special_registers, table
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style
 from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.selection import did_you_mean
 
 
 def explain(name: str, style: Style) -> Iterator[str]:

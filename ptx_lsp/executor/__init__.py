@@ -2,5 +2,6 @@
 
 from ptx_lsp.executor.errors import ExecutionError, Lane
 from ptx_lsp.executor.launch import launch
+from ptx_lsp.executor.tensor_map import TensorMap, tensor_map
 
-__all__ = ["ExecutionError", "Lane", "launch"]
+__all__ = ["ExecutionError", "Lane", "TensorMap", "launch", "tensor_map"]

@@ -22,8 +22,8 @@ from ptx_lsp.model.module import Module
 class Rule(NamedTuple):
     """`name` identifies a rule; `code` groups it: E1xx ptxas rejects, W2xx suspect, P3xx slow, S4xx style.
 
-    Just one of `on_function` and `on_module` is there. A function's findings are kept until that
-    function, or a declaration that it uses, changes.
+    Just one of `on_function`, `on_module` and `on_comments` is there. A function's findings are kept until
+    that function, or a declaration that it uses, changes.
     """
 
     name: str
@@ -32,6 +32,8 @@ class Rule(NamedTuple):
     documentation: str
     on_function: Callable[[Function], Iterator[Finding]] | None = None
     on_module: Callable[[Module], Iterator[Finding]] | None = None
+    on_comments: bool = False
+    """About the comments that silence findings: `suppression.py` finds them when all else is known."""
 
     @property
     def summary(self) -> str:
