@@ -85,8 +85,8 @@ class Module:
         return cls(Document.parse(Source.of(text)))
 
     def retire(self, successor: Module) -> None:
-        """Gives up the functions: nobody looks at this module any more, and `successor` came after it, if any did. Then
-        its memory is free at once; it is in cycles that only the garbage collector could cut.
+        """Gives up the functions: nobody looks at this module any more, and `successor` came after it, if
+        any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
         """
         if successor is not self:
             for function in self.functions:
