@@ -6,6 +6,7 @@ Everything here runs on the event loop, save for `_module`.
 from __future__ import annotations
 
 import asyncio
+from array import array
 from typing import NamedTuple
 
 from ptx_lsp.isa.target import Target
@@ -62,6 +63,13 @@ class Changed(NamedTuple):
         return offset + self.growth if offset >= self.old_end else min(offset, self.new_end)
 
 
+class TokensTold(NamedTuple):
+    """The semantic tokens that the client was told last."""
+
+    identity: str
+    data: array[int]
+
+
 class OpenFile:
     """The text as the client has it, and the newest snapshot, which may be of an older text."""
 
@@ -73,6 +81,7 @@ class OpenFile:
         self.revision = 0
         """As we count."""
         self.snapshot: Snapshot | None = None
+        self.tokens: TokensTold | None = None
         self._target: Target | None = None
         self._threads = threads
         self._changed: Changed | None = None
