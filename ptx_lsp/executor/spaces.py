@@ -80,6 +80,23 @@ class Spaces:
             access = Access("land", ".shared", None, data, size, lanes, offsets)
             self._observer.accessed(wave, step, access)
 
+    def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
+        """The bytes that are accessed, where the lanes reach `size` bytes of global memory each, one behind the
+        other. None where they do not, or where that is not known so easily; then ask `reach`.
+        """
+        if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
+            return None
+        flat = addresses.reshape(-1)
+        first, count = int(flat[0]), flat.size
+        if int(flat[-1]) - first != (count - 1) * size or first % size:
+            return None
+        buffer = self.memory.find(first)
+        if buffer is None or first - buffer.base + count * size > buffer.data.size:
+            return None
+        if (flat[1:] - flat[:-1] != np.uint64(size)).any():
+            return None
+        return buffer.data[first - buffer.base :][: count * size]
+
     def tell(self, wave: Wave, access: Access) -> None:
         """Tells observers of what `reach` was asked for without a use."""
         if self._observer is not None and wave.step is not None:
