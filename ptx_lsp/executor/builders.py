@@ -11,7 +11,9 @@ from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.mbarrier_steps import mbarrier
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.surface_steps import surface
 from ptx_lsp.executor.tensor_copy import tensor_copy, tensormap
+from ptx_lsp.executor.texture_steps import texture
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.syntax import nodes
 
@@ -28,6 +30,14 @@ def builder(match: Match) -> Builder | None:
 
 _BUILDERS: dict[str, Builder] = {
     "mbarrier": mbarrier,
+    "tex": texture,
+    "tld4": texture,
+    "txq": texture,
+    "suq": texture,
+    "istypep": texture,
+    "suld": surface,
+    "sust": surface,
+    "sured": surface,
     "cp.async": async_copy,
     "cp.async.bulk": bulk_copy,
     "cp.async.bulk.tensor": tensor_copy,

@@ -9,7 +9,7 @@ import numpy as np
 from ptx_lsp.executor.literals import bits, constant
 from ptx_lsp.executor.memory import Bytes, Memory
 from ptx_lsp.executor.operands import FLOATS
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import alignment_bytes, dimensions, element_bytes, size_bytes
 from ptx_lsp.model.module import Module
@@ -18,6 +18,8 @@ from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 
 _DYNAMIC_ALIGNMENT = 16
+HANDLE_BYTES = 8
+"""What a texture, sampler or surface takes in memory: its handle, or a place that is its handle."""
 
 
 class Image:
@@ -69,12 +71,13 @@ class Image:
         placed: list[tuple[Variable, Bytes]] = []
         for variable in _variables(module, kernel):
             size = _size(variable)
-            if variable.space in (".global", ".const") and size is not None:
+            if variable.space in (".global", ".const", ".tex") and size is not None:
                 data = np.zeros(size, np.uint8)
                 self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
                 placed.append((variable, data))
         for variable, data in placed:
-            if variable.declarator.initializer is not None:
+            is_opaque = TYPES[variable.type].kind is Kind.HANDLE
+            if variable.declarator.initializer is not None and not is_opaque:
                 self._initialize(module, variable, variable.declarator.initializer, data)
             if variable.space == ".const":
                 data.setflags(write=False)
@@ -138,6 +141,8 @@ def _items(
 
 def _size(variable: Variable) -> int | None:
     """None where it is not known. What another file defines (`.extern`) has no bytes here."""
+    if variable.type in TYPES and TYPES[variable.type].kind is Kind.HANDLE:
+        return HANDLE_BYTES
     size = size_bytes(variable)
     unsized = variable.is_unsized and element_bytes(variable.declaration) is not None
     return 0 if size is None and unsized else size

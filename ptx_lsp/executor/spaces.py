@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ptx_lsp.executor.memory import (
 from ptx_lsp.executor.observer import Access, Observer, Use, per_lane
 from ptx_lsp.executor.program import Array, Bools
 from ptx_lsp.executor.wave import Wave
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.texture import Opaque
 
 Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
 WINDOWS: dict[Space, int] = {
@@ -47,6 +50,8 @@ class Spaces:
         self.memory = memory
         self.parameters = parameters
         self._observer = observer
+        self.opaque: dict[int, Opaque] = {}
+        """Textures, samplers and surfaces by their handles."""
         parameters.setflags(write=False)
 
     def reach(
