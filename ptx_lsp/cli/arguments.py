@@ -35,7 +35,13 @@ class Options(argparse.Namespace):
     """What the command line says."""
 
     paths: list[str]
+    formats: list[str]
+    """As given: `X` or `X=FILE`."""
     format: str
+    """What is printed."""
+    written: list[tuple[str, str]]
+    """Formats and the files they go to."""
+    statistics: bool
     output: str | None
     color: str
     quiet: bool
@@ -54,6 +60,18 @@ class Options(argparse.Namespace):
     force_exclude: bool
     fail_on: Literal["error", "warning", "info"] | None
     exit_zero: bool
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+    add_ignore: bool
+    baseline: str | None
+    no_baseline: bool
+    update_baseline: bool
+    reason: str | None
+    ratchet: bool
+    cache_dir: str | None
+    no_cache: bool
+    watch: bool
     ptxas: str | None
     jobs: int | None
     stdin_filename: str
@@ -73,6 +91,7 @@ def parse(argv: Sequence[str] | None) -> Options:
     before = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
     options = _parser().parse_intermixed_args(before, Options())
     options.paths.extend(words[end + 1 :])
+    options.format, options.written = (["full", *options.formats])[-1], []
     return options
 
 
@@ -101,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ptx-lint {__version__}")
     _add_judgement(parser)
+    _add_changes(parser)
     _add_output(parser)
     _add_help(parser)
     return parser
@@ -152,17 +172,53 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
         help="what standard input is called in the report",
     )
     group.add_argument(
+        "--cache-dir", metavar="DIR", help="keep reports there (default: with the user's caches)"
+    )
+    group.add_argument("--no-cache", action="store_true", help="keep and use no reports of other runs")
+    group.add_argument(
+        "--watch", action="store_true", help="run again whenever a file changes, until Ctrl-C"
+    )
+    group.add_argument(
         "--jobs", "-j", type=_positive, metavar="N",
         help="processes that share the files (default: the cores, or 1 for a little work)",
+    )
+
+
+def _add_changes(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is changed, and what is known")
+    group.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
+    group.add_argument(
+        "--unsafe-fixes", action="store_true", help="apply those as well that are a guess; implies --fix"
+    )
+    group.add_argument(
+        "--diff", action="store_true",
+        help="in place of findings: what the fixes would change, which is left as it is",
+    )
+    group.add_argument(
+        "--add-ignore", action="store_true", help="write a `ptx-lint: ignore` comment for each finding"
+    )
+    group.add_argument(
+        "--baseline", metavar="FILE", help="hide the findings that FILE knows, and tell what became better"
+    )
+    group.add_argument("--no-baseline", action="store_true", help="use no baseline")
+    group.add_argument(
+        "--update-baseline", action="store_true", help="write what is found into the baseline"
+    )
+    group.add_argument("--reason", metavar="TEXT", help="why the baseline has what is new in it")
+    group.add_argument(
+        "--ratchet", action="store_true", help="fail as well where the baseline knows more than there is"
     )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is printed")
     group.add_argument(
-        "--format", choices=("full", "concise", "json", "dot", "svg"), default="full",
-        help="full with source lines (default), concise with one line a finding, or json; "
-        "dot or svg with --cfg",
+        "--format", "--output-format", action="append", default=[], dest="formats", metavar="X[=FILE]",
+        help="full (default), concise, json, json-lines, sarif, github, gitlab, junit, rdjson, markdown, "
+        "statistics; dot or svg with --cfg. With =FILE written there, beside what is printed",
+    )
+    group.add_argument(
+        "--statistics", action="store_true", help="how many findings each rule has: --format statistics"
     )
     group.add_argument("--kernels", action="store_true", help="print the table of kernels")
     group.add_argument(

@@ -12,9 +12,13 @@ def peers(row: Threads, offsets: Indices, masks: Array) -> tuple[Indices, Indice
     """For places in shared memory the same places in each block of the cluster that a mask names: positions
     in the row, and offsets in the shared memory of the wave.
     """
-    size = row.wave.launch.cluster_blocks
-    stride = row.wave.shared.shape[1]
-    ranks = np.arange(size)
-    which, rank = np.nonzero(masks.astype(np.int64).reshape(-1, 1) >> ranks & 1)
-    first = row.blocks[which] // size * size
-    return which, (first + rank) * stride + offsets[which] % stride
+    blocks, stride = row.wave.launch.cluster_blocks, row.wave.shared.shape[1]
+    positions: list[Indices] = []
+    places: list[Indices] = []
+    for rank in range(blocks):
+        which = np.flatnonzero(np.bitwise_and(np.right_shift(masks, rank), 1))
+        here = offsets[which]
+        block = here // stride
+        positions.append(which)
+        places.append(here + (block // blocks * blocks + rank - block) * stride)
+    return np.concatenate(positions), np.concatenate(places)

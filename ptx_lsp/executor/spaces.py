@@ -9,6 +9,7 @@ import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import (
+    CLUSTER_SHIFT,
     LOCAL_WINDOW,
     PARAM_WINDOW,
     SHARED_WINDOW,
@@ -19,10 +20,12 @@ from ptx_lsp.executor.memory import (
     Memory,
 )
 from ptx_lsp.executor.observer import Access, Observer, Use, per_lane
+from ptx_lsp.executor.observer import Indices as Lanes
 from ptx_lsp.executor.program import Array, Bools
 from ptx_lsp.executor.wave import Wave
 
 if TYPE_CHECKING:
+    from ptx_lsp.executor.control import Step
     from ptx_lsp.executor.texture import Opaque
 
 Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
@@ -69,6 +72,17 @@ class Spaces:
             self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
         return found
 
+    def landed(
+        self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
+    ) -> None:
+        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
+        memory from each offset on.
+        """
+        if self._observer is not None and step is not None:
+            data = wave.shared.reshape(-1)
+            access = Access("land", ".shared", None, data, size, lanes, offsets)
+            self._observer.accessed(wave, step, access)
+
     def tell(self, wave: Wave, access: Access) -> None:
         """Tells observers of what `reach` was asked for without a use."""
         if self._observer is not None and wave.step is not None:
@@ -110,11 +124,14 @@ class Spaces:
             case ".shared":
                 limit, data, rows = wave.launch.shared_bytes, wave.shared, wave.block_rows
             case ".local":
-                limit, data, rows = wave.local.shape[1], wave.local, wave.local_rows
+                limit, data, rows = wave.local_bytes, wave.local, wave.local_rows
             case ".param":
                 limit, data, rows = self.parameters.size, self.parameters, None
             case _:
                 return self._global(wave, addresses, size, mask, low, high)
+        if space == ".shared" and high >> CLUSTER_SHIFT:
+            rows, addresses = self._of_cluster(wave, addresses, mask)
+            high = int(addresses.max())
         if high + size > limit:
             name = f"{space} memory, of {limit} bytes"
             self._fail(wave, addresses + np.uint64(size) > limit, addresses, mask, name)
@@ -122,9 +139,25 @@ class Spaces:
         if rows is None:
             return [(Reach(data, addresses, space), None)]
         start = rows * np.uint64(data.shape[1])
-        if mask is not None:
+        if mask is not None and start.shape != addresses.shape:
             start = np.broadcast_to(start, wave.shape)[mask]
         return [(Reach(data.reshape(-1), addresses + start, space), None)]
+
+    def _of_cluster(
+        self, wave: Wave, addresses: Addresses, mask: Bools | None
+    ) -> tuple[Addresses, Addresses]:
+        """The rows of the blocks in whose shared memory addresses lie, and the addresses there."""
+        cluster = np.uint64(wave.launch.cluster_blocks)
+        own = np.broadcast_to(wave.block_rows, wave.shape)
+        own = own if mask is None else own[mask]
+        rank = addresses >> np.uint64(CLUSTER_SHIFT)
+        wrong = rank > cluster
+        if wrong.any():
+            name = f"the cluster, of {cluster} blocks"
+            self._fail(wave, wrong, addresses, mask, name)
+        first = own - own % cluster
+        rows = np.where(rank > 0, first + rank - np.uint64(1), own)
+        return rows, addresses & np.uint64((1 << CLUSTER_SHIFT) - 1)
 
     def _global(
         self, wave: Wave, addresses: Addresses, size: int, mask: Bools | None, low: int, high: int
