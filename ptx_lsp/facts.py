@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
-from ptx_lsp.model.function import Function
+from ptx_lsp.model.function import LASTING, Function
 from ptx_lsp.syntax import nodes
 
 _T = TypeVar("_T")
@@ -66,6 +66,7 @@ def lasting_fact(
             value = function.facts[compute] = compute(function, before)
             return value
 
+    LASTING.add(compute)
     return known
 
 
