@@ -189,7 +189,7 @@ def _kernels(
     """The analyses take long to import, and longer to run: only where someone wants to know."""
     if not (settings.kernels or settings.budgets):
         return []
-    from ptx_lsp.cli.kernels import kernels
+    from ptx_lsp.lint.kernels import kernels
 
     return kernels(module, measured, settings.threads, settings.details)
 

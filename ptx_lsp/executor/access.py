@@ -33,7 +33,7 @@ class Load:
     ) -> None:
         self.spaces, self.address = spaces, address
         self.space: Space = space
-        self.element = SIGNED[type.width] if type.kind is Kind.SIGNED else UNSIGNED[type.width]
+        self.element = _element(type, SIGNED if type.kind is Kind.SIGNED else UNSIGNED)
         self.destinations = destinations
         self.dtypes = dtypes
 
@@ -60,14 +60,14 @@ class Store:
     ) -> None:
         self.spaces, self.address = spaces, address
         self.space: Space = space
-        self.element = UNSIGNED[type.width]
+        self.element = _element(type, UNSIGNED)
         self.values = values
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         values = self.values.run(wave.registers)
         addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
         size = self.element.itemsize * len(values)
-        for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes):
+        for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes, "write"):
             index = reach.offsets >> np.uint64(self.element.itemsize.bit_length() - 1)
             memory = writable(reach, self.element)
             for at, value in enumerate(values):
@@ -79,8 +79,7 @@ class Store:
 
 def load(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces) -> Load:
     destination, source = node.operands[0], node.operands[1]
-    items = destination.items if isinstance(destination, nodes.Vector) else (destination,)
-    numbers = tuple(operands.number(item) for item in items)
+    numbers = operands.numbers(destination)
     space, address = address_of(source, match, operands)
     return Load(spaces, address, space, type_of(match), numbers, operands.frame.dtypes)
 
@@ -89,30 +88,26 @@ def store(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spa
     target, source = node.operands[0], node.operands[1]
     space, address = address_of(target, match, operands)
     type = type_of(match)
-    items = source.items if isinstance(source, nodes.Vector) else (source,)
-    return Store(spaces, address, space, type, values(items, type, operands))
-
-
-def values(
-    items: tuple[nodes.Expression, ...], type: Type, operands: Operands
-) -> Program:
-    """Computes operands of one type, see `sources`."""
-    return sources([(item, type) for item in items], operands)
+    return Store(spaces, address, space, type, sources([(source, type)], operands))
 
 
 def sources(
     items: Sequence[tuple[nodes.Expression, Type]], operands: Operands
 ) -> Program:
-    """Computes operands: their bits, each in the unsigned array type of its size; predicates as truth."""
+    """Computes operands, vectors element by element: their bits, each in the unsigned array type of its size,
+    `.b128` in two halves; predicates as truth.
+    """
     program = Program()
     emitter = Emitter(program, operands.frame.dtypes)
     for item, type in items:
-        value = operands.source(item, type)
-        if type.kind is Kind.PREDICATE:
-            program.outputs.append(emitter.truth(value))
-        else:
-            slot = emitter.modular(value, 64 if type.width == 64 else 32)
-            program.outputs.append(program.cast(slot, UNSIGNED[type.width]))
+        for value in operands.elements(item, type):
+            if type.kind is Kind.PREDICATE:
+                program.outputs.append(emitter.truth(value))
+            elif type.width == 128:
+                program.outputs += [emitter.modular(value >> at, 64) for at in (0, 64)]
+            else:
+                slot = emitter.modular(value, 64 if type.width == 64 else 32)
+                program.outputs.append(program.cast(slot, UNSIGNED[type.width]))
     return program
 
 
@@ -137,9 +132,14 @@ def address_of(
 
 def type_of(match: Match) -> Type:
     type = TYPES[form_type(match.candidate.choices)]
-    if type.width not in UNSIGNED:
+    if type.width not in UNSIGNED and type.width != 128:
         raise ExecutionError(f"access of type `{type.name}` cannot be executed yet", "unsupported")
     return type
+
+
+def _element(type: Type, dtypes: dict[int, DType]) -> DType:
+    """What is loaded and stored at once: of `.b128` a half."""
+    return dtypes[min(type.width, 64)]
 
 
 def active(

@@ -204,6 +204,14 @@ def odd_fused(a: Floats, b: Floats, c: Floats) -> Doubles:
     return odd(*two_sum(doubled(a) * doubled(b), doubled(c)))
 
 
+def odd_quotient(a: Floats, b: Floats) -> Doubles:
+    """For operands of at most 26 bits."""
+    x, y = doubled(a), doubled(b)
+    quotient = x / y
+    product, error = two_product(quotient, y)
+    return odd(quotient, ((x - product) - error) * np.copysign(1.0, y))
+
+
 def odd_integers(value: Whole) -> Doubles:
     if value.dtype.itemsize < 8:
         return value.astype(np.float64)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.verdict import Verdicts
 from ptx_lsp.model.body import Body, names_in, predefined
+from ptx_lsp.model.body_change import changed
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import (
     AggregateName,
@@ -24,7 +25,8 @@ from ptx_lsp.model.symbols import (
     vector_length,
 )
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Document, Item
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 
@@ -59,19 +61,19 @@ class Module:
         """What the instruction table says of each shape of instruction met so far."""
         if previous and (previous.version, previous.target) == (self.version, self.target):
             self.verdicts = previous.verdicts
-        self._starts = {id(item.node): item.start for item in document.items}
-        self._bodies = {id(f.node): f.body for f in previous.functions} if previous else {}
+        self._items = {id(anchor(item.node)): item for item in document.items}
+        self._before = {id(f.node.kind): f for f in previous.functions} if previous else {}
         self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
         for item in document.items:
             self._declare(item)
         for item in document.items:
             self._link(item)
-        earlier = {id(f.node): f for f in previous.functions} if previous else {}
         for function in self.functions:
             function.link()
-            same = earlier.get(id(function.node))
-            if same is not None and same.environment == function.environment:
-                function.facts = same.facts
+            before = self._before.get(id(function.node.kind))
+            if before is not None:
+                function.take_over(before)
+        self._before.clear()
 
     @classmethod
     def parse(cls, text: str) -> Module:
@@ -129,8 +131,9 @@ class Module:
 
     def span(self, place: Place) -> Span:
         """Where a place of this module is in its text."""
-        base = self._starts[id(place.owner)] if place.owner is not None else 0
-        return Span(base + place.start, base + place.end)
+        if place.owner is None:
+            return Span(place.start, place.end)
+        return self._items[id(anchor(place.owner))].span(place)
 
     def function_at(self, offset: int) -> Function | None:
         """The function whose text holds `offset`."""
@@ -181,12 +184,10 @@ class Module:
             case nodes.Function(name=nodes.Name() as name):
                 symbol = FunctionName(name.text, node, Place.of(node, name))
                 self._add(symbol, item.start)
-                body = self._bodies.get(id(node)) or Body(node)
-                self.functions.append(Function(self, item, symbol, body))
+                self.functions.append(self._function(item, symbol, node))
             case nodes.Function():  # nameless: what is in it can be looked at all the same
                 symbol = FunctionName("", node, Place.of(node, node.kind))
-                body = self._bodies.get(id(node)) or Body(node)
-                self.functions.append(Function(self, item, symbol, body))
+                self.functions.append(self._function(item, symbol, node))
             case nodes.Aggregate(name=nodes.Name() as name):
                 self._add(AggregateName(name.text, node, Place.of(node, name)), item.end)
             case nodes.Alias(name=nodes.Name() as name) if name.text not in self.names:
@@ -195,6 +196,15 @@ class Module:
                 self._add(Label(name.text, Place.of(node, name)), item.end)
             case _:
                 pass
+
+    def _function(self, item: Item, symbol: FunctionName, node: nodes.Function) -> Function:
+        """One of this module, with as much of what it was before as is still true."""
+        before = self._before.get(id(node.kind))
+        if before is not None and before.node is node:
+            return Function(self, item, symbol, before.body)
+        found = changed(before.body, node) if before is not None else None
+        body, change = found or (Body(node), None)
+        return Function(self, item, symbol, body, change)
 
     def _declare_variables(self, item: Item, node: nodes.Declaration) -> None:
         space = node.space.text if node.space else ""

@@ -74,10 +74,10 @@ def _moved(register: str, type: str, width: int, parameter: str, *, store: bool)
 
 
 def _holder(type: str) -> str:
-    """The type of a register for values of that type: 8-bit values go in 16 bits."""
+    """The type of a register for values of that type: integers of 8 bits go in 16 bits."""
     if type == ".pred":
         return ".pred"
-    return ".b16" if TYPES[type].width == 8 else f".b{TYPES[type].width}"
+    return ".b16" if type in (".u8", ".s8") else f".b{TYPES[type].width}"
 
 
 def _width(type: str) -> int:

@@ -69,7 +69,7 @@ def parameter_access(function: Function) -> Iterator[Finding]:
             message = found and _about_load(function, opcode, found[1], found[1].name in returned)
         elif opcode.startswith("st."):
             found = _accessed(function, instruction, 0)
-            message = found and _about_store(opcode, found[1], found[1].name in received)
+            message = found and _about_store(function, opcode, found[1], found[1].name in received)
         elif opcode.startswith(("mov.", "cvta.")) and not opcode.startswith("cvta.to"):
             found = _moved(function, instruction)
             known = found is not None and (found[1].name in received or found[1].name in returned)
@@ -122,10 +122,13 @@ def _about_load(function: Function, opcode: str, symbol: Variable, is_returned: 
     return None
 
 
-def _about_store(opcode: str, symbol: Variable, is_received: bool) -> str | None:
+def _about_store(
+    function: Function, opcode: str, symbol: Variable, is_received: bool
+) -> str | None:
     if "::entry" in opcode or not is_received:  # `st` has no `.param::entry`
         return None
-    return f"`{symbol.name}` is a parameter that `{_owner(symbol)}` receives; it cannot be written"
+    owner = f"`{function.name}`" if function.name else "the function"
+    return f"`{symbol.name}` is a parameter that {owner} receives; it cannot be written"
 
 
 def _about_address(symbol: Variable) -> str | None:
@@ -133,7 +136,3 @@ def _about_address(symbol: Variable) -> str | None:
         return None
     return f"`{symbol.name}` has no address: it is there to pass arguments; load from it"
 
-
-def _owner(symbol: Variable) -> str:
-    node = symbol.place.owner
-    return node.name.text if isinstance(node, nodes.Function) and node.name else "the function"

@@ -18,7 +18,7 @@ from analyses.occupancy_curves import best_block_size
 from analyses.registers import register_estimate
 from analyses.sources import Level
 from analyses.uniformity import uniformity
-from ptx_lsp.cli.details import details
+from ptx_lsp.lint.flow import details
 from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers, ThreadsSource
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
@@ -44,29 +44,19 @@ def kernels(
     """
     defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
     return [
-        _kernel(module, function, (measured or {}).get(function.name), threads, with_details)
+        kernel(function, (measured or {}).get(function.name), threads, with_details)
         for function in defined
     ]
 
 
-def resident(kernel: Kernel) -> Resident | None:
-    """The occupancy that the row tells of, with all that curves need; None where it has none."""
-    known = kernel.occupancy
-    if kernel.target is None or known.threads_per_block is None or known.registers is None:
-        return None
-    return occupancy(
-        kernel.target, known.threads_per_block, known.registers, _shared(kernel) or 0,
-        cluster_size=kernel.cluster_size,
-    )
-
-
-def _kernel(
-    module: Module,
+def kernel(
     function: Function,
-    measured: Resources | None,
-    threads: int | None,
-    with_details: bool,
+    measured: Resources | None = None,
+    threads: int | None = None,
+    with_details: bool = False,
 ) -> Kernel:
+    """The row of one kernel."""
+    module = function.module
     start = module.span(function.symbol.place).start
     row = Kernel(
         function.name,
@@ -81,6 +71,17 @@ def _kernel(
     except Exception:  # one kernel must not cost the report of a file
         _log.exception("the figures of kernel `%s`", function.name)
         return row
+
+
+def resident(row: Kernel) -> Resident | None:
+    """The occupancy that the row tells of, with all that curves need; None where it has none."""
+    known = row.occupancy
+    if row.target is None or known.threads_per_block is None or known.registers is None:
+        return None
+    return occupancy(
+        row.target, known.threads_per_block, known.registers, _shared(row) or 0,
+        cluster_size=row.cluster_size,
+    )
 
 
 def _computed(function: Function, row: Kernel, threads: int | None) -> Kernel:

@@ -1,0 +1,122 @@
+"""A file that the client has open: its text as typed so far, and what was read from it.
+
+Everything here runs on the event loop, save for `_module`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from ptx_lsp.isa.target import Target
+from ptx_lsp.model.module import Module
+from ptx_lsp.server.threads import Threads
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.text import Edit, Source
+
+
+class Snapshot:
+    """What a version of the text means. Never changes.
+
+    When nobody has it any more, the cycles in its module are cut, so that its memory is free at once:
+    a garbage collection of a large file takes seconds, and the server does none.
+    """
+
+    def __init__(self, revision: int, version: int | None, module: Module) -> None:
+        self.revision = revision
+        self.version = version
+        self.module = module
+
+    def __del__(self) -> None:
+        self.module.functions.clear()
+
+    @property
+    def source(self) -> Source:
+        return self.module.document.source
+
+
+class Changed(NamedTuple):
+    """Where a text differs from an earlier one: what was from `start` to `old_end` is from `start` to
+    `new_end` now, in bytes.
+    """
+
+    start: int
+    old_end: int
+    new_end: int
+
+    @property
+    def growth(self) -> int:
+        return self.new_end - self.old_end
+
+    def then(self, edit: Edit) -> Changed:
+        """This change and then `edit`, as one."""
+        end = max(self.new_end, edit.end)
+        return Changed(min(self.start, edit.start), end - self.growth, end + edit.growth)
+
+    def map(self, offset: int) -> int:
+        """Where an offset of the earlier text is in the new one."""
+        if offset <= self.start:
+            return offset
+        return offset + self.growth if offset >= self.old_end else min(offset, self.new_end)
+
+
+class OpenFile:
+    """The text as the client has it, and the newest snapshot, which may be of an older text."""
+
+    def __init__(self, uri: str, version: int | None, source: Source, threads: Threads) -> None:
+        self.uri = uri
+        self.source = source
+        self.version = version
+        """As the client counts, if it does."""
+        self.revision = 0
+        """As we count."""
+        self.snapshot: Snapshot | None = None
+        self._target: Target | None = None
+        self._threads = threads
+        self._changed: Changed | None = None
+        self._reading: asyncio.Future[None] | None = None
+
+    def change(self, version: int | None, edit: Edit) -> None:
+        """Takes over what the client did."""
+        self.source = self.source.edited(edit)
+        self._changed = (self._changed or Changed(edit.start, edit.start, edit.start)).then(edit)
+        self.version = version
+        self.revision += 1
+
+    def judge_for(self, target: Target | None) -> None:
+        """Takes a target in place of the file's own, or no longer."""
+        if target != self._target:
+            self._target = target
+            self.revision += 1
+
+    async def read(self) -> Snapshot:
+        """The snapshot of the text as it is now, or of a newer one."""
+        revision = self.revision
+        while self.snapshot is None or self.snapshot.revision < revision:
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.ensure_future(self._read())
+            await asyncio.shield(self._reading)
+        return self.snapshot
+
+    async def _read(self) -> None:
+        changed, self._changed = self._changed, None
+        revision, version, source = self.revision, self.version, self.source
+        try:
+            module = await self._threads.read(_module, source, self.snapshot, changed, self._target)
+            self.snapshot = Snapshot(revision, version, module)
+        except BaseException:
+            self.snapshot = None  # whatever went wrong with an edit, the whole text is there
+            raise
+
+
+def _module(
+    source: Source, earlier: Snapshot | None, changed: Changed | None, target: Target | None
+) -> Module:
+    """Reads a text anew, or only what changed in it."""
+    if earlier is None:
+        return Module(Document.parse(source), None, target)
+    document = earlier.module.document
+    if changed is not None:
+        new = source.data[changed.start : changed.new_end]
+        document = document.edited(Edit(changed.start, changed.old_end, new))
+    return Module(document, earlier.module, target)
