@@ -8,7 +8,7 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              tree-sitter-ptx/bindings/python/tree_sitter_ptx/binding.c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types unit grammar bench clean
+.PHONY: help setup demo test lint types unit test-vscode grammar bench clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml setup.py $(C_SOURCES)
 demo: setup ## run ptx-lint on the examples
 	$(BIN)/ptx-lint --exit-zero examples
 
-test: lint types unit ## everything that must pass: format, types and tests
+test: lint types unit test-vscode ## everything that must pass: format, types and tests
 
 lint: setup ## check the style of the code
 	$(BIN)/ruff check .
@@ -34,6 +34,15 @@ types: setup ## check the types
 
 unit: setup ## run the tests
 	$(BIN)/python -m pytest -n 2
+
+test-vscode: setup ## check the VS Code extension, and try it in real VS Code (needs npm)
+	@if command -v npm > /dev/null; then \
+	  cd vscode-extension && npm ci --no-audit --no-fund --loglevel=error && npm test; \
+	elif [ -n "$$CI" ]; then \
+	  echo "npm is missing: the VS Code extension cannot be tested" >&2; exit 1; \
+	else \
+	  echo "npm is missing: the tests of the VS Code extension are left out"; \
+	fi
 
 grammar: ## generate the C parser anew from grammar.js (needs the tree-sitter command)
 	cd tree-sitter-ptx && tree-sitter generate
