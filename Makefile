@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
+MODULES := vscode-extension/node_modules/.package-lock.json
 C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              tree-sitter-ptx/bindings/python/tree_sitter_ptx/binding.c
 
@@ -11,7 +12,7 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
 .PHONY: help setup demo test lint types unit test-vscode grammar bench clean
 
 help: ## print this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## make .venv with everything that the project and its tests need
 
@@ -37,12 +38,16 @@ unit: setup ## run the tests
 
 test-vscode: setup ## check the VS Code extension, and try it in real VS Code (needs npm)
 	@if command -v npm > /dev/null; then \
-	  cd vscode-extension && npm ci --no-audit --no-fund --loglevel=error && npm test; \
+	  $(MAKE) --no-print-directory $(MODULES) && cd vscode-extension && npm test; \
 	elif [ -n "$$CI" ]; then \
 	  echo "npm is missing: the VS Code extension cannot be tested" >&2; exit 1; \
 	else \
 	  echo "npm is missing: the tests of the VS Code extension are left out"; \
 	fi
+
+$(MODULES): vscode-extension/package-lock.json
+	cd vscode-extension && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
 
 grammar: ## generate the C parser anew from grammar.js (needs the tree-sitter command)
 	cd tree-sitter-ptx && tree-sitter generate
