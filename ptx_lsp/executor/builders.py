@@ -11,6 +11,7 @@ from ptx_lsp.executor.matrix_memory import matrix_memory
 from ptx_lsp.executor.mbarrier_steps import mbarrier
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.warpgroup import warpgroup
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.syntax import nodes
 
@@ -30,6 +31,7 @@ _BUILDERS: dict[str, Builder] = {
     "mma": matrix,
     "movmatrix": matrix,
     "stmatrix": matrix_memory,
+    "wgmma": warpgroup,
     "wmma.load": matrix_memory,
     "wmma.mma": matrix,
     "wmma.store": matrix_memory,
