@@ -1,4 +1,4 @@
-"""Approximate functions within the bounds that the manual states, against MPFR; its tables of special values."""
+"""Approximate functions within the bounds of the manual, against MPFR; its tables of special values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ EXACT = {
     "rsqrt": "rec_sqrt",
 }
 SINGLE: dict[str, tuple[float, float, Bound]] = {
-    "sin": (-100 * math.pi, 100 * math.pi, trigonometric), "cos": (-100 * math.pi, 100 * math.pi, trigonometric),
+    "sin": (-100 * math.pi, 100 * math.pi, trigonometric),
+    "cos": (-100 * math.pi, 100 * math.pi, trigonometric),
     "lg2": (0, math.inf, logarithm), "ex2": (-math.inf, math.inf, ulps(2.5)),
     "tanh": (-math.inf, math.inf, relative(2.0**-11)), "sqrt": (0, math.inf, relative(2.0**-23)),
     "rsqrt": (0, math.inf, relative(2.0**-22.9)), "rcp": (-math.inf, math.inf, ulps(1)),
