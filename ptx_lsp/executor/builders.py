@@ -16,6 +16,7 @@ from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.surface_steps import surface
 from ptx_lsp.executor.tensor_copy import tensor_copy, tensormap
 from ptx_lsp.executor.texture_steps import texture
+from ptx_lsp.executor.warpgroup import warpgroup
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.syntax import nodes
 
@@ -35,6 +36,7 @@ _BUILDERS: dict[str, Builder] = {
     "mma": matrix,
     "movmatrix": matrix,
     "stmatrix": matrix_memory,
+    "wgmma": warpgroup,
     "wmma.load": matrix_memory,
     "wmma.mma": matrix,
     "wmma.store": matrix_memory,
