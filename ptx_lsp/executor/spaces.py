@@ -84,8 +84,8 @@ class Spaces:
             self._observer.accessed(wave, step, access)
 
     def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
-        """The bytes that are accessed, where the lanes reach `size` bytes of global memory each, one behind the
-        other. None where they do not, or where that is not known so easily; then ask `reach`.
+        """The bytes that are accessed, where the lanes reach `size` bytes of global memory each, one behind
+        the other. None where they do not, or where that is not known so easily; then ask `reach`.
         """
         if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
             return None
