@@ -44,6 +44,11 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
     return known
 
 
+def is_known(known: Callable[[Function], object], function: Function) -> bool:
+    """Whether a fact of `function` has been computed already."""
+    return getattr(known, "__wrapped__", None) in function.facts
+
+
 def lasting_fact(
     compute: Callable[[Function, Earlier[_T] | None], _T],
 ) -> Callable[[Function], _T]:
@@ -82,8 +87,3 @@ def instruction_fact(
         return (*value[:first], *changed, *value[old_end:])
 
     return of_all
-
-
-def is_known(known: Callable[[Function], object], function: Function) -> bool:
-    """Whether a fact of `function` has been computed already."""
-    return getattr(known, "__wrapped__", None) in function.facts

@@ -8,6 +8,8 @@ from ptx_lsp.executor.async_copy import async_copy
 from ptx_lsp.executor.async_store import async_store, bulk_store
 from ptx_lsp.executor.bulk_copy import bulk_copy
 from ptx_lsp.executor.control import Action
+from ptx_lsp.executor.matrix import matrix
+from ptx_lsp.executor.matrix_memory import matrix_memory
 from ptx_lsp.executor.mbarrier_steps import mbarrier
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.spaces import Spaces
@@ -27,6 +29,13 @@ def builder(match: Match) -> Builder | None:
 
 
 _BUILDERS: dict[str, Builder] = {
+    "ldmatrix": matrix_memory,
+    "mma": matrix,
+    "movmatrix": matrix,
+    "stmatrix": matrix_memory,
+    "wmma.load": matrix_memory,
+    "wmma.mma": matrix,
+    "wmma.store": matrix_memory,
     "mbarrier": mbarrier,
     "cp.async": async_copy,
     "cp.async.bulk": bulk_copy,

@@ -222,7 +222,9 @@ def _goes_alone(action: Action | Control) -> bool:
 def _waits(line: Line) -> bool:
     """Whether it may wait for other threads: of the warp, which come to its block, or at an mbarrier."""
     opcode, *modifiers = line.node.opcode.text.split(".")
-    return (opcode in (*OPCODES, "bar") and "sync" in modifiers) or "try_wait" in modifiers
+    if "try_wait" in modifiers:
+        return True
+    return "sync" in modifiers and (opcode in (*OPCODES, "bar") or "matrix" in opcode or "mma" in opcode)
 
 
 def _order(blocks: list[tuple[Step, ...]]) -> list[int]:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.check import Checker, Finding
 from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
@@ -41,8 +42,9 @@ def launch(
     seconds: float = math.inf,
     seed: int = 0,
     cluster: int | Sequence[int] | None = None,
+    check: bool = False,
     observers: Sequence[Observer] = (),
-) -> None:
+) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path.
 
     Arrays are device buffers, passed as 64-bit addresses; they hold the results afterwards. NumPy scalars and
@@ -52,6 +54,9 @@ def launch(
     Another `seed` is another order in which threads take turns. `observers` are told what happens. Raises
     ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also when some wave has
     executed more than `limit` instructions, or all take longer than so many `seconds`.
+
+    With `check` the findings are returned, without duplicates in the order in which they occurred; where the
+    kernel stops, the ExecutionError has them, what stopped it last.
     """
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
@@ -60,14 +65,25 @@ def launch(
         raise ExecutionError(f"there is no kernel `{entry}`, only {names or 'none'}", "launch")
     memory = Memory()
     image = Image(module, kernel, memory, shared_bytes)
-    observer = combined(observers)
+    checker = Checker() if check else None
+    observer = combined((checker, *observers) if checker is not None else observers)
     spaces = Spaces(memory, _parameters(kernel, image, memory, args), observer)
     frame = Frame()
     blocks = decode(kernel, frame, image, spaces)
     shape = shape_of(kernel, image, grid, block, cluster, shared_bytes)
     if observer is not None:
         observer.launched(shape, image, spaces)
-    Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed).run()
+    try:
+        Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed).run()
+    except ExecutionError as error:
+        if checker is not None:
+            checker.stopped(error)
+            error.findings = checker.findings
+        raise
+    finally:
+        if observer is not None:
+            observer.ended()
+    return checker.findings if checker is not None else ()
 
 
 def _text(source: str | Path) -> str:

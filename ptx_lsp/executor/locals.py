@@ -17,12 +17,23 @@ class Relative(NamedTuple):
     offset: int
 
 
+class Placed(NamedTuple):
+    """A variable in memory, from address `start` of its state space on. Sizes in bytes."""
+
+    space: str
+    name: str
+    start: int
+    size: int
+
+
 class Locals:
     """Where local variables lie: from address 0 on, or from the address that a register holds."""
 
     def __init__(self, start: int | None = None) -> None:
         self.size = 0
         self._start = start
+        self.placed: list[Placed] = []
+        """The variables at fixed addresses."""
 
     def place(self, function: Function) -> dict[int, int | Relative]:
         """New memory for the variables of a function, once for each call: their addresses."""
@@ -31,7 +42,9 @@ class Locals:
             size, alignment = occupied(variable), alignment_bytes(variable) or 1
             if variable.space in (".local", ".param") and size is not None:
                 size *= range_count(variable.declarator) if variable.declarator.range else 1
-                found[id(variable.declarator)] = self.slot(size, alignment)
+                at = found[id(variable.declarator)] = self.slot(size, alignment)
+                if isinstance(at, int):
+                    self.placed.append(Placed(".local", variable.name, at, size))
         return found
 
     def slot(self, size: int, alignment: int) -> int | Relative:

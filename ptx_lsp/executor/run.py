@@ -143,7 +143,13 @@ class Run(Groups):
             else:
                 self._held.discard(block)
         (_, first, mask), *others = ready
+        steps = [(self.blocks[block].steps[0], going) for block, _, going in ready]
+        for step, going in steps:
+            self.tell(step, going, going, True)
         first.run_with(self.wave, mask, [(action, lanes) for _, action, lanes in others])
+        if self._observer is not None:
+            for step, going in steps:
+                self._observer.after(self.wave, step, going)
         self.wave.executed += len(ready)
         for block, _, going in ready:
             self.execute(block, going, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,8 +20,12 @@ from ptx_lsp.executor.memory import (
     Memory,
 )
 from ptx_lsp.executor.observer import Access, Observer, Use, per_lane
+from ptx_lsp.executor.observer import Indices as Lanes
 from ptx_lsp.executor.program import Array, Bools
 from ptx_lsp.executor.wave import Wave
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.control import Step
 
 Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
 WINDOWS: dict[Space, int] = {
@@ -66,7 +70,7 @@ class Spaces:
         return found
 
     def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
-        """The bytes that are accessed, where the lanes reach `size` bytes of global memory each, one behind the
+        """The bytes that are accessed, where each lane reaches `size` bytes of global memory, one behind the
         other. None where they do not, or where that is not known so easily; then ask `reach`.
         """
         if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
@@ -81,6 +85,17 @@ class Spaces:
         if (flat[1:] - flat[:-1] != np.uint64(size)).any():
             return None
         return buffer.data[first - buffer.base :][: count * size]
+
+    def landed(
+        self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
+    ) -> None:
+        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
+        memory from each offset on.
+        """
+        if self._observer is not None and step is not None:
+            data = wave.shared.reshape(-1)
+            access = Access("land", ".shared", None, data, size, lanes, offsets)
+            self._observer.accessed(wave, step, access)
 
     def tell(self, wave: Wave, access: Access) -> None:
         """Tells observers of what `reach` was asked for without a use."""
