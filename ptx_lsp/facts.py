@@ -1,18 +1,35 @@
 """Facts about functions: computed when first asked for, shared, and kept while they stay true.
 
 A fact is a function of a `Function`. Its value lives as long as neither that function nor what it uses
-of its module changes; a new version of the file takes it over (`Module`).
+of its module changes; a new version of the file takes it over (`Module`). After an edit inside the
+function it is computed again, from what is still true of its value before:
+
+- of an `instruction_fact`, or what is `found_in_instructions`, all stays but what concerns instructions
+  that were touched;
+- a `lasting_fact` is given its value before, and says itself what of that can stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import TypeVar, cast
+from itertools import chain
+from typing import Generic, NamedTuple, TypeVar, cast
 
-from ptx_lsp.model.function import Function
+from ptx_lsp.model.body_change import Change
+from ptx_lsp.model.function import LASTING, Function
+from ptx_lsp.syntax import nodes
 
 _T = TypeVar("_T")
+
+
+class Earlier(NamedTuple, Generic[_T]):
+    """A fact about a function as it was, and how its instructions have changed since. Those outside of the
+    change are the same objects, and all names in them stand for the same things.
+    """
+
+    value: _T
+    change: Change
 
 
 def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
@@ -27,3 +44,69 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
             return value
 
     return known
+
+
+def is_known(known: Callable[[Function], object], function: Function) -> bool:
+    """Whether a fact of `function` has been computed already."""
+    return getattr(known, "__wrapped__", None) in function.facts
+
+
+def lasting_fact(
+    compute: Callable[[Function, Earlier[_T] | None], _T],
+) -> Callable[[Function], _T]:
+    """Makes `compute` run once for each function, with what it gave before an edit, if that is of use."""
+
+    @wraps(compute)
+    def known(function: Function) -> _T:
+        try:
+            return cast(_T, function.facts[compute])
+        except KeyError:
+            earlier = function.earlier.pop(compute, None)
+            before = None if earlier is None else Earlier(cast(_T, earlier[0]), earlier[1])
+            value = function.facts[compute] = compute(function, before)
+            return value
+
+    LASTING.add(compute)
+    return known
+
+
+def found_in_instructions(
+    find: Callable[[Function, nodes.Instruction], Iterable[_T]],
+) -> Callable[[Function], tuple[_T, ...]]:
+    """Makes `find` run once for each instruction; the fact is all that it finds, in order. It may depend on
+    what an `instruction_fact` may depend on.
+    """
+
+    @instruction_fact
+    @wraps(find)
+    def of_each(function: Function, instruction: nodes.Instruction) -> tuple[_T, ...]:
+        return tuple(find(function, instruction))
+
+    @fact
+    @wraps(find)
+    def of_all(function: Function) -> tuple[_T, ...]:
+        return tuple(chain.from_iterable(of_each(function)))
+
+    return of_all
+
+
+def instruction_fact(
+    compute: Callable[[Function, nodes.Instruction], _T],
+) -> Callable[[Function], tuple[_T, ...]]:
+    """Makes `compute` run once for each instruction; the fact is what it gives for all, in order.
+
+    It may depend on the instruction itself, on what the names in it stand for, on the version and target
+    of the module and on the head of the function, and on nothing else.
+    """
+
+    @lasting_fact
+    @wraps(compute)
+    def of_all(function: Function, earlier: Earlier[tuple[_T, ...]] | None) -> tuple[_T, ...]:
+        instructions = function.body.instructions
+        if earlier is None:
+            return tuple([compute(function, node) for node, _ in instructions])
+        value, (first, old_end, end) = earlier
+        changed = [compute(function, node) for node, _ in instructions[first:end]]
+        return (*value[:first], *changed, *value[old_end:])
+
+    return of_all

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from ptx_lsp import ptxas
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import Locator, Reported
+from ptx_lsp.lint.report import Locator, Origin, Reported
 from ptx_lsp.lint.selection import PTXAS
 from ptx_lsp.lint.suppression import Suppressions
 from ptx_lsp.ptxas import Message, PtxasError, Report
@@ -32,7 +33,11 @@ def ask(source: Source, program: Path, target: Target | None) -> Report:
 
 
 def with_messages(
-    found: list[Reported], answer: Report, source: Source, comments: Suppressions
+    found: list[Reported],
+    answer: Report,
+    source: Source,
+    comments: Suppressions,
+    origin: Callable[[int], tuple[str, Origin | None]] = lambda offset: ("", None),
 ) -> list[Reported]:
     """The findings with those of ptxas among them, by place.
 
@@ -49,8 +54,14 @@ def with_messages(
             continue
         index = _same(merged, message, severity, source)
         if index is None:
-            mark = locate.mark(_span(message, source))
-            added.append(Reported(RULE, RULE, severity, _text(message), mark, source=RULE))
+            span = _span(message, source)
+            function, comes_from = origin(span.start)
+            added.append(
+                Reported(
+                    RULE, RULE, severity, _text(message), locate.mark(span), source=RULE,
+                    function=function, origin=comes_from,
+                )
+            )
         else:
             notes = (*merged[index].notes, f"ptxas: {_text(message)}")
             merged[index] = merged[index]._replace(notes=tuple(dict.fromkeys(notes)))

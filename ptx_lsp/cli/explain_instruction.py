@@ -8,12 +8,11 @@ from inspect import cleandoc
 
 from ptx_lsp.cli.sections import prose, section, statements, table, title
 from ptx_lsp.isa.entry import Entry
-from ptx_lsp.isa.in_words import concerns, wanted, worded
+from ptx_lsp.isa.in_words import concerns, since, wanted, worded
 from ptx_lsp.isa.modifiers import Modifier, describe
 from ptx_lsp.isa.resolve import Candidate, Resolution, resolve
 from ptx_lsp.isa.syntax_text import syntax_text
 from ptx_lsp.isa.table import entries
-from ptx_lsp.isa.target import OLDEST, Version
 from ptx_lsp.lint.reporters.style import Style
 
 _MOST = 16
@@ -22,11 +21,11 @@ _MOST = 16
 
 def explain_instruction(spelling: str, style: Style) -> Iterator[str]:
     """All rows of an opcode; with modifiers the rows that the spelling fits, else what is wrong."""
-    rows = sorted(entries(spelling.partition(".")[0]), key=_since)
+    rows = sorted(entries(spelling.partition(".")[0]), key=since)
     resolution = resolve(spelling) if "." in spelling else None
     if resolution is not None and resolution.ok:
         fitting = {candidate.entry.name: candidate.entry for candidate in resolution.candidates}
-        rows = sorted(fitting.values(), key=_since)
+        rows = sorted(fitting.values(), key=since)
     elif resolution is not None:
         named = [row for row in rows if row.name == spelling]
         rows = named or rows
@@ -38,12 +37,6 @@ def explain_instruction(spelling: str, style: Style) -> Iterator[str]:
         if index:
             yield ""
         yield from _entry(row, resolution, style)
-
-
-def _since(entry: Entry) -> Version:
-    """The version that every spelling of a row needs; the oldest rows come first."""
-    ways = [way.version for need in entry.needs if not need.because.text for way in need.ways]
-    return min(ways, default=OLDEST)
 
 
 def _entry(entry: Entry, resolution: Resolution | None, style: Style) -> Iterator[str]:

@@ -12,8 +12,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from ptx_lsp.cli.cache import Cache, key
 from ptx_lsp.cli.check import Settings, check
-from ptx_lsp.cli.inputs import Input
+from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.lint.report import FileReport
 
 Work: TypeAlias = tuple[Input, Settings]
@@ -27,18 +28,50 @@ _BYTES_BESIDES = 4 << 10
 
 
 def check_all(
-    works: Sequence[Work], jobs: int | None, show_progress: bool
+    works: Sequence[Work], jobs: int | None, show_progress: bool, kept: Cache | None = None
 ) -> list[FileReport]:
-    """The reports in the order of `works`, whatever the number of processes."""
+    """The reports in the order of `works`, from `kept` where that has them."""
+    if kept is None:
+        return list(_check_all(works, jobs, show_progress))
+    keys = [_key(work) for work in works]
+    reports = [
+        kept.get(name, one.path) if name is not None else None
+        for name, (one, _) in zip(keys, works, strict=True)
+    ]
+    missing = [index for index, found in enumerate(reports) if found is None]
+    made = _check_all([works[index] for index in missing], jobs, show_progress)
+    for index, found in zip(missing, made, strict=True):  # one by one: an interrupted run keeps its own
+        reports[index] = found
+        name, (_, settings) = keys[index], works[index]
+        doubtful = settings.ptxas is not None and found.complaints
+        # the file may have been written while it was checked
+        if name is not None and not doubtful and name == _key(works[index]):
+            kept.put(name, found)
+    kept.prune()
+    return [found for found in reports if found is not None]
+
+
+def _key(work: Work) -> str | None:
+    """None for what cannot be read, and for what pages show, which is large."""
+    one, settings = work
+    if settings.details or settings.requires or settings.fix:
+        return None
+    try:
+        return key(read(one), settings)
+    except (InputError, OSError):
+        return None
+
+
+def _check_all(
+    works: Sequence[Work], jobs: int | None, show_progress: bool
+) -> Iterator[FileReport]:
     inputs = [one for one, _ in works]
     count = process_count(inputs, jobs, _cores())
     reports = _in_processes(works, count) if count > 1 else _here(works)
-    found: list[FileReport] = []
     with _progress(inputs, show_progress) as advance:
         for one, report in zip(inputs, reports, strict=True):
-            found.append(report)
+            yield report
             advance(_cost(one))
-    return found
 
 
 def process_count(inputs: Sequence[Input], jobs: int | None, cores: int) -> int:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from ptx_lsp import ptxas
 from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
 from ptx_lsp.cli.assembler import RULE
+from ptx_lsp.cli.cache import Cache, default_folder
 from ptx_lsp.cli.check import Settings
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.lint import config
 from ptx_lsp.lint.config import DEFAULT, Config, ConfigError
+from ptx_lsp.lint.reporter import reporters
 from ptx_lsp.lint.selection import Choice, Rules, UnknownRuleError, chosen
 
 
@@ -36,12 +40,43 @@ class Plan:
         self._targets = checked_targets(
             [options.target] if options.target is not None else options.targets
         )
+        names = {options.format, *(name for name, _ in options.written)}
+        self._reports_have_kernels = any(reporters()[name].has_kernels for name in names)
         self._chosen(())  # a rule that does not exist is told of even where there is no file
 
     @property
     def here(self) -> Config:
         """What counts for the run as a whole."""
         return self._config(Path())
+
+    @property
+    def files(self) -> Iterator[Path]:
+        """The configurations that were used."""
+        return (config.path for config in self._configs.values() if config.path is not None)
+
+    @property
+    def fail_on(self) -> str:
+        """The least severe finding that fails the run."""
+        return self._options.fail_on or self.here.fail_on or "error"
+
+    def cache(self) -> Cache | None:
+        """Where reports are kept between runs, if at all."""
+        options = self._options
+        if options.no_cache or os.environ.get("PTX_LINT_NO_CACHE"):
+            return None
+        folder = Path(options.cache_dir) if options.cache_dir is not None else self.here.cache_dir
+        folder = folder or default_folder()
+        return Cache(folder) if folder is not None else None
+
+    def baseline(self) -> Path | None:
+        """The file of known findings. Raises UsageError where one is to be written and none is named."""
+        options = self._options
+        if options.no_baseline or options.requires:
+            return None
+        path = Path(options.baseline) if options.baseline is not None else self.here.baseline
+        if path is None and (options.update_baseline or options.ratchet):
+            raise UsageError("no baseline is named: give --baseline FILE, or `baseline` in the configuration")
+        return path
 
     def wanted(self, one: Input) -> bool:
         """Whether a file is linted at all: not if it was found in a folder and is excluded."""
@@ -56,12 +91,17 @@ class Plan:
         program = self._ptxas() if options.ptxas is not None or own.ptxas else None
         if options.requires:
             return Settings(Rules(frozenset()), self._targets, requires=True)
+        targets = self._targets or own.targets
+        if len(targets) > 1 and (options.fix or options.diff):
+            raise UsageError("fixes are for one target: give --target, not --targets")
         return Settings(
             rules,
-            self._targets or own.targets,
+            targets,
             program,
             RULE in rules.names,
-            kernels=options.kernels or options.format == "json" or options.report is not None,
+            kernels=options.kernels or options.report is not None or self._reports_have_kernels,
+            budgets=own.budgets,
+            fix="unsafe" if options.unsafe_fixes else "safe" if options.fix or options.diff else "",
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
         )

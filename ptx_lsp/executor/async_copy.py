@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from ptx_lsp.executor.threads import (
     Indices,
     Part,
     Threads,
+    by_name,
     pointer,
     reached,
     shared_offsets,
@@ -34,10 +35,13 @@ from ptx_lsp.syntax import nodes
 class Copy:
     """A copy of `size` bytes for each thread of a row, into its shared memory."""
 
-    def __init__(self, wave: Wave, targets: Indices, size: int, whole: list[Part], parts: list[Part],
-                 filled: Indices) -> None:
+    def __init__(
+        self, spaces: Spaces, row: Threads, targets: Indices, size: int, whole: list[Part],
+        parts: list[Part], filled: Indices,
+    ) -> None:
         """`whole` are sources that are read completely; of `parts` only the first `filled` bytes."""
-        self._wave = wave
+        self._wave, self._spaces, self._lanes = row.wave, spaces, row.lanes
+        self._step = row.wave.step
         self._targets = targets
         self._size = size
         self._whole, self._parts = whole, parts
@@ -67,6 +71,9 @@ class Copy:
         first = self._targets[chosen] // element.itemsize
         for at in range(values.shape[1]):
             memory[first + at] = values[chosen, at]
+        self._spaces.landed(
+            self._wave, self._step, self._lanes[chosen], self._targets[chosen], self._size
+        )
 
 
 class Begin:
@@ -86,7 +93,7 @@ class Begin:
         row = threads(wave, mask)
         size = self._size
         space, program = self._target
-        targets = shared_offsets(self._spaces, row, row.compute(program)[0], space, size)
+        targets = shared_offsets(self._spaces, row, row.compute(program)[0], space, size, "begin")
         space, program = self._source
         addresses = row.compute(program)[0].astype(np.uint64)
         filled = np.full(row.count, size, np.int64)
@@ -99,7 +106,7 @@ class Begin:
             filled[np.asarray(row.compute(self._ignore)[0], np.bool_)] = 0
         whole = self._reached(row, addresses, space, filled == size)
         parts = self._partly(row, addresses, space, filled)
-        copy = Copy(wave, targets, size, whole, parts, filled)
+        copy = Copy(self._spaces, row, targets, size, whole, parts, filled)
         pending(wave).copies.begin(row.lanes, copy)
 
     def _reached(
@@ -110,7 +117,7 @@ class Begin:
             return reached(self._spaces, row, addresses, space, self._size)
         found = np.flatnonzero(chosen)
         parts = reached(self._spaces, row.part(chosen), addresses[chosen], space, self._size)
-        return [Part(part.data, part.offsets, found[part.positions]) for part in parts]
+        return [replace(part, positions=found[part.positions]) for part in parts]
 
     def _partly(
         self, row: Threads, addresses: Addresses, space: Space, filled: Indices
@@ -126,7 +133,7 @@ class Begin:
         last = addresses[chosen] + filled[chosen].astype(np.uint64) - np.uint64(1)
         reached(self._spaces, some, last, space, 1)
         parts = reached(self._spaces, some, addresses[chosen], space, 1)
-        return [Part(part.data, part.offsets, found[part.positions]) for part in parts]
+        return [replace(part, positions=found[part.positions]) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -179,7 +186,7 @@ class ArriveLater:
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
         space, program = self._address
-        at = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8) >> 3
+        at = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update") >> 3
         found = pending(wave)
         with told_of(row):
             if not self._counted:
@@ -198,9 +205,7 @@ def async_copy(
         return Group("wait_all")
     if name.endswith("wait_group"):
         return Group("wait", _constant(node.operands[0]))
-    given = {
-        place.name: operand for operand, (place, _) in zip(node.operands, match.places, strict=True)
-    }
+    given = by_name(node, match)
     if name == "cp.async.mbarrier.arrive":
         modifiers = match.candidate.choices.modifiers
         space = next((one for one in modifiers if one.startswith(".shared")), "")

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptx_lsp.executor.async_copy import async_copy
+from ptx_lsp.executor.async_store import async_store, bulk_store
+from ptx_lsp.executor.bulk_copy import bulk_copy
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.matrix import matrix
 from ptx_lsp.executor.matrix_memory import matrix_memory
 from ptx_lsp.executor.mbarrier_steps import mbarrier
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.surface_steps import surface
+from ptx_lsp.executor.tensor_copy import tensor_copy, tensormap
+from ptx_lsp.executor.texture_steps import texture
 from ptx_lsp.executor.warpgroup import warpgroup
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.syntax import nodes
@@ -36,6 +41,22 @@ _BUILDERS: dict[str, Builder] = {
     "wmma.mma": matrix,
     "wmma.store": matrix_memory,
     "mbarrier": mbarrier,
+    "tex": texture,
+    "tld4": texture,
+    "txq": texture,
+    "suq": texture,
+    "istypep": texture,
+    "suld": surface,
+    "sust": surface,
+    "sured": surface,
     "cp.async": async_copy,
+    "cp.async.bulk": bulk_copy,
+    "cp.async.bulk.tensor": tensor_copy,
+    "cp.reduce.async.bulk": bulk_copy,
+    "cp.reduce.async.bulk.tensor": tensor_copy,
+    "tensormap": tensormap,
+    "st.async": async_store,
+    "st.bulk": bulk_store,
+    "red.async": async_store,
 }
 """By the name of a row, or what it begins with; the longest counts."""

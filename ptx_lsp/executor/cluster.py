@@ -12,5 +12,13 @@ def peers(row: Threads, offsets: Indices, masks: Array) -> tuple[Indices, Indice
     """For places in shared memory the same places in each block of the cluster that a mask names: positions
     in the row, and offsets in the shared memory of the wave.
     """
-    which = np.flatnonzero(np.bitwise_and(masks, 1))  # a cluster is one block
-    return which, offsets[which]
+    blocks, stride = row.wave.launch.cluster_blocks, row.wave.shared.shape[1]
+    positions: list[Indices] = []
+    places: list[Indices] = []
+    for rank in range(blocks):
+        which = np.flatnonzero(np.bitwise_and(np.right_shift(masks, rank), 1))
+        here = offsets[which]
+        block = here // stride
+        positions.append(which)
+        places.append(here + (block // blocks * blocks + rank - block) * stride)
+    return np.concatenate(positions), np.concatenate(places)

@@ -49,7 +49,7 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     formats = [_element(one) for one in wanted if _element(one) in FORMATS]
     result = formats[-1] if formats else ""
     op = Symbolic(
-        match.candidate.choices, type, result, operands.frame.carry(), emitter, *_written(node, match)
+        match.candidate.choices, type, result, operands.frame, emitter, *_written(node, match)
     )
     call = _Call(op, type, meaning, names)
     values = [operands.source(operand, one) for operand, one in sources]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.program import Bools, Program
+from ptx_lsp.executor.specials import clock
 from ptx_lsp.executor.wave import Wave
 
 if TYPE_CHECKING:
@@ -26,6 +27,36 @@ class Action(Protocol):
     """What an instruction does to the lanes of a mask (None: all)."""
 
     def run(self, wave: Wave, mask: Bools | None) -> None: ...
+
+
+class Nothing:
+    """An instruction without an effect on registers or memory."""
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """An instruction that cannot be executed: an error once a thread comes to it."""
+
+    message: str
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        raise ExecutionError(self.message, "unsupported")
+
+
+@dataclass(frozen=True)
+class Timed:
+    """An action that reads clocks: these registers, with their names."""
+
+    action: Action
+    clocks: dict[int, str]
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        for number, name in self.clocks.items():
+            wave.registers[number] = clock(wave, name).astype(wave.registers[number].dtype)
+        self.action.run(wave, mask)
 
 
 class Control:

@@ -9,11 +9,19 @@ from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.lanes import Integers
 from ptx_lsp.executor.literals import bits, constant
+from ptx_lsp.executor.locals import Relative
 from ptx_lsp.executor.program import BOOL
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import Predefined, Register, Symbol, Variable
+from ptx_lsp.model.symbols import (
+    AliasName,
+    FunctionName,
+    Predefined,
+    Register,
+    Symbol,
+    Variable,
+)
 from ptx_lsp.syntax import nodes
 
 _COMPONENTS = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
@@ -21,18 +29,17 @@ _PARTS = {
     ".b0": (0, 8), ".b1": (8, 8), ".b2": (16, 8), ".b3": (24, 8), ".h0": (0, 16), ".h1": (16, 16),
 }
 """Selectors of video instructions: the lowest bit of a byte or half-word, and its width."""
-_CLOCKS = ("%clock", "%globaltimer", "%pm")
 FLOATS = (".f16", ".f32", ".f64")
 
 
 class Operands:
     """Reads the operands of a function, or of one call of it (`instance`).
 
-    `addresses` has that of each variable, by `id(declarator)`.
+    `addresses` has that of each variable, by `id(declarator)`, and of each function, by `id(node)`.
     """
 
     def __init__(
-        self, function: Function, frame: Frame, addresses: Mapping[int, int], instance: int = 0
+        self, function: Function, frame: Frame, addresses: Mapping[int, int | Relative], instance: int = 0
     ) -> None:
         self.function = function
         self.frame = frame
@@ -141,19 +148,24 @@ class Operands:
                 number = self.frame.register(symbol, _COMPONENTS.get(component, 0), self._instance)
             case Predefined(name="WARP_SZ"):
                 return lanes.constant(32)
-            case Predefined() if name.startswith(_CLOCKS):
-                raise _unsupported(f"`{name}`")
             case Predefined():
                 found = special_registers.find(name)
                 number = self.frame.special(name + component, found.type if found else ".u32")
             case Variable():
-                address = self.addresses.get(id(symbol.declarator))
-                if address is None:
-                    raise _unsupported(f"the variable `{name}`")
-                return lanes.constant(address)
+                return self._at(symbol.declarator, f"the variable `{name}`")
+            case FunctionName() | AliasName():
+                return self._at(symbol.node, f"the address of `{name}`, which is not defined here,")
             case _:
                 raise _unsupported(f"`{name}` as an operand")
         return self._typed(number, type)
+
+    def _at(self, node: nodes.Declarator | nodes.Function | nodes.Alias, what: str) -> Integers:
+        address = self.addresses.get(id(node))
+        if address is None:
+            raise _unsupported(what)
+        if isinstance(address, int):
+            return lanes.constant(address)
+        return lanes.register(address.register, 64, signed=False) + address.offset
 
     def _typed(self, number: int, type: Type | None) -> Integers:
         own = self.frame.dtypes[number]

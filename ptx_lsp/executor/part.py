@@ -32,6 +32,8 @@ class Part(Wave):
         self.block_rows = self._of(wave.block_rows)
         self.local_rows = self._of(wave.local_rows)
         self.shared, self.local = wave.shared, wave.local
+        self.local_bytes = wave.local_bytes
+        self.activations = self.pending = None
         self.executed = wave.executed
         self.active = self.step = None
         self._narrowed = _Narrowed(wave.registers, self)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import (
+    CLUSTER_SHIFT,
     LOCAL_WINDOW,
     PARAM_WINDOW,
     SHARED_WINDOW,
@@ -19,8 +20,13 @@ from ptx_lsp.executor.memory import (
     Memory,
 )
 from ptx_lsp.executor.observer import Access, Observer, Use, per_lane
+from ptx_lsp.executor.observer import Indices as Lanes
 from ptx_lsp.executor.program import Array, Bools
 from ptx_lsp.executor.wave import Wave
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.control import Step
+    from ptx_lsp.executor.texture import Opaque
 
 Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
 WINDOWS: dict[Space, int] = {
@@ -47,22 +53,57 @@ class Spaces:
         self.memory = memory
         self.parameters = parameters
         self._observer = observer
+        self.opaque: dict[int, Opaque] = {}
+        """Textures, samplers and surfaces by their handles."""
         parameters.setflags(write=False)
 
     def reach(
         self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None,
-        use: Use = "read",
+        use: Use | None = "read",
     ) -> list[tuple[Reach, Bools | None]]:
         """The memory that lanes reach for an access of `size` bytes at `addresses`, with which of them (None:
         all) reach there. Where `mask` is not None, `addresses` are those of its lanes alone, in order.
-        `use` is for observers.
+        `use` is for observers; with None they are not told.
         """
         if addresses.size == 0:
             return []
         found = self._reach(wave, addresses, space, size, mask)
-        if self._observer is not None:
+        if self._observer is not None and use is not None:
             self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
         return found
+
+    def landed(
+        self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
+    ) -> None:
+        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
+        memory from each offset on.
+        """
+        if self._observer is not None and step is not None:
+            data = wave.shared.reshape(-1)
+            access = Access("land", ".shared", None, data, size, lanes, offsets)
+            self._observer.accessed(wave, step, access)
+
+    def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
+        """The bytes that are accessed, where the lanes reach `size` bytes of global memory each, one behind
+        the other. None where they do not, or where that is not known so easily; then ask `reach`.
+        """
+        if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
+            return None
+        flat = addresses.reshape(-1)
+        first, count = int(flat[0]), flat.size
+        if int(flat[-1]) - first != (count - 1) * size or first % size:
+            return None
+        buffer = self.memory.find(first)
+        if buffer is None or first - buffer.base + count * size > buffer.data.size:
+            return None
+        if (flat[1:] - flat[:-1] != np.uint64(size)).any():
+            return None
+        return buffer.data[first - buffer.base :][: count * size]
+
+    def tell(self, wave: Wave, access: Access) -> None:
+        """Tells observers of what `reach` was asked for without a use."""
+        if self._observer is not None and wave.step is not None:
+            self._observer.accessed(wave, wave.step, access)
 
     def _tell(
         self, observer: Observer, wave: Wave, found: list[tuple[Reach, Bools | None]],
@@ -100,11 +141,14 @@ class Spaces:
             case ".shared":
                 limit, data, rows = wave.launch.shared_bytes, wave.shared, wave.block_rows
             case ".local":
-                limit, data, rows = wave.local.shape[1], wave.local, wave.local_rows
+                limit, data, rows = wave.local_bytes, wave.local, wave.local_rows
             case ".param":
                 limit, data, rows = self.parameters.size, self.parameters, None
             case _:
                 return self._global(wave, addresses, size, mask, low, high)
+        if space == ".shared" and high >> CLUSTER_SHIFT:
+            rows, addresses = self._of_cluster(wave, addresses, mask)
+            high = int(addresses.max())
         if high + size > limit:
             name = f"{space} memory, of {limit} bytes"
             self._fail(wave, addresses + np.uint64(size) > limit, addresses, mask, name)
@@ -112,9 +156,25 @@ class Spaces:
         if rows is None:
             return [(Reach(data, addresses, space), None)]
         start = rows * np.uint64(data.shape[1])
-        if mask is not None:
+        if mask is not None and start.shape != addresses.shape:
             start = np.broadcast_to(start, wave.shape)[mask]
         return [(Reach(data.reshape(-1), addresses + start, space), None)]
+
+    def _of_cluster(
+        self, wave: Wave, addresses: Addresses, mask: Bools | None
+    ) -> tuple[Addresses, Addresses]:
+        """The rows of the blocks in whose shared memory addresses lie, and the addresses there."""
+        cluster = np.uint64(wave.launch.cluster_blocks)
+        own = np.broadcast_to(wave.block_rows, wave.shape)
+        own = own if mask is None else own[mask]
+        rank = addresses >> np.uint64(CLUSTER_SHIFT)
+        wrong = rank > cluster
+        if wrong.any():
+            name = f"the cluster, of {cluster} blocks"
+            self._fail(wave, wrong, addresses, mask, name)
+        first = own - own % cluster
+        rows = np.where(rank > 0, first + rank - np.uint64(1), own)
+        return rows, addresses & np.uint64((1 << CLUSTER_SHIFT) - 1)
 
     def _global(
         self, wave: Wave, addresses: Addresses, size: int, mask: Bools | None, low: int, high: int

@@ -15,10 +15,12 @@ from ptx_lsp.executor.access import SPACES
 from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, Program
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Reach, Space, Spaces
 from ptx_lsp.executor.wave import Wave
+from ptx_lsp.isa.resolve import Match
 from ptx_lsp.syntax import nodes
 
 Indices: TypeAlias = npt.NDArray[np.int64]
@@ -76,6 +78,7 @@ class Part:
     data: Bytes
     offsets: Indices
     positions: Indices
+    reach: Reach
 
 
 def threads(wave: Wave, mask: Bools | None) -> Threads:
@@ -84,29 +87,43 @@ def threads(wave: Wave, mask: Bools | None) -> Threads:
 
 
 def reached(
-    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int
+    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use | None = "read"
 ) -> list[Part]:
-    """The memory of an access of `size` bytes by each thread."""
+    """The memory of an access of `size` bytes by each thread. `use` is for observers (None: not told)."""
     parts: list[Part] = []
-    found = spaces.reach(row.wave, addresses.astype(np.uint64), space, size, row.mask)
+    found = spaces.reach(row.wave, addresses.astype(np.uint64), space, size, row.mask, use)
     for reach, part in found:
         positions = np.arange(row.count) if part is None else np.flatnonzero(part)
-        parts.append(Part(reach.data.reshape(-1), reach.offsets.astype(np.int64), positions))
+        parts.append(Part(reach.data.reshape(-1), reach.offsets.astype(np.int64), positions, reach))
     return parts
 
 
 def shared_offsets(
-    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int
+    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use | None = "read"
 ) -> Indices:
     """Where in the shared memory of the wave each thread reaches; ExecutionError elsewhere."""
     offsets = np.zeros(row.count, np.int64)
-    for part in reached(spaces, row, addresses, space, size):
+    for part in reached(spaces, row, addresses, space, size, use):
         if not np.may_share_memory(part.data, row.wave.shared):
             wrong = np.zeros(row.count, np.bool_)
             wrong[part.positions] = True
             raise row.error("the address is not in shared memory", "out-of-bounds", wrong)
         offsets[part.positions] = part.offsets
     return offsets
+
+
+def by_name(node: nodes.Instruction, match: Match) -> dict[str, nodes.Expression]:
+    """The operands by the names that they have in the row, those inside brackets too."""
+    found: dict[str, nodes.Expression] = {}
+    for operand, (place, _) in zip(node.operands, match.places, strict=True):
+        found[place.name] = operand
+        if isinstance(operand, nodes.Address):
+            parts = place.parts
+            if len(parts) > len(operand.items):
+                parts = tuple(part for part in parts if not part.groups)
+            for part, item in zip(parts, operand.items, strict=False):
+                found.setdefault(part.name, item)
+    return found
 
 
 def pointer(

@@ -18,6 +18,7 @@ from ptx_lsp.executor.specials import special
 if TYPE_CHECKING:
     from ptx_lsp.executor.control import Step
     from ptx_lsp.executor.pending import Pending
+    from ptx_lsp.executor.routines import Activations
 
 WARP_SIZE = 32
 Dimensions = tuple[int, int, int]
@@ -100,6 +101,10 @@ class Wave:
         self.shared: Bytes = np.zeros((count, _row(shape.shared_bytes)), np.uint8)
         self.local: Bytes = np.zeros((count * shape.lanes, _row(shape.local_bytes)), np.uint8)
         """A row for each lane; it grows where the stack does."""
+        self.local_bytes = shape.local_bytes
+        """How many bytes of a row are in use."""
+        self.activations: Activations | None = None
+        """The calls that lanes are in; None before the first."""
         self.pending: Pending | None = None
         """Asynchronous operations; None while there are none."""
         self.eager = False

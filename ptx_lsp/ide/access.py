@@ -32,7 +32,8 @@ def use_in(function: Function, instruction: nodes.Instruction, name: nodes.Name)
             else:
                 found = "read"
             if isinstance(symbol, Register):
-                return "read" if found == "none" else found
+                is_address = isinstance(operand, nodes.Address)
+                return "read" if found == "none" or is_address else found
             return _of_memory(operand, found)
     return "other"
 
@@ -47,7 +48,7 @@ def _in_operand(
     match: Match, place: Place, wanted: Operand, operand: nodes.Operand, name: nodes.Name
 ) -> Access:
     match operand:
-        case nodes.Address() if isinstance(match.candidate.operand(place), Operand):
+        case nodes.Address():
             return wanted.access if operand.items and operand.items[0].start == name.start else "read"
         case nodes.Pair(left=left, right=right):
             if right is name or right.start == name.start:

@@ -9,7 +9,7 @@ from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.needs_met import met_in_words
 from ptx_lsp.isa import modifiers
 from ptx_lsp.isa.entry import Entry, Need
-from ptx_lsp.isa.in_words import concerns, wanted, worded
+from ptx_lsp.isa.in_words import concerns, since, wanted, worded
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.resolve import Candidate, Match, Resolution, resolve
 from ptx_lsp.isa.syntax_text import syntax_text
@@ -59,7 +59,7 @@ def spelling_text(
 
 def opcode_text(module: Module, opcode: str) -> str:
     """The text for an opcode without its modifiers: all of its rows, shortly."""
-    rows = entries(opcode)
+    rows = sorted(entries(opcode), key=since)
     return paragraphs(
         part
         for row in rows[:_MOST]

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand_summary import summarize
 from ptx_lsp.isa.resolve import Candidate
 from ptx_lsp.isa.selector import Selector, Term
+from ptx_lsp.isa.target import OLDEST, Version
 
 
 def wanted(candidate: Candidate) -> Iterator[tuple[str, str]]:
     """The operands of a form, those inside brackets and braces too: the name, and what it must be."""
     return _wanted(candidate, candidate.form.places)
+
+
+def since(entry: Entry) -> Version:
+    """The version that every spelling of a row needs: people want the oldest rows first."""
+    ways = [way.version for need in entry.needs if not need.because.text for way in need.ways]
+    return min(ways, default=OLDEST)
 
 
 def worded(selector: Selector) -> str:

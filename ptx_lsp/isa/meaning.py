@@ -123,6 +123,10 @@ class Operation(Protocol):
         """Where a state space begins among the generic addresses, in bytes."""
         ...
 
+    def special(self, name: str) -> Lanes:
+        """What a special register holds."""
+        ...
+
     # -- floats -----------------------------------------------------------------------------------
 
     def round(self, exact: Real) -> Real:

@@ -11,7 +11,9 @@ import tomllib
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, cast
 
+from ptx_lsp.lint.budget import Budgets
 from ptx_lsp.lint.config_values import (
+    BUDGET,
     FLAG,
     PATTERN,
     RULE,
@@ -56,6 +58,7 @@ class Config(NamedTuple):
     threads: int | None = None
     ptxas: bool = False
     fail_on: Literal["error", "warning", "info"] | None = None
+    budgets: Budgets = ()
     baseline: Path | None = None
     cache_dir: Path | None = None
 
@@ -112,6 +115,7 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
             threads=_get(given, "threads", THREADS),
             ptxas=_get(given, "ptxas", FLAG) or False,
             fail_on=cast(Literal["error", "warning", "info"] | None, level),
+            budgets=_get(given, "budgets", _BUDGETS) or (),
             baseline=folder / baseline if baseline is not None else None,
             cache_dir=folder / cache if cache is not None else None,
         )
@@ -231,6 +235,7 @@ _CHOICE: dict[str, tuple[dict[str, Schema], str]] = {
     "ignore": (list_of(RULE).schema, "Do not run these, also of what is selected."),
     "severity": (_SEVERITIES.schema, "How severe the findings of a rule are."),
 }
+_BUDGETS = table_of(list_of(BUDGET), PATTERN)
 _FILES = table_of(
     Kind(
         _choice_of_files,
@@ -247,6 +252,7 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "threads": (THREADS.schema, "Threads in a block, where a kernel leaves that open."),
     "ptxas": (FLAG.schema, "Whether ptxas is asked as well."),
     "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),
+    "budgets": (_BUDGETS.schema, "What kernels may use, by a pattern of their names."),
     "baseline": (TEXT.schema, "The file of known findings, from the folder of this file."),
     "cache-dir": (TEXT.schema, "The folder of the cache, from the folder of this file."),
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from ptx_lsp.isa.target import TARGETS, parse_target
+from ptx_lsp.lint.budget import Budget, BudgetError, parse
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.lint.selection import UnknownRuleError, did_you_mean, matching
@@ -141,6 +142,13 @@ def _target(value: object, key: str) -> str:
     return str(target)
 
 
+def _budget(value: object, key: str) -> Budget:
+    try:
+        return parse(_text(value, key))
+    except BudgetError as error:
+        raise WrongValueError(f"`{key}`: {error}") from error
+
+
 def _severity(value: object, key: str) -> Severity:
     text = _text(value, key)
     for severity in SEVERITIES:
@@ -161,4 +169,5 @@ THREADS = Kind(_threads, {"type": "integer", "minimum": 1, "maximum": 1024})
 PATTERN = Kind(_pattern, {"type": "string", "minLength": 1})
 RULE = Kind(_rule, {"type": "string", "minLength": 1})
 TARGET = Kind(_target, {"type": "string", "pattern": "^(sm|compute)_[0-9]+[af]?$"})
+BUDGET = Kind(_budget, {"type": "string", "examples": ["registers <= 128", "occupancy >= 50 %"]})
 SEVERITY = Kind(_severity, {"enum": [*SEVERITIES]})

@@ -48,6 +48,7 @@ class Linting:
     ) -> None:
         self.module = module
         self.rules = tuple(default_rules() if rules is None else rules)
+        self._rules_done = 0
         self._on_module: list[tuple[Rule, Finding]] = []
         self._checked: dict[int, _Checked] = {}
         self._earlier: dict[int, _Checked] = {}
@@ -58,21 +59,27 @@ class Linting:
             for _ in self.steps():
                 pass
 
-    def steps(self) -> Iterator[None]:
-        """Runs one rule after the other, those on the module first; stops between any two of them."""
-        for rule in self.rules:
+    def steps(self) -> Iterator[Rule]:
+        """Runs one rule after the other, those on the module first; tells after each which it was.
+
+        Asked once more, it goes on where it was left.
+        """
+        for rule in self.rules[self._rules_done :]:
+            self._rules_done += 1
             if rule.on_module is not None:
                 self._on_module.extend(_run(rule, rule.on_module, self.module))
-                yield
+                yield rule
         checks = [(rule, rule.on_function) for rule in self.rules if rule.on_function is not None]
-        fresh = [one for one in map(self._take_over, self.module.functions) if one.done < len(checks)]
+        for function in self.module.functions:
+            if id(function.node) not in self._checked:
+                self._take_over(function)
         self._earlier = {}
-        for checked in fresh:
+        for checked in self._checked.values():
             for rule, check in checks[checked.done :]:
                 checked.findings.extend(_run(rule, check, checked.function))
                 checked.done += 1
                 checked.start = None
-                yield
+                yield rule
         self._complete = self._so_far()
 
     @property
@@ -92,8 +99,8 @@ class Linting:
             found += _diagnostics_of(checked, module)
         return sorted(set(found), key=lambda d: (d.span, d.code, d.message))
 
-    def _take_over(self, function: Function) -> _Checked:
-        """What is known of a function from earlier, if that still holds."""
+    def _take_over(self, function: Function) -> None:
+        """Takes what is known of a function from earlier, if that still holds."""
         key, environment = id(function.node), function.environment
         checked = self._earlier.get(key)
         if checked is None or checked.environment != environment:
@@ -101,7 +108,6 @@ class Linting:
         else:
             checked.function = function
         self._checked[key] = checked
-        return checked
 
 
 def _diagnostics_of(checked: _Checked, module: Module) -> list[Diagnostic]:

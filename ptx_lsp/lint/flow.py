@@ -100,7 +100,7 @@ def _inverted(guard: str) -> str:
 
 
 def _line(function: Function, step: Step) -> int:
-    start = function.item.start + step.node.start
+    start = function.span(step.node).start
     return function.module.document.source.line_of(start) + 1
 
 

@@ -7,7 +7,6 @@ from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 
@@ -24,5 +23,5 @@ def insert_missing(function: Function, instruction: nodes.Instruction) -> Remedy
     replacements: list[Replacement] = []
     for index, text in texts.items():
         end = opcode_part(function, instruction, index).end
-        replacements.append(Replacement(Place(function.node, end, end), text))
+        replacements.append(Replacement(function.part(end, end), text))
     return Remedy(f"Insert `{'` and `'.join(texts.values())}`", tuple(replacements))

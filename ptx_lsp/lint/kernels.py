@@ -6,6 +6,7 @@ A kernel whose figures cannot be computed keeps those that can: what goes wrong 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
@@ -43,29 +44,19 @@ def kernels(
     """
     defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
     return [
-        _kernel(module, function, (measured or {}).get(function.name), threads, with_details)
+        kernel(function, (measured or {}).get(function.name), threads, with_details)
         for function in defined
     ]
 
 
-def resident(kernel: Kernel) -> Resident | None:
-    """The occupancy that the row tells of, with all that curves need; None where it has none."""
-    known = kernel.occupancy
-    if kernel.target is None or known.threads_per_block is None or known.registers is None:
-        return None
-    return occupancy(
-        kernel.target, known.threads_per_block, known.registers, _shared(kernel) or 0,
-        cluster_size=kernel.cluster_size,
-    )
-
-
-def _kernel(
-    module: Module,
+def kernel(
     function: Function,
-    measured: Resources | None,
-    threads: int | None,
-    with_details: bool,
+    measured: Resources | None = None,
+    threads: int | None = None,
+    with_details: bool = False,
 ) -> Kernel:
+    """The row of one kernel."""
+    module = function.module
     start = module.span(function.symbol.place).start
     row = Kernel(
         function.name,
@@ -82,6 +73,17 @@ def _kernel(
         return row
 
 
+def resident(row: Kernel) -> Resident | None:
+    """The occupancy that the row tells of, with all that curves need; None where it has none."""
+    known = row.occupancy
+    if row.target is None or known.threads_per_block is None or known.registers is None:
+        return None
+    return occupancy(
+        row.target, known.threads_per_block, known.registers, _shared(row) or 0,
+        cluster_size=row.cluster_size,
+    )
+
+
 def _computed(function: Function, row: Kernel, threads: int | None) -> Kernel:
     directives = bounds.directives_of(function)
     size, source = _threads(directives, threads)
@@ -94,6 +96,7 @@ def _computed(function: Function, row: Kernel, threads: int | None) -> Kernel:
         threads_source=source,
         cluster_size=prod(directives.reqnctapercluster) or 1,
         branches=_branches(function),
+        instructions=_instructions(function),
     )
     return row._replace(occupancy=_occupancy(row))
 
@@ -168,6 +171,11 @@ def _branches(function: Function) -> Branches:
     uniform = sum(level.is_uniform for level in levels)
     divergent = sum(level == Level.DIVERGENT for level in levels)
     return Branches(uniform, divergent, len(levels) - uniform - divergent)
+
+
+def _instructions(function: Function) -> tuple[tuple[str, int], ...]:
+    counts = Counter(one.node.opcode.text for one in function.body.instructions)
+    return tuple(sorted(counts.items(), key=lambda row: (-row[1], row[0])))
 
 
 def _shared_with_calls(function: Function) -> int | None:

@@ -27,8 +27,8 @@ def operand_or_line(
 
 def part_or_line(function: Function, first: Located, part: Located) -> tuple[Place, Related]:
     """The place of `part` if it begins on the line of `first`; else `first`, with `part` as related."""
-    base = function.item.start
-    between = function.module.document.source.data[base + first.end : base + part.start]
-    if part.start < first.end or not (b"\n" in between or b"\r" in between):
+    end, start = function.span(first).end, function.span(part).start
+    between = function.module.document.source.data[end:start]
+    if start < end or not (b"\n" in between or b"\r" in between):
         return function.place(part), ()
     return function.place(first), ((function.place(part), "it is here"),)

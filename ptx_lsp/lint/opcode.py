@@ -14,12 +14,10 @@ _PART = re.compile(r"\.?[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+(?::[0-9]+)?)*")
 
 def opcode_part(function: Function, instruction: nodes.Instruction, index: int) -> Place:
     """The opcode (`index` 0) or its modifier number `index` as it stands in the file."""
-    base = function.item.start
-    start, end, _ = instruction.opcode
-    text = function.module.document.source.text[base + start : base + end]
-    parts = list(_PART.finditer(text))
+    start = instruction.opcode.start
+    parts = list(_PART.finditer(function.text(instruction.opcode)))
     part = parts[min(index, len(parts) - 1)]
-    return Place(function.node, start + part.start(), start + part.end())
+    return function.part(start + part.start(), start + part.end())
 
 
 def operand_place(function: Function, instruction: nodes.Instruction, index: int) -> Place:
@@ -28,7 +26,7 @@ def operand_place(function: Function, instruction: nodes.Instruction, index: int
     if index < len(operands):
         return function.place(operands[index])
     last = operands[-1] if operands else instruction.opcode
-    return Place(function.node, last.end, last.end)
+    return function.part(last.end, last.end)
 
 
 def problem_place(function: Function, instruction: nodes.Instruction, problem: Problem) -> Place:

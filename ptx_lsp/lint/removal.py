@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 _BLANK = b" \t"
@@ -19,7 +18,7 @@ def removal(function: Function, node: nodes.Directive) -> Replacement:
     """The edit alone."""
     data = function.module.document.source.data
     base = function.item.start
-    start, end = base + node.start, base + node.end
+    start, end = function.span(node)
     first, last = start, end
     while first > base and data[first - 1] in _BLANK:
         first -= 1
@@ -27,7 +26,7 @@ def removal(function: Function, node: nodes.Directive) -> Replacement:
         last += 1
     line_end = next((word for word in (b"\n", b"\r\n") if data.startswith(word, last)), None)
     if data[first - 1 : first] == b"\n" and line_end is not None:
-        return Replacement(Place(function.node, first - base, last + len(line_end) - base), "")
+        return Replacement(function.between(first, last + len(line_end)), "")
     if last == end:
-        return Replacement(Place(function.node, first - base, end - base), "")
-    return Replacement(Place(function.node, start - base, last - base), "")
+        return Replacement(function.between(first, end), "")
+    return Replacement(function.between(start, last), "")

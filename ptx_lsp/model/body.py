@@ -7,6 +7,7 @@ does not declare are `free`; `Function` looks them up in the module.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import NamedTuple
 
 from ptx_lsp.isa import special_registers
@@ -84,7 +85,43 @@ class Body:
             self.duplicates.clear()  # parameters of a prototype may share a name
         else:
             self._walk(node.body)
-        self._resolve_pending()
+        self.resolve_pending()
+
+    # -- changes --------------------------------------------------------------------------------
+
+    def copy(self, node: nodes.Function) -> Body:
+        """One for `node` that can be changed, but for the scopes."""
+        found = copy(self)
+        found.node = node
+        found.labels = list(self.labels)
+        found.instructions = list(self.instructions)
+        found.statements = list(self.statements)
+        found.symbols = dict(self.symbols)
+        found.duplicates = list(self.duplicates)
+        found.early_uses = list(self.early_uses)
+        found.free = {name: list(uses) for name, uses in self.free.items()}
+        found._pending = []
+        return found
+
+    def copy_scopes(self) -> None:
+        """Gives this body scopes of its own."""
+        copies: dict[int, Scope] = {}
+        for scope in self.scopes:  # those around others come first
+            copies[id(scope)] = scope.copy(copies[id(scope.parent)] if scope.parent else None)
+        self.scopes = list(copies.values())
+        self.scope = self.scopes[0]
+        self.instructions = [Instruction(node, copies[id(s)]) for node, s in self.instructions]
+        self.free = {
+            text: [Free(use.name, copies[id(use.scope)]) for use in uses]
+            for text, uses in self.free.items()
+        }
+
+    def resolve_plain(self, statement: nodes.Statement, scope: Scope) -> None:
+        """Adds the instruction or the label that `statement` is, if it is one."""
+        if isinstance(statement, nodes.Instruction):
+            self._instruction(statement, scope)
+        elif isinstance(statement, nodes.Label):
+            self._declare(statement.name, self._label(statement, None), scope)
 
     # -- declarations ---------------------------------------------------------------------------
 
@@ -213,7 +250,7 @@ class Body:
         elif name.text != "_":
             self._pending.append(Free(name, scope))
 
-    def _resolve_pending(self) -> None:
+    def resolve_pending(self) -> None:
         """Names that nothing before them declares: of a label further on, or of the module. The labels of
         lists of targets and call prototypes are known from there on only, as registers are.
         """

@@ -11,7 +11,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
 
 
 class Use(NamedTuple):

@@ -5,20 +5,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptx_lsp.model.body import Body, Free
+from ptx_lsp.model.body_change import Change
 from ptx_lsp.model.place import Located, Place
 from ptx_lsp.model.symbols import Declared, FunctionName, Symbol
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.text import Span
 
 if TYPE_CHECKING:
     from ptx_lsp.model.module import Module
 
 
-class _Home:
+LASTING: set[object] = set()
+"""The facts that can be brought up to date after an edit, by their keys."""
+
+
+class Home:
     """Which module a function is in: one for all versions of the function in which it is the same."""
 
     def __init__(self, module: Module) -> None:
-        self.module = module
+        self._module: Module | None = module
+        self._next: Home = self
+
+    @property
+    def module(self) -> Module:
+        """The module, or if that is gone, the newest that came after it."""
+        home = self
+        while home._module is None:
+            home = home._next
+        self._next = home
+        assert home._module is not None
+        return home._module
+
+    def move(self, module: Module) -> None:
+        self._module = module
+
+    def leave(self, module: Module, successor: Home) -> None:
+        """Nobody looks at `module` any more: it is not to be kept alive."""
+        if self._module is module:
+            self._module, self._next = None, successor
 
 
 class Function:
@@ -28,13 +53,24 @@ class Function:
     those that nothing declares before the function.
     """
 
-    def __init__(self, module: Module, item: Item, symbol: FunctionName, body: Body) -> None:
-        self._home = _Home(module)
+    def __init__(
+        self,
+        module: Module,
+        item: Item,
+        symbol: FunctionName,
+        body: Body,
+        change: Change | None = None,
+    ) -> None:
+        self._home = Home(module)
         self.item = item
         self.symbol = symbol
         self.body = body
         self.facts: dict[object, object] = {}
         """What `ptx_lsp.facts` has found out about this function."""
+        self.change = change
+        """How its instructions differ from those that it had before an edit, if that is known."""
+        self.earlier: dict[object, tuple[object, Change]] = {}
+        """Facts about it as it was before, each with how the instructions have changed since."""
         self.linked: dict[str, Declared] = {}
         self.undeclared: list[Free] = []
         self.undeclared_late: list[tuple[Free, Declared]] = []
@@ -44,15 +80,6 @@ class Function:
     def module(self) -> Module:
         """The newest module that has this function just as it is."""
         return self._home.module
-
-    def take_over(self, earlier: Function) -> None:
-        """Continues an earlier version of this very function. What knows the earlier one, such as its
-        facts, finds this one's module through it, and does not keep the earlier module alive.
-        """
-        module = self.module
-        self.facts = earlier.facts
-        self._home = earlier._home
-        self._home.module = module
 
     def link(self) -> None:
         """Looks up the free names, once the whole module is known."""
@@ -64,9 +91,9 @@ class Function:
                 continue
             inner = module.find(name, item.end)
             if inner is not None:  # a prototype in this body
-                known_from = module.span(inner.place).start - item.start
+                known_from = module.span(inner.place).start
                 self.linked[name] = inner
-                early = [use for use in uses if use.name.start < known_from]
+                early = [use for use in uses if item.offset(use.name.start) < known_from]
                 self.undeclared_late.extend((use, inner) for use in early)
                 continue
             later = module.find(name, len(module.document.source.data))
@@ -93,7 +120,69 @@ class Function:
 
     def place(self, part: Located) -> Place:
         """Where a node of this function is."""
-        return Place(self.node, part.start, part.end)
+        return Place(self.node.kind, part.start, part.end)
+
+    def part(self, start: int, end: int) -> Place:
+        """A place between two marks of one statement of this function, see `ptx_lsp.syntax.marks`."""
+        return Place(self.node.kind, start, end)
+
+    def between(self, start: int, end: int) -> Place:
+        """The place of what is from byte `start` to `end` of the file: some of this function."""
+        return Place(self.node.kind, self.item.mark(start), self.item.mark(end - 1) + 1)
+
+    def span(self, part: Located) -> Span:
+        """Where a node of this function is in the file."""
+        return self.item.span(part)
+
+    def text(self, part: Located) -> str:
+        """The text of a node of this function, one character for each byte."""
+        start, end = self.item.span(part)
+        return self.module.document.source.text[start:end]
+
+    def take_over(self, before: Function) -> None:
+        """Keeps what is known of the function as it was before an edit, if it can be of use."""
+        if self.body is before.body:
+            if self.environment == before.environment:
+                self.facts, self.earlier = before.facts, before.earlier
+                self._continue(before)
+        elif self.change is not None and self._means_the_same(before):
+            change = self.change
+            for key, (value, since) in before.earlier.items():
+                self.earlier[key] = (value, since.then(change))
+            for key, value in before.facts.items():
+                if key in LASTING:
+                    self.earlier[key] = (value, change)
+
+    def _continue(self, before: Function) -> None:
+        """What knows the earlier version of this very function, such as its facts, finds this one's module
+        through it, and does not keep the earlier module alive.
+        """
+        module = self.module
+        self._home = before._home
+        self._home.move(module)
+
+    def leave(self, module: Module, successor: Home) -> None:
+        """Nobody looks at `module` any more. What still knows this function, such as facts that wait to be
+        brought up to date, is not to keep it alive.
+        """
+        self._home.leave(module, successor)
+
+    def _means_the_same(self, before: Function) -> bool:
+        """Whether what the statements that both have take from the module is the same."""
+        if self.environment[:3] != before.environment[:3]:
+            return False
+        mine, theirs = self._meanings(), before._meanings()
+        return not any(
+            name in self.body.free and name in before.body.free
+            for name in mine.keys() | theirs.keys()
+            if mine.get(name) != theirs.get(name)
+        )
+
+    def _meanings(self) -> dict[str, int]:
+        """What each name that it takes from the module stands for."""
+        found = {name: _identity(symbol) for name, symbol in self.linked.items()}
+        found.update((use.name.text, ~_identity(late)) for use, late in self.undeclared_late)
+        return found
 
     @property
     def environment(self) -> tuple[object, ...]:
@@ -103,7 +192,12 @@ class Function:
             module.version,
             module.target,
             module.address_size,
-            tuple((name, id(symbol.place.owner)) for name, symbol in self.linked.items()),
-            tuple((use.name.text, id(late.place.owner)) for use, late in self.undeclared_late),
+            tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),
+            tuple((use.name.text, _identity(late)) for use, late in self.undeclared_late),
             id(module) if self.undeclared else 0,  # what is near such a name may be anywhere
         )
+
+
+def _identity(symbol: Declared) -> int:
+    """Tells of the statement that declares a name whether it is another one."""
+    return id(symbol.node if isinstance(symbol, FunctionName) else symbol.place.owner)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
 
 
 class Header(NamedTuple):

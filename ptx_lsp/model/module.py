@@ -9,8 +9,9 @@ from typing import NamedTuple
 from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.verdict import Verdicts
 from ptx_lsp.model.body import Body, names_in, predefined
-from ptx_lsp.model.function import Function
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.body_change import changed
+from ptx_lsp.model.function import Function, Home
+from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import (
     AggregateName,
@@ -24,7 +25,8 @@ from ptx_lsp.model.symbols import (
     vector_length,
 )
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Document, Item
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 
@@ -49,6 +51,8 @@ class Module:
         """`target` is judged for in place of the file's own."""
         self.document = document
         self._target = target
+        self.home = Home(self)
+        """Leads to the newest module once this one is retired."""
         self.names: dict[str, list[tuple[int, Declared]]] = {}
         """For each name its declarations in order, with the offset from which they are known."""
         self.variables: list[Variable | Register] = []
@@ -59,19 +63,22 @@ class Module:
         """What the instruction table says of each shape of instruction met so far."""
         if previous and (previous.version, previous.target) == (self.version, self.target):
             self.verdicts = previous.verdicts
-        self._starts = {id(item.node): item.start for item in document.items}
-        self._bodies = {id(f.node): f.body for f in previous.functions} if previous else {}
+        self._items = {id(anchor(item.node)): item for item in document.items}
+        self._before = {id(f.node.kind): f for f in previous.functions} if previous else {}
+        self._symbols: dict[int, Variable | Register | FunctionName] = {}
+        """The variables and functions of the module, by what declares them."""
+        self._known = previous._symbols if previous else {}
         self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
         for item in document.items:
             self._declare(item)
         for item in document.items:
             self._link(item)
-        earlier = {id(f.node): f for f in previous.functions} if previous else {}
         for function in self.functions:
             function.link()
-            same = earlier.get(id(function.node))
-            if same is not None and same.environment == function.environment:
-                function.take_over(same)
+            before = self._before.get(id(function.node.kind))
+            if before is not None:
+                function.take_over(before)
+        self._before, self._known = {}, {}
 
     @classmethod
     def parse(cls, text: str) -> Module:
@@ -79,6 +86,17 @@ class Module:
         from ptx_lsp.text import Source
 
         return cls(Document.parse(Source.of(text)))
+
+    def retire(self, successor: Module) -> None:
+        """Gives up the functions: nobody looks at this module any more, and `successor` came after it, if
+        any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
+        """
+        if successor is not self:
+            for function in self.functions:
+                function.leave(self, successor.home)
+            self.home.leave(self, successor.home)
+        self.functions.clear()
+        self.__dict__.pop("definitions", None)
 
     # -- header ---------------------------------------------------------------------------------
 
@@ -129,8 +147,9 @@ class Module:
 
     def span(self, place: Place) -> Span:
         """Where a place of this module is in its text."""
-        base = self._starts[id(place.owner)] if place.owner is not None else 0
-        return Span(base + place.start, base + place.end)
+        if place.owner is None:
+            return Span(place.start, place.end)
+        return self._items[id(anchor(place.owner))].span(place)
 
     def function_at(self, offset: int) -> Function | None:
         """The function whose text holds `offset`."""
@@ -179,14 +198,15 @@ class Module:
             case nodes.Declaration():
                 self._declare_variables(item, node)
             case nodes.Function(name=nodes.Name() as name):
-                symbol = FunctionName(name.text, node, Place.of(node, name))
+                symbol = self._known.get(id(node))
+                if not isinstance(symbol, FunctionName) or symbol.node is not node:
+                    symbol = FunctionName(name.text, node, Place.of(node, name))
+                self._symbols[id(node)] = symbol
                 self._add(symbol, item.start)
-                body = self._bodies.get(id(node)) or Body(node)
-                self.functions.append(Function(self, item, symbol, body))
+                self.functions.append(self._function(item, symbol, node))
             case nodes.Function():  # nameless: what is in it can be looked at all the same
                 symbol = FunctionName("", node, Place.of(node, node.kind))
-                body = self._bodies.get(id(node)) or Body(node)
-                self.functions.append(Function(self, item, symbol, body))
+                self.functions.append(self._function(item, symbol, node))
             case nodes.Aggregate(name=nodes.Name() as name):
                 self._add(AggregateName(name.text, node, Place.of(node, name)), item.end)
             case nodes.Alias(name=nodes.Name() as name) if name.text not in self.names:
@@ -196,16 +216,28 @@ class Module:
             case _:
                 pass
 
+    def _function(self, item: Item, symbol: FunctionName, node: nodes.Function) -> Function:
+        """One of this module, with as much of what it was before as is still true."""
+        before = self._before.get(id(node.kind))
+        if before is not None and before.node is node:
+            return Function(self, item, symbol, before.body)
+        found = changed(before.body, node) if before is not None else None
+        body, change = found or (Body(node), None)
+        return Function(self, item, symbol, body, change)
+
     def _declare_variables(self, item: Item, node: nodes.Declaration) -> None:
         space = node.space.text if node.space else ""
         for declarator in node.declarators:
             name = declarator.name
             place = Place.of(node, name)
-            symbol = (
-                Register(name.text, element_type(node), vector_length(node), declarator, place)
-                if space == ".reg"
-                else Variable(name.text, space, node, declarator, place)
-            )
+            symbol = self._known.get(id(declarator))
+            if isinstance(symbol, FunctionName | None) or symbol.declarator is not declarator:
+                symbol = (
+                    Register(name.text, element_type(node), vector_length(node), declarator, place)
+                    if space == ".reg"
+                    else Variable(name.text, space, node, declarator, place)
+                )
+            self._symbols[id(declarator)] = symbol
             self.variables.append(symbol)
             known_from = item.start + declarator.end
             if declarator.range is None:

@@ -117,7 +117,7 @@ def requirements(module: Module) -> Requirements:
 def demands(function: Function) -> tuple[Demand, ...]:
     """What the instructions of a function demand, and the special registers that they name."""
     found = [*_of_instructions(function), *special_register_demands(function)]
-    return tuple(sorted(found, key=lambda demand: demand.place.start))
+    return tuple(sorted(found, key=lambda demand: function.module.span(demand.place)))
 
 
 @fact
@@ -207,10 +207,10 @@ def _of_instructions(function: Function) -> Iterator[Demand]:
 
 def _of_special_registers(function: Function) -> Iterator[Demand]:
     for start, symbol in function.body.symbols.items():
-        if isinstance(symbol, Predefined):
+        if type(symbol) is Predefined:
             row = special_registers.find(symbol.name)
             if row is not None:
-                place = Place(function.node, start, start + len(symbol.name))
+                place = function.part(start, start + len(symbol.name))
                 yield from _demand(place, symbol.name, row.requirement)
 
 
@@ -250,7 +250,8 @@ def _of_section(module: Module, node: nodes.Section) -> Iterator[Demand]:
             feature = (
                 "label and offset in a section" if is_sum else "distance of labels in a section"
             )
-        yield from _feature(Place(node, node.start + found.start(), node.start + found.end()), feature)
+        start, end = node.start + found.start(), node.start + found.end()
+        yield from _feature(Place(node, start, end), feature)
 
 
 def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> Iterator[Demand]:

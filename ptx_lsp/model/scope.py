@@ -42,6 +42,13 @@ class Scope:
         self.names: dict[str, Declared] = {}
         self.ranges: dict[str, Range] = {}
 
+    def copy(self, parent: Scope | None) -> Scope:
+        """One with the same names, inside `parent`."""
+        found = Scope(parent)
+        found.names = dict(self.names)
+        found.ranges = self.ranges
+        return found
+
     def find(self, name: str) -> Declared | None:
         """What `name` stands for, here or in a block around this one."""
         scope: Scope | None = self

@@ -59,6 +59,10 @@ def _log_to(path: str | None, verbose: bool) -> None:
     )
     if not verbose:
         logging.getLogger("pygls").setLevel(logging.WARNING)
+        from ptx_lsp.server.refusal import NoRefusals
+
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(NoRefusals())
 
 
 if __name__ == "__main__":

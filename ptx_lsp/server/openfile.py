@@ -1,27 +1,37 @@
 """A file that the client has open: its text as typed so far, and what was read from it.
 
-All of this runs on the event loop, save for what is handed to `Threads`.
+Everything here runs on the event loop, save for `_module`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
+from array import array
 from typing import NamedTuple
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.isa.target import Target
 from ptx_lsp.model.module import Module
+from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
 
-_log = logging.getLogger(__name__)
 
+class Snapshot:
+    """What a version of the text means. Never changes.
 
-class Snapshot(NamedTuple):
-    """What a version of the text means. Never changes."""
+    When nobody has it any more, the cycles in its module are cut, so that its memory is free at once:
+    a garbage collection of a large file takes seconds, and the server does none.
+    """
 
-    version: int
-    module: Module
+    def __init__(self, revision: int, version: int | None, module: Module) -> None:
+        self.revision = revision
+        self.version = version
+        self.module = module
+        self.newest = module
+        """That of the snapshot that came next."""
+
+    def __del__(self) -> None:
+        self.module.retire(self.newest)
 
     @property
     def source(self) -> Source:
@@ -53,30 +63,47 @@ class Changed(NamedTuple):
         return offset + self.growth if offset >= self.old_end else min(offset, self.new_end)
 
 
+class TokensTold(NamedTuple):
+    """The semantic tokens that the client was told last."""
+
+    identity: str
+    data: array[int]
+
+
 class OpenFile:
     """The text as the client has it, and the newest snapshot, which may be of an older text."""
 
-    def __init__(self, uri: str, version: int, source: Source) -> None:
+    def __init__(self, uri: str, version: int | None, source: Source, threads: Threads) -> None:
         self.uri = uri
-        self.version = version
         self.source = source
+        self.version = version
+        """As the client counts, if it does."""
+        self.revision = 0
+        """As we count."""
         self.snapshot: Snapshot | None = None
-        self.linting: Linting | None = None
-        self.linted_version: int | None = None
-        self.is_open = True
+        self.tokens: TokensTold | None = None
+        self._target: Target | None = None
+        self._threads = threads
         self._changed: Changed | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._reading: asyncio.Future[None] | None = None
 
-    def change(self, version: int, edit: Edit) -> None:
+    def change(self, version: int | None, edit: Edit) -> None:
         """Takes over what the client did."""
         self.source = self.source.edited(edit)
         self._changed = (self._changed or Changed(edit.start, edit.start, edit.start)).then(edit)
         self.version = version
+        self.revision += 1
+
+    def judge_for(self, target: Target | None) -> None:
+        """Takes a target in place of the file's own, or no longer."""
+        if target != self._target:
+            self._target = target
+            self.revision += 1
 
     async def read(self) -> Snapshot:
         """The snapshot of the text as it is now, or of a newer one."""
-        version = self.version
-        while self.snapshot is None or self._changed or self.snapshot.version < version:
+        revision = self.revision
+        while self.snapshot is None or self.snapshot.revision < revision:
             if self._reading is None or self._reading.done():
                 self._reading = asyncio.ensure_future(self._read())
             await asyncio.shield(self._reading)
@@ -84,19 +111,26 @@ class OpenFile:
 
     async def _read(self) -> None:
         changed, self._changed = self._changed, None
-        self.snapshot = await asyncio.to_thread(
-            _snapshot, self.version, self.source, self.snapshot, changed
-        )
+        revision, version, source = self.revision, self.version, self.source
+        try:
+            earlier = self.snapshot
+            module = await self._threads.read(_module, source, earlier, changed, self._target)
+            self.snapshot = Snapshot(revision, version, module)
+            if earlier is not None:
+                earlier.newest = module
+        except BaseException:
+            self.snapshot = None  # whatever went wrong with an edit, the whole text is there
+            raise
 
 
-def _snapshot(
-    version: int, source: Source, earlier: Snapshot | None, changed: Changed | None
-) -> Snapshot:
+def _module(
+    source: Source, earlier: Snapshot | None, changed: Changed | None, target: Target | None
+) -> Module:
     """Reads a text anew, or only what changed in it."""
     if earlier is None:
-        return Snapshot(version, Module(Document.parse(source)))
-    if changed is None:
-        return Snapshot(version, earlier.module)
-    edit = Edit(changed.start, changed.old_end, source.data[changed.start : changed.new_end])
-    document = earlier.module.document.edited(edit)
-    return Snapshot(version, Module(document, earlier.module))
+        return Module(Document.parse(source), None, target)
+    document = earlier.module.document
+    if changed is not None:
+        new = source.data[changed.start : changed.new_end]
+        document = document.edited(Edit(changed.start, changed.old_end, new))
+    return Module(document, earlier.module, target)

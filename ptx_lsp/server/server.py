@@ -11,10 +11,10 @@ from lsprotocol import types
 from pygls.exceptions import FeatureNotificationError, FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
-from pygls.protocol.json_rpc import RPCMessage
+from pygls.protocol.json_rpc import JsonRPCRequestMessage, RPCMessage
 
 from ptx_lsp import __version__
-from ptx_lsp.server import handlers
+from ptx_lsp.server.feature import all_features
 from ptx_lsp.server.session import Session
 
 _log = logging.getLogger(__name__)
@@ -30,9 +30,11 @@ class Server:
         )
         self.session = Session(self.pygls)
         self.protocol = cast(_Protocol, self.pygls.protocol)
-        for one in handlers.FEATURES.values():
+        for one in all_features().values():
             handle = one.bound_to(self.session)
             self.pygls.feature(one.method, one.options)(handle)
+            if one.method.startswith("ptx/"):
+                self.protocol.plain.add(one.method)
             if one.replaces_builtin:
                 self.protocol.ours[one.method] = handle
         self.protocol.ours[types.EXIT] = self._exit
@@ -82,10 +84,18 @@ class _Protocol(LanguageServerProtocol):
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         self.ours: dict[str, Callable[..., object]] = {}
+        self.plain: set[str] = set()
         super().__init__(server, converter)
 
     def _get_handler(self, feature_name: str) -> Callable[..., object]:
         return self.ours.get(feature_name) or super()._get_handler(feature_name)
+
+    def structure_message(self, data: dict[str, object]) -> object:
+        """Parameters of requests that are not of LSP stay as they are in JSON."""
+        if data.get("method", "") in self.plain and "id" in data:
+            identity, method = cast(int | str, data["id"]), cast(str, data["method"])
+            return JsonRPCRequestMessage(identity, method, "2.0", data.get("params"))
+        return super().structure_message(data)
 
     def refuse(self, identity: str | int, error: JsonRpcException) -> None:
         self._send_response(identity, error=error.to_response_error())

@@ -9,50 +9,10 @@ from itertools import takewhile
 import tree_sitter_ptx
 from tree_sitter import Language, Node, Parser, Tree
 
-from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.lower import PASSED, lower
-from ptx_lsp.syntax.problem import SyntaxProblem
+from ptx_lsp.syntax.relower import Touched, relowered
 from ptx_lsp.text import Edit, Source
-
-
-class Item:
-    """A top-level statement. `node` and `problems` count from `start`, a byte offset in the file.
-
-    An edit elsewhere in the file keeps `node` the same object, so what is computed from it can be
-    kept as well.
-    """
-
-    __slots__ = ("alone", "end", "node", "problems", "start")
-
-    def __init__(
-        self,
-        start: int,
-        end: int,
-        node: nodes.Statement,
-        problems: tuple[SyntaxProblem, ...],
-        alone: bool,
-    ) -> None:
-        self.start = start
-        self.end = end
-        self.node = node
-        self.problems = problems
-        self.alone = alone
-        """Whether it neither holds another item nor lies in one."""
-
-    @property
-    def can_stay(self) -> bool:
-        """Whether its text alone says what it is: an error may be mended by what follows."""
-        return self.alone and not self.problems
-
-    @property
-    def is_unclosed(self) -> bool:
-        """Whether a `}` is missing from it, so that its blocks may not be those that were meant."""
-        return any(problem.expected == "`}`" for problem in self.problems)
-
-    def moved(self, by: int) -> Item:
-        if not by:
-            return self
-        return Item(self.start + by, self.end + by, self.node, self.problems, self.alone)
 
 
 class Document:
@@ -83,9 +43,17 @@ class Document:
             # Tree-sitter's own recovery may depend on the history of edits; the scanner leaves it
             # next to nothing to do.
             tree = _parser().parse(source.data)
-        return Document(source, tree, self._items_after(edit, tree, source))
+            touched = Touched(0, len(self.source.data), edit.growth)
+        else:
+            changed = old.changed_ranges(tree)
+            start = min((edit.start, *(one.start_byte for one in changed)))
+            last = max((stop, *(one.end_byte for one in changed)))
+            touched = Touched(start, last - edit.growth, edit.growth)
+        return Document(source, tree, self._items_after(edit, touched, tree, source))
 
-    def _items_after(self, edit: Edit, tree: Tree, source: Source) -> tuple[Item, ...]:
+    def _items_after(
+        self, edit: Edit, touched: Touched, tree: Tree, source: Source
+    ) -> tuple[Item, ...]:
         """A statement is kept where its text, its extent and its health are what they were.
 
         The statement just before the edit may end otherwise now, so it is lowered anew.
@@ -110,8 +78,15 @@ class Document:
                 break
             after.append(moved)
             old_last, new_last = old_last - 1, new_last - 1
-        middle = _lowered(new[kept_first : new_last + 1], source)
-        return (*self.items[:kept_first], *middle, *reversed(after))
+        middle = self.items[kept_first : old_last + 1]
+        inside = None
+        if middle and new_last >= kept_first:
+            inside = relowered(middle[-1], touched, new[new_last], source.text)
+        if inside is not None:
+            after.append(inside)
+            new_last -= 1
+        lowered = _lowered(new[kept_first : new_last + 1], source)
+        return (*self.items[:kept_first], *lowered, *reversed(after))
 
 
 def _lowered(children: list[Node], source: Source) -> Iterator[Item]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -52,6 +52,19 @@ def lower(node: Node, text: str) -> Iterator[Lowered]:
         statement = lowering.statement(top)
         yield Lowered(top.start_byte, top.end_byte, statement, tuple(lowering.problems))
         pending.extend(reversed(lowering.nested))
+
+
+def lower_statements(
+    found: Iterable[Node], text: str, base: int
+) -> tuple[tuple[nodes.Statement, ...], tuple[SyntaxProblem, ...]] | None:
+    """Statements that follow each other in a block, and what is wrong in them; None where what they are
+    says something of the blocks around them. Offsets count from `base`.
+    """
+    lowering = _Lowering(text, base)
+    statements = lowering.statements(found)
+    if lowering.nested or lowering.unclosed:
+        return None
+    return statements, tuple(lowering.problems)
 
 
 class _OpenBlock(NamedTuple):
@@ -179,6 +192,17 @@ class _Lowering:
     def label(self, node: Node) -> nodes.Label:
         start, end = self._span(node)
         return nodes.Label(start, end, self.name(node.children[0]))
+
+    def statements(self, found: Iterable[Node]) -> tuple[nodes.Statement, ...]:
+        """Those of some children of a block."""
+        statements: list[nodes.Statement] = []
+        for node in found:
+            inner = self._inside_block(node)
+            if isinstance(inner, _OpenBlock):
+                inner = self.block(inner.node, inner.guard)
+            if inner is not None:
+                statements.append(inner)
+        return tuple(statements)
 
     def block(self, node: Node, guard: nodes.Guard | None = None) -> nodes.Block:
         """Without recursion: blocks may be nested thousands deep."""

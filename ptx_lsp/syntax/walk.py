@@ -28,10 +28,8 @@ def children(node: Node) -> Iterator[Node]:
     for part in _parts(node):
         if _is_node(part):
             yield part
-        elif type(part) is tuple:
-            for one in _parts(part):
-                if _is_node(one):
-                    yield one
+        elif part.__class__ is tuple:
+            yield from filter(_is_node, _parts(part))
 
 
 def _parts(node: object) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
 from tests.oracle import corpus
+from tests.properties.offsets import items
 
 HEADER = b".version 9.5\n.target sm_90\n.address_size 64\n"
 TOKENS = [
@@ -82,7 +83,7 @@ def test_edited_is_as_read_anew(text: bytes, edits: list[tuple[str, int, int, by
         linting = Linting(module, previous=linting)
     fresh = Document.parse(Source(document.source.data))
     assert _shape(document.tree) == _shape(fresh.tree)
-    assert _items(document) == _items(fresh)
+    assert items(document) == items(fresh)
     assert linting.diagnostics == Linting(Module(fresh)).diagnostics
 
 
@@ -106,7 +107,3 @@ def _shape(tree: Tree) -> list[tuple[str, int, int]]:
         found.append((node.type, node.start_byte, node.end_byte))
         pending.extend(node.children)
     return found
-
-
-def _items(document: Document) -> list[tuple[object, ...]]:
-    return [(item.start, item.end, item.node, item.problems) for item in document.items]

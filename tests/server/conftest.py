@@ -28,7 +28,12 @@ def capabilities(name: str) -> types.InitializeParams:
 async def client() -> AsyncIterator[LanguageClient]:
     started = await ClientServerConfig(COMMAND, server_env=dict(os.environ)).start()
     assert isinstance(started, LanguageClient)
+    started.feature(types.CLIENT_REGISTER_CAPABILITY)(_agree)
     await started.initialize_session(capabilities("eglot-1.9"))
     yield started
     await started.shutdown_session()
     await started.stop()
+
+
+def _agree(_: types.RegistrationParams) -> None:
+    """To whatever the server wants to hear of."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.report import FileReport, Kernel, Mark, Mending, Needed, Point, Reported, count
+from ptx_lsp.lint.reporter import Run, reporter
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 
 
-def json_report(files: Sequence[FileReport]) -> str:
+@reporter("json", "the whole report for programs", has_kernels=True)
+def json_report(run: Run) -> Iterator[str]:
     """The whole report; ASCII, indented, without a line end at its end."""
+    files = run.files
     counts = count(files)
     whole: Value = {
         "tool": {"name": "ptx-lint", "version": __version__},
@@ -27,7 +30,7 @@ def json_report(files: Sequence[FileReport]) -> str:
             "unreadable": sum(file.error is not None for file in files),
         },
     }
-    return json.dumps(whole, indent=2)
+    yield json.dumps(whole, indent=2)
 
 
 def _file(file: FileReport) -> Value:
@@ -36,7 +39,7 @@ def _file(file: FileReport) -> Value:
         "ptx_version": file.ptx_version,
         "target": file.target,
         "targets": file.targets,
-        "diagnostics": [_finding(found) for found in file.diagnostics],
+        "diagnostics": [finding(found) for found in file.diagnostics],
         "kernels": [_kernel(kernel) for kernel in file.kernels],
         "requires": _needed(file.needed) if file.needed is not None else None,
         "error": file.error,
@@ -54,7 +57,8 @@ def _needed(needed: Needed) -> Value:
     }
 
 
-def _finding(found: Reported) -> Value:
+def finding(found: Reported) -> dict[str, Value]:
+    """One finding."""
     return {
         "rule": found.rule,
         "code": found.code,
@@ -67,6 +71,9 @@ def _finding(found: Reported) -> Value:
         "source": found.source,
         "targets": found.targets,
         "notes": found.notes,
+        "function": found.function or None,
+        "origin": found.origin._asdict() if found.origin is not None else None,
+        "fingerprint": found.fingerprint,
     }
 
 
@@ -102,5 +109,6 @@ def _kernel(kernel: Kernel) -> Value:
         "threads_source": kernel.threads_source,
         "occupancy": kernel.occupancy._asdict(),
         "branches": kernel.branches._asdict(),
+        "instructions": dict(kernel.instructions),
         "measured": kernel.measured._asdict() if kernel.measured is not None else None,
     }

@@ -227,9 +227,7 @@ def _count(count: int, what: str) -> str:
 
 
 def _text(function: Function, part: Located) -> str:
-    base = function.item.start
-    data = function.module.document.source.data[base + part.start : base + part.end]
-    return data.decode(errors="replace")
+    return function.module.document.source.decoded(*function.span(part))
 
 
 def _at(
@@ -252,11 +250,13 @@ def _is_sound(function: Function, callee: Callee) -> bool:
     if any(len(found.declarators) != 1 or found.type_name is not None for found in declarations):
         return False
     if isinstance(symbol, Prototype):
-        item, start, end = function.item, symbol.place.start, symbol.node.end
+        item = function.item
+        start, end = item.offset(symbol.place.start), item.span(symbol.node).end
     else:
         other = next((f for f in function.module.functions if f.symbol is symbol), None)
         if other is None:
             return False
         body = symbol.node.body
-        item, start, end = other.item, 0, body.start if body else symbol.node.end
-    return not any(start <= problem.start <= end for problem in item.problems)
+        item = other.item
+        start, end = item.start, item.offset(body.start) if body else item.end
+    return not any(start <= item.offset(problem.start) <= end for problem in item.problems)

@@ -60,7 +60,7 @@ def conflicting_directives(function: Function) -> Iterator[Finding]:
         given, limit = tuning(function).first(exact), tuning(function).first(bound)
         if given is None or limit is None:
             continue
-        first, second = sorted((given, limit), key=lambda one: one.node.start)
+        first, second = sorted((given, limit), key=lambda one: function.span(one.node))
         yield Finding(
             function.place(second.node.name),
             f"`{second.name}` cannot stand beside `{first.name}`: "

@@ -12,7 +12,7 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
 
 _WORDS: dict[type, str] = {
     nodes.Version: ".version",
@@ -182,5 +182,4 @@ def _broken_before(module: Module, item: Item) -> bool:
     if index == 0:
         return False
     before = items[index - 1]
-    size = before.end - before.start
-    return any(p.start >= size and p.end >= size for p in before.problems)
+    return any(before.span(problem).start >= before.end for problem in before.problems)

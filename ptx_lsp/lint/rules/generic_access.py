@@ -10,7 +10,6 @@ from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.place import Place
 
 _SPACES = frozenset({"global", "shared", "local", "const", "param"})
 
@@ -89,7 +88,7 @@ def _remedy(function: Function, access: Access) -> Remedy | None:
         candidates = resolve(spelling).candidates
         if candidates and not candidates[0].problems:
             end = opcode_part(function, node, index - 1).end
-            replacement = Replacement(Place(function.node, end, end), ".global")
+            replacement = Replacement(function.part(end, end), ".global")
             is_safe = access.origin.offset is not None
             return Remedy("Write `.global`", (replacement,), is_safe)
     return None

@@ -11,7 +11,6 @@ from analyses.uniformity import uniformity
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.place import Place
 
 
 @function_rule("missing-uni", code="P310", severity="hint")
@@ -81,7 +80,7 @@ def missing_uni(function: Function) -> Iterator[Finding]:
         if level is None or not level.is_uniform or block in looping:
             continue
         opcode = step.node.opcode
-        replacement = Replacement(Place(function.node, opcode.end, opcode.end), ".uni")
+        replacement = Replacement(function.part(opcode.end, opcode.end), ".uni")
         remedy = Remedy("Write `.uni`", (replacement,))
         message = "all threads of a warp go the same way here, which `.uni` would tell"
         yield Finding(function.place(opcode), message, remedy=remedy)

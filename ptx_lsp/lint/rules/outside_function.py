@@ -10,7 +10,7 @@ from ptx_lsp.model.directives import outside
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
 
 
 @module_rule("outside-function", code="E134")

@@ -112,7 +112,7 @@ def _head(function: Function) -> Place:
     text = function.module.document.source.text
     if body is None or "\n" not in text[base + name.end : base + body.start]:
         return name
-    return Place(function.node, body.start, body.start + 1)
+    return function.part(body.start, body.start + 1)
 
 
 def _linkage(first: FunctionName, second: FunctionName) -> str | None:

@@ -10,9 +10,9 @@ from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import directives, directives_of, outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.problem import SyntaxProblem
 
 _SPACE = re.compile(r"(?:[ \t\n\f\r]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -74,7 +74,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
         for problem in item.problems:
             if any(start < problem.start <= end for start, end in unknown.get(id(item.node), ())):
                 continue  # the shape of a directive that PTX does not have is not known either
-            if not text[item.start + problem.start : item.start + problem.end].isascii():
+            if not text[slice(*item.span(problem))].isascii():
                 continue  # the rule `not-ptx`
             function = functions.get(id(item.node))
             if problem.expected == "`}`" and function is not None:
@@ -102,7 +102,7 @@ def _unclosed(function: Function, problem: SyntaxProblem, text: str) -> tuple[Fi
     related = ((function.place(opening), "this `{` is not closed"),) if opening else ()
     finding, at = _finding(item, problem, text)
     for use in directives_of(function):
-        start = item.start + use.name.start
+        start = item.offset(use.name.start)
         if start < at and use.where == "body" and (use.row is None or "body" not in use.row.places):
             message = f"`}}` was expected before `{use.name.text}`"
             return Finding(use.place, message, related), start
@@ -125,8 +125,8 @@ def _opening(function: Function, text: str) -> nodes.Missing | None:
     while pending:
         node = pending.pop(0)
         if isinstance(node, nodes.Block):
-            start, end = function.item.start + node.start, function.item.start + node.end - 1
-            if _indentation(text, end) < _indentation(text, start):
+            start, end = function.span(node)
+            if _indentation(text, end - 1) < _indentation(text, start):
                 found = node
             pending[:0] = node.statements
     return nodes.Missing(found.start, found.start + 1)
@@ -141,17 +141,17 @@ def _indentation(text: str, offset: int) -> int:
 
 def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, int]:
     """The finding, and the offset of the token that it speaks of."""
-    start, end = item.start + problem.start, item.start + problem.end
+    start, end = item.span(problem)
     if start < end:
         if text.startswith("/*", start):
             message = "the comment that begins here has no end: `*/` is missing"
-            return Finding(Place(item.node, problem.start, problem.start + 2), message), len(text)
+            return Finding(Place(anchor(item.node), problem.start, problem.start + 2), message), len(text)
         shown = _shown(text[start:end])
         message = f"{shown} does not fit here; {problem.expected} was expected"
         return Finding(Place.of(item.node, problem), message), start
     at = _passed(text, start)
     token = _TOKEN.match(text, at)
-    place = Place(item.node, problem.start, problem.end)
+    place = Place.of(item.node, problem)
     what = f"{problem.expected} is missing from {problem.within}"
     related: tuple[tuple[Place, str], ...] = ()
     if token is None or token[0] == "}":
@@ -159,10 +159,10 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
     else:
         message = f"{problem.expected} was expected before {_shown(token[0])}"
         related = ((place, what),)
-        place = Place(item.node, at - item.start, token.end() - item.start)
+        place = Place(None, at, token.end())
     remedy = None
     if problem.token is not None:
-        where = Place(item.node, problem.start, problem.start)
+        where = Place(anchor(item.node), problem.start, problem.start)
         remedy = Remedy(f"Insert `{problem.token}`", (Replacement(where, problem.token),))
     return Finding(place, message, related, remedy), at
 

@@ -78,7 +78,7 @@ def _judged(function: Function, wrong: WrongComponent) -> tuple[str, Remedy | No
                 return f"{message}; did you mean `{lower}`?", remedy
             return f"{message}; those of a vector are `.x`, `.y`, `.z`, `.w`", None
         case "special register":
-            rest = Place(function.node, wrong.member.object.end, wrong.member.end)
+            rest = function.part(wrong.member.object.end, wrong.member.end)
             remedy = Remedy(f"Delete `{component}`", (Replacement(rest, ""),))
             return f"`{name}` is one value, and has no component `{component}`", remedy
         case "register" if special_registers.find(name) is not None:

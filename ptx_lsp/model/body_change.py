@@ -1,0 +1,244 @@
+"""The inside of a function after an edit, from what it was before: only what changed is resolved again.
+
+That is so where statements came or went that declare nothing but labels of their own. Else all that
+stands behind a declaration may mean something else, and the function is resolved as a whole.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ptx_lsp.model.body import Body, names_in, predefined
+from ptx_lsp.model.scope import Scope
+from ptx_lsp.model.symbols import Label, Predefined, Symbol
+from ptx_lsp.syntax import nodes
+
+_PLAIN = (
+    nodes.Instruction, nodes.Label, nodes.Location, nodes.Directive, nodes.DwarfLine, nodes.Junk
+)
+_TABLES = (nodes.TargetList, nodes.CallPrototype)
+
+
+class Change(NamedTuple):
+    """The instructions from `first` to `old_end` were replaced by those from `first` to `end`."""
+
+    first: int
+    old_end: int
+    end: int
+
+    @property
+    def growth(self) -> int:
+        """How many instructions there are more."""
+        return self.end - self.old_end
+
+    def then(self, other: Change) -> Change:
+        """Both, one after the other, as one change that holds them."""
+        first = min(self.first, other.first)
+        behind = max(self.end, other.old_end)
+        return Change(first, behind - self.growth, behind + other.growth)
+
+
+def changed(old: Body, node: nodes.Function) -> tuple[Body, Change] | None:
+    """The body of `node`, which is the function of `old` after an edit of its body; None where it has to
+    be resolved as a whole.
+    """
+    if old.node.kind is not node.kind or old.node.body is None or node.body is None:
+        return None
+    region = _region(old.node.body, node.body)
+    if region is None:
+        return None
+    return _Changing(old, node, region).run()
+
+
+class _Region(NamedTuple):
+    """In `block` the statements from `first` on that were `removed`, and what came for them. `around` are
+    the blocks around it, each as it was and as it is, without the body itself.
+    """
+
+    around: tuple[tuple[nodes.Block, nodes.Block], ...]
+    block: nodes.Block
+    first: int
+    removed: tuple[nodes.Statement, ...]
+    added: tuple[nodes.Statement, ...]
+
+
+def _region(old: nodes.Block, new: nodes.Block) -> _Region | None:
+    around: list[tuple[nodes.Block, nodes.Block]] = []
+    while True:
+        before, after = old.statements, new.statements
+        first = _same(before, after)
+        last = _same(before[first:][::-1], after[first:][::-1])
+        removed, added = before[first : len(before) - last], after[first : len(after) - last]
+        match removed, added:
+            case (nodes.Block() as one,), (nodes.Block() as other,) if one[:3] == other[:3]:
+                old, new = one, other
+                around.append((one, other))
+            case _:
+                break
+    if not all(isinstance(one, _PLAIN) for one in (*removed, *added)):
+        return None
+    following = before[first + len(removed) : first + len(removed) + 1]
+    if any(isinstance(one, _TABLES) for one in following):
+        return None  # the label before it, if any, is its name
+    return _Region(tuple(around), old, first, removed, added)
+
+
+def _same(one: Sequence[nodes.Statement], other: Sequence[nodes.Statement]) -> int:
+    """How many statements are the same from the beginning on."""
+    most = min(len(one), len(other))
+    if one[:most] == other[:most]:
+        return most
+    return bisect_left(range(most), True, key=lambda n: one[: n + 1] != other[: n + 1])
+
+
+class _Changing:
+    def __init__(self, old: Body, node: nodes.Function, region: _Region) -> None:
+        self.old = old
+        self.region = region
+        self.at = self.position()
+        self.new = old.copy(node)
+
+    def position(self) -> int:
+        """Where the region begins among all statements of the function."""
+        block, first = self.region.block, self.region.first
+        if self.region.removed:
+            return self.old.statements.index(self.region.removed[0])
+        if first:
+            before = block.statements[first - 1]
+            return self.old.statements.index(before) + _size(before)
+        return 0 if block is self.old.node.body else self.old.statements.index(block) + 1
+
+    def run(self) -> tuple[Body, Change] | None:
+        old, new, region = self.old, self.new, self.region
+        behind = self.at + len(region.removed)
+        for one, other in region.around:
+            new.statements[new.statements.index(one)] = other
+        new.statements[self.at : behind] = region.added
+        before = sum(type(one) is nodes.Instruction for one in old.statements[: self.at])
+        gone = sum(type(one) is nodes.Instruction for one in region.removed)
+        if not self.without_labels():
+            return None
+        self.forget()
+        kept = new.instructions[before + gone :]
+        del new.instructions[before:]
+        scope = self.scope()
+        for statement in region.added:
+            new.resolve_plain(statement, scope)
+        end = len(new.instructions)
+        new.instructions.extend(kept)
+        if not self.is_sound(old.statements[behind:]):
+            return None
+        new.resolve_pending()
+        return new, Change(before, before + gone, end)
+
+    def scope(self) -> Scope:
+        """That of the block which holds the region."""
+        if self.region.block is self.old.node.body:
+            return self.new.scope
+        index = self.old.statements.index(self.region.block)
+        inner = sum(type(one) is nodes.Block for one in self.old.statements[:index])
+        return self.new.scopes[inner + 1]
+
+    # -- labels ---------------------------------------------------------------------------------
+
+    def without_labels(self) -> bool:
+        """Takes the labels away that are gone. False where a label that came or went stands for something
+        elsewhere.
+        """
+        region, new = self.region, self.new
+        names = {one.name.text for one in region.added if isinstance(one, nodes.Label)}
+        gone = [one for one in region.removed if isinstance(one, nodes.Label)]
+        labels = [self.old.symbols.get(one.name.start) for one in gone]
+        if not names and not gone:
+            return True
+        known = {id(label) for label in labels}
+        if not all(isinstance(label, Label) for label in labels) or len(known) < len(gone):
+            return False
+        names.update(one.name.text for one in gone)
+        if any(one.name.text in names for one in self.old.duplicates):
+            return False
+        if any(name in self.old.free or predefined(name) is not None for name in names):
+            return False
+        own = {one.name.start for one in gone}
+        if any(id(s) in known and start not in own for start, s in self.old.symbols.items()):
+            return False
+        new.copy_scopes()
+        new.labels = [label for label in new.labels if id(label) not in known]
+        scope = self.scope()
+        for one in gone:
+            scope.names.pop(one.name.text, None)
+        return not any(inner.find_here(name) for inner in new.scopes for name in names)
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Forgets what the names in the removed statements stand for."""
+        gone = {name.start for one in self.region.removed for name in _names(one)}
+        texts = {name.text for one in self.region.removed for name in _names(one)}
+        new = self.new
+        for start in gone:
+            new.symbols.pop(start, None)
+        new.early_uses = [use for use in new.early_uses if use.name.start not in gone]
+        for text in texts & new.free.keys():
+            uses = [use for use in new.free[text] if use.name.start not in gone]
+            if uses:
+                new.free[text] = uses
+            else:
+                del new.free[text]
+
+    def is_sound(self, behind: Iterable[nodes.Statement]) -> bool:
+        """Whether no name in what was added is that of something declared further on: labels are known
+        from everywhere, unless another thing of that name is known before.
+        """
+        later = {start for one in behind for start in _declared_starts(one)}
+        symbols = self.new.symbols
+        for statement in self.region.added:
+            for name in _names(statement):
+                symbol = symbols.get(name.start)
+                if _is_declared_in(symbol, later) and not self.is_plain_label(symbol, name.text):
+                    return False
+        return True
+
+    def is_plain_label(self, symbol: Symbol | None, name: str) -> bool:
+        """Whether a label is all that is called `name`."""
+        return isinstance(symbol, Label) and not any(
+            found is not symbol
+            for scope in self.new.scopes
+            if (found := scope.find_here(name)) is not None
+        )
+
+
+def _size(statement: nodes.Statement) -> int:
+    """How many statements it is, with those in it."""
+    if not isinstance(statement, nodes.Block):
+        return 1
+    return 1 + sum(map(_size, statement.statements))
+
+
+def _names(statement: nodes.Statement) -> Iterator[nodes.Name]:
+    match statement:
+        case nodes.Instruction(guard=guard, operands=operands):
+            if guard is not None:
+                yield from names_in(guard.predicate)
+            for operand in operands:
+                yield from names_in(operand)
+        case nodes.Label(name=name):
+            yield name
+        case _:
+            pass
+
+
+def _declared_starts(statement: nodes.Statement) -> Iterator[int]:
+    match statement:
+        case nodes.Declaration(declarators=declarators):
+            yield from (one.name.start for one in declarators)
+        case nodes.Label(name=name):
+            yield name.start
+        case _:
+            pass
+
+
+def _is_declared_in(symbol: Symbol | None, starts: set[int]) -> bool:
+    return symbol is not None and not isinstance(symbol, Predefined) and symbol.place.start in starts

@@ -1,0 +1,66 @@
+"""A top-level statement in its file."""
+
+from __future__ import annotations
+
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.marks import Located, Marks
+from ptx_lsp.syntax.problem import SyntaxProblem
+from ptx_lsp.text import Span
+
+
+class Item:
+    """A top-level statement, from byte `start` to `end` of the file; `marks` tells where the parts of
+    `node` and the `problems` are in it.
+
+    An edit elsewhere in the file keeps `node` the same object, so what is computed from it can be
+    kept as well; an edit inside a function keeps the statements of its body that it does not touch.
+    """
+
+    __slots__ = ("alone", "end", "marks", "node", "problems", "start")
+
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        node: nodes.Statement,
+        problems: tuple[SyntaxProblem, ...],
+        alone: bool,
+        marks: Marks | None = None,
+    ) -> None:
+        self.start = start
+        self.end = end
+        self.node = node
+        self.problems = problems
+        self.alone = alone
+        """Whether it neither holds another item nor lies in one."""
+        self.marks = marks or Marks.of(end - start)
+
+    def offset(self, mark: int) -> int:
+        """The byte offset in the file of a node's `start`, or of its `end`."""
+        return self.start + self.marks.offset(mark)
+
+    def span(self, part: Located) -> Span:
+        """Where a node of this item is in the file."""
+        start, end = self.marks.span(part.start, part.end)
+        return Span(self.start + start, self.start + end)
+
+    def mark(self, offset: int) -> int:
+        """What a node's `start` is that begins at byte `offset` of the file."""
+        return self.marks.mark(offset - self.start)
+
+    @property
+    def can_stay(self) -> bool:
+        """Whether its text alone says what it is: an error may be mended by what follows."""
+        return self.alone and not self.problems
+
+    @property
+    def is_unclosed(self) -> bool:
+        """Whether a `}` is missing from it, so that its blocks may not be those that were meant."""
+        return any(problem.expected == "`}`" for problem in self.problems)
+
+    def moved(self, by: int) -> Item:
+        if not by:
+            return self
+        return Item(
+            self.start + by, self.end + by, self.node, self.problems, self.alone, self.marks
+        )

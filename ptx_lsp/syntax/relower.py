@@ -1,0 +1,227 @@
+"""The nodes of a function after an edit in its body: only the statements that it touched are new."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.syntax.lower import lower_statements
+from ptx_lsp.syntax.marks import MOST_PIECES
+from ptx_lsp.syntax.problem import SyntaxProblem
+
+_MOST_DEEP = 100
+"""Deeper in blocks a function is read as a whole."""
+
+
+class Touched(NamedTuple):
+    """The bytes of the old text outside of which nothing has changed, and by how many they have grown."""
+
+    start: int
+    end: int
+    growth: int
+
+
+class _Open(NamedTuple):
+    """A block that holds all that is touched: its nodes before and after the edit, and which of its
+    statements are not kept.
+    """
+
+    block: nodes.Block
+    node: Node
+    first: int
+    end: int
+
+
+def relowered(item: Item, touched: Touched, node: Node, text: str) -> Item | None:
+    """`item` after an edit, with `node` as its new tree; None where it has to be lowered as a whole.
+
+    `text` has one character for each byte of the file.
+    """
+    old = item.node
+    if not isinstance(old, nodes.Function) or old.body is None or not _can_stay(item, touched, node):
+        return None
+    body = node.children[-1]
+    if body.type != "block" or body.start_byte != item.offset(old.body.start):
+        return None
+    path = _path(item, old.body, body, touched)
+    return _Relowering(item, old, path, touched, text).run() if path else None
+
+
+def _can_stay(item: Item, touched: Touched, node: Node) -> bool:
+    return (
+        item.alone
+        and not item.is_unclosed
+        and len(item.marks.pieces) < MOST_PIECES
+        and node.type == "function"
+        and (node.start_byte, node.end_byte) == (item.start, item.end + touched.growth)
+    )
+
+
+def _path(item: Item, block: nodes.Block, node: Node, touched: Touched) -> list[_Open]:
+    """The blocks around what is touched, the outermost first; empty where it is not inside one."""
+    path: list[_Open] = []
+    while len(path) < _MOST_DEEP:
+        start, end = item.span(block)
+        if (
+            not start < touched.start <= touched.end < end
+            or (node.start_byte, node.end_byte) != (start, end + touched.growth)
+            or node.children[-1].type != "}"
+        ):
+            return []
+        inner = _around(item, block.statements, touched)
+        if inner is not None:
+            at = block.statements[inner]
+            start, end = item.span(at)
+            found = next(_children(node, start, start + 1), None)
+            if found is not None and found.type == "block" and isinstance(at, nodes.Block):
+                path.append(_Open(block, node, inner, inner + 1))
+                block, node = at, found
+                continue
+        path.append(_Open(block, node, *_touched(item, block.statements, touched)))
+        return path
+    return []
+
+
+def _around(
+    item: Item, statements: tuple[nodes.Statement, ...], touched: Touched
+) -> int | None:
+    """The one of them inside whose braces all lies that is touched."""
+    index = bisect_left(statements, touched.start, key=lambda one: item.span(one)[1])
+    inner = statements[index] if index < len(statements) else None
+    if not isinstance(inner, nodes.Block) or inner.guard is not None:
+        return None
+    start, end = item.span(inner)
+    return index if start < touched.start <= touched.end < end else None
+
+
+def _touched(
+    item: Item, statements: tuple[nodes.Statement, ...], touched: Touched
+) -> tuple[int, int]:
+    """From which statement on, and up to which, an edit may have changed them.
+
+    The one before may end otherwise now; one with a problem may have it because of what follows.
+    """
+    first = bisect_left(statements, touched.start, key=lambda one: item.span(one)[1])
+    last = bisect_left(statements, touched.end + 1, lo=first, key=lambda one: item.span(one)[0])
+    if first and not isinstance(statements[first - 1], nodes.Block):
+        first -= 1
+    problems = [item.offset(problem.start) for problem in item.problems]
+    while first and _is_broken(item, statements[first - 1], problems):
+        first -= 1
+    while last < len(statements) and _is_broken(item, statements[last], problems):
+        last += 1
+    return first, last
+
+
+def _is_broken(item: Item, statement: nodes.Statement, problems: list[int]) -> bool:
+    if not problems:
+        return False
+    start, end = item.span(statement)
+    return any(start <= at <= end for at in problems)
+
+
+def _children(node: Node, start: int, end: int) -> Iterator[Node]:
+    """The children of `node` that end after byte `start`, and begin before `end`."""
+    cursor = node.walk()
+    if cursor.goto_first_child_for_byte(start) is None:
+        return
+    while True:
+        child = cursor.node
+        if child is None or child.start_byte >= end:
+            return
+        if child.end_byte > start or child.start_byte == start:
+            yield child
+        if not cursor.goto_next_sibling():
+            return
+
+
+class _Relowering:
+    def __init__(
+        self, item: Item, old: nodes.Function, path: list[_Open], touched: Touched, text: str
+    ) -> None:
+        self.item = item
+        self.old = old
+        self.path = path
+        self.touched = touched
+        self.growth = touched.growth
+        self.text = text
+
+    def run(self) -> Item | None:
+        item, (block, node, first, last) = self.item, self.path[-1]
+        start = item.span(block.statements[first - 1])[1] if first else item.span(block)[0] + 1
+        end = (
+            item.span(block.statements[last])[0]
+            if last < len(block.statements)
+            else item.span(block)[1] - 1
+        )
+        children = list(_children(node, start, end + self.growth))
+        if any(one.start_byte < start or one.end_byte > end + self.growth for one in children):
+            return None
+        base = start - item.marks.limit
+        lowered = lower_statements(children, self.text, base)
+        problems = self.problems(start, end, lowered[1]) if lowered is not None else None
+        if lowered is None or problems is None:
+            return None
+        added = lowered[0]
+        if not problems and first < last and added and self.is_as_before(block, first, added[0], base):
+            start, added = item.span(block.statements[first])[1], added[1:]
+            self.path[-1] = _Open(block, node, first + 1, last)
+        marks = item.marks.spliced(
+            start - item.start, end - item.start, end + self.growth - start, start - base
+        )
+        function = self.old._replace(body=self.rebuilt(added))
+        return Item(
+            item.start, item.end + self.growth, function, problems, item.alone, marks
+        )
+
+    def is_as_before(
+        self, block: nodes.Block, index: int, lowered: nodes.Statement, base: int
+    ) -> bool:
+        """Whether the statement before the edit is what it was."""
+        old = block.statements[index]
+        if self.item.span(old)[1] >= self.touched.start:
+            return False
+        return _shifted(lowered, base - self.item.offset(old.start) + old.start) == old
+
+    def rebuilt(self, added: tuple[nodes.Statement, ...]) -> nodes.Block:
+        """The outermost block, with `added` in place of what is touched."""
+        for block, _, first, end in reversed(self.path):
+            statements = (*block.statements[:first], *added, *block.statements[end:])
+            added = (block._replace(statements=statements),)
+        block = added[0]
+        assert isinstance(block, nodes.Block)
+        return block
+
+    def problems(
+        self, start: int, end: int, added: tuple[SyntaxProblem, ...]
+    ) -> tuple[SyntaxProblem, ...] | None:
+        """Those of the statements that are kept, and the new ones between them; None where it cannot be
+        told which is which.
+        """
+        before: list[SyntaxProblem] = []
+        after: list[SyntaxProblem] = []
+        for problem in self.item.problems:
+            at = self.item.offset(problem.start)
+            if at in (start, end):
+                return None
+            if at < start:
+                before.append(problem)
+            elif at > end:
+                after.append(problem)
+        return (*before, *added, *after)
+
+
+def _shifted(part: object, by: int) -> object:
+    """A node with all its offsets larger by so much."""
+    match part:
+        case (int(start), int(end), *rest):
+            return (start + by, end + by, *(_shifted(inner, by) for inner in rest))
+        case tuple():
+            return tuple(_shifted(inner, by) for inner in part)
+        case _:
+            return part
