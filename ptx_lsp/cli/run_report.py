@@ -183,7 +183,7 @@ def _profile(profile: Profile) -> Iterator[Table]:
             *(_memory(one)),
         )
     yield lines
-    opcodes = Table("opcode", title="Executed thread-instructions by opcode")
+    opcodes = Table("opcode", title="By opcode")
     opcodes.add_column("count", justify="right")
     opcodes.add_column("%", justify="right")
     for name, count in sorted(profile.opcodes.items(), key=lambda one: (-one[1], one[0])):
