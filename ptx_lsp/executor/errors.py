@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 Kind = Literal[
     "out-of-bounds", "misaligned", "read-only", "deadlock", "trap", "limit", "unsupported", "launch",
-    "mbarrier",
+    "mbarrier", "divergent",
 ]
 
 

@@ -100,7 +100,8 @@ class Run(Groups):
         if isinstance(action, TryWait):
             waiting = self._untimely(steps[0], action, mask)
         elif isinstance(action, Collective):
-            waiting = action.incomplete(self.wave, mask, None)
+            here, some = steps[0].taken(self.wave, mask)
+            waiting = action.incomplete(self.wave, here, None) if some else None
         if waiting is None:
             return mask, True
         self.arrive(block, waiting)
