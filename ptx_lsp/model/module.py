@@ -65,6 +65,9 @@ class Module:
             self.verdicts = previous.verdicts
         self._items = {id(anchor(item.node)): item for item in document.items}
         self._before = {id(f.node.kind): f for f in previous.functions} if previous else {}
+        self._symbols: dict[int, Variable | Register | FunctionName] = {}
+        """The variables and functions of the module, by what declares them."""
+        self._known = previous._symbols if previous else {}
         self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
         for item in document.items:
             self._declare(item)
@@ -75,7 +78,7 @@ class Module:
             before = self._before.get(id(function.node.kind))
             if before is not None:
                 function.take_over(before)
-        self._before.clear()
+        self._before, self._known = {}, {}
 
     @classmethod
     def parse(cls, text: str) -> Module:
@@ -195,7 +198,10 @@ class Module:
             case nodes.Declaration():
                 self._declare_variables(item, node)
             case nodes.Function(name=nodes.Name() as name):
-                symbol = FunctionName(name.text, node, Place.of(node, name))
+                symbol = self._known.get(id(node))
+                if not isinstance(symbol, FunctionName) or symbol.node is not node:
+                    symbol = FunctionName(name.text, node, Place.of(node, name))
+                self._symbols[id(node)] = symbol
                 self._add(symbol, item.start)
                 self.functions.append(self._function(item, symbol, node))
             case nodes.Function():  # nameless: what is in it can be looked at all the same
@@ -224,11 +230,14 @@ class Module:
         for declarator in node.declarators:
             name = declarator.name
             place = Place.of(node, name)
-            symbol = (
-                Register(name.text, element_type(node), vector_length(node), declarator, place)
-                if space == ".reg"
-                else Variable(name.text, space, node, declarator, place)
-            )
+            symbol = self._known.get(id(declarator))
+            if isinstance(symbol, FunctionName | None) or symbol.declarator is not declarator:
+                symbol = (
+                    Register(name.text, element_type(node), vector_length(node), declarator, place)
+                    if space == ".reg"
+                    else Variable(name.text, space, node, declarator, place)
+                )
+            self._symbols[id(declarator)] = symbol
             self.variables.append(symbol)
             known_from = item.start + declarator.end
             if declarator.range is None:
