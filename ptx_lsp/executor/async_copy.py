@@ -35,10 +35,13 @@ from ptx_lsp.syntax import nodes
 class Copy:
     """A copy of `size` bytes for each thread of a row, into its shared memory."""
 
-    def __init__(self, wave: Wave, targets: Indices, size: int, whole: list[Part], parts: list[Part],
-                 filled: Indices) -> None:
+    def __init__(
+        self, spaces: Spaces, row: Threads, targets: Indices, size: int, whole: list[Part],
+        parts: list[Part], filled: Indices,
+    ) -> None:
         """`whole` are sources that are read completely; of `parts` only the first `filled` bytes."""
-        self._wave = wave
+        self._wave, self._spaces, self._lanes = row.wave, spaces, row.lanes
+        self._step = row.wave.step
         self._targets = targets
         self._size = size
         self._whole, self._parts = whole, parts
@@ -68,6 +71,9 @@ class Copy:
         first = self._targets[chosen] // element.itemsize
         for at in range(values.shape[1]):
             memory[first + at] = values[chosen, at]
+        self._spaces.landed(
+            self._wave, self._step, self._lanes[chosen], self._targets[chosen], self._size
+        )
 
 
 class Begin:
@@ -87,7 +93,7 @@ class Begin:
         row = threads(wave, mask)
         size = self._size
         space, program = self._target
-        targets = shared_offsets(self._spaces, row, row.compute(program)[0], space, size, "write")
+        targets = shared_offsets(self._spaces, row, row.compute(program)[0], space, size, "begin")
         space, program = self._source
         addresses = row.compute(program)[0].astype(np.uint64)
         filled = np.full(row.count, size, np.int64)
@@ -100,7 +106,7 @@ class Begin:
             filled[np.asarray(row.compute(self._ignore)[0], np.bool_)] = 0
         whole = self._reached(row, addresses, space, filled == size)
         parts = self._partly(row, addresses, space, filled)
-        copy = Copy(wave, targets, size, whole, parts, filled)
+        copy = Copy(self._spaces, row, targets, size, whole, parts, filled)
         pending(wave).copies.begin(row.lanes, copy)
 
     def _reached(

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from ptx_lsp.executor.literals import bits, constant
-from ptx_lsp.executor.locals import Locals, aligned, occupied
+from ptx_lsp.executor.locals import Locals, Placed, aligned, occupied
 from ptx_lsp.executor.memory import Bytes, Memory
 from ptx_lsp.executor.operands import FLOATS
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import alignment_bytes, dimensions
 from ptx_lsp.model.module import Module
@@ -27,6 +27,7 @@ class Image:
 
     def __init__(self, module: Module, kernel: Function, memory: Memory, dynamic_bytes: int) -> None:
         self.addresses: dict[int, int] = {}
+        self._placed: list[Placed] = []
         self._place_functions(module)
         self._place_global(module, kernel, memory)
         shared = [v for v in _variables(module, kernel) if v.space == ".shared"]
@@ -38,12 +39,18 @@ class Image:
         for variable in shared:
             if _is_dynamic(variable):
                 self.addresses[id(variable.declarator)] = self.shared_bytes
+                self._placed.append(Placed(".shared", variable.name, self.shared_bytes, dynamic_bytes))
         self.shared_bytes += dynamic_bytes
         self.locals = Locals()
         self.own = self.locals.place(kernel)
         """The local variables of the kernel."""
         self.parameters = [v for v in kernel.body.parameters if isinstance(v, Variable)]
         self.parameter_bytes = self._place(self.parameters)
+
+    @property
+    def placed(self) -> list[Placed]:
+        """The variables of shared and local memory, and the parameters."""
+        return [*self._placed, *self.locals.placed]
 
     @property
     def local_bytes(self) -> int:
@@ -73,6 +80,7 @@ class Image:
                 continue
             end = aligned(end, alignment)
             self.addresses[id(variable.declarator)] = end
+            self._placed.append(Placed(variable.space, variable.name, end, size))
             end += size
         return end
 
@@ -80,12 +88,13 @@ class Image:
         placed: list[tuple[Variable, Bytes]] = []
         for variable in _variables(module, kernel):
             size = occupied(variable)
-            if variable.space in (".global", ".const") and size is not None:
+            if variable.space in (".global", ".const", ".tex") and size is not None:
                 data = np.zeros(size, np.uint8)
                 self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
                 placed.append((variable, data))
         for variable, data in placed:
-            if variable.declarator.initializer is not None:
+            is_opaque = TYPES[variable.type].kind is Kind.HANDLE
+            if variable.declarator.initializer is not None and not is_opaque:
                 self._initialize(module, variable, variable.declarator.initializer, data)
             if variable.space == ".const":
                 data.setflags(write=False)

@@ -12,6 +12,7 @@ from ptx_lsp.executor.cluster import peers
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.mbarrier import Barriers, pending_of, phase_of
+from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, Program
@@ -28,6 +29,8 @@ _Effect = Callable[[Barriers, Threads, Indices, dict[str, Array]], Array | None]
 
 class Mbarrier:
     """An instruction on the mbarriers at an address of each thread."""
+
+    use: Use = "update"
 
     def __init__(
         self, spaces: Spaces, space: Space, address: Program, names: tuple[str, ...], values: Program,
@@ -57,12 +60,13 @@ class Mbarrier:
     def places(self, row: Threads) -> Indices:
         """Where the mbarriers are, in units of 8 bytes."""
         addresses = row.compute(self._address)[0]
-        return shared_offsets(self._spaces, row, addresses, self._space, 8, "update") >> 3
+        return shared_offsets(self._spaces, row, addresses, self._space, 8, self.use) >> 3
 
 
 class Wait(Mbarrier):
     """`mbarrier.test_wait`"""
 
+    use: Use = "read"
     failed: int | None = None
     report: int | None = None
 
@@ -82,7 +86,9 @@ class TryWait(Wait):
     def incomplete(self, wave: Wave, mask: Bools | None) -> Bools | None:
         """The lanes whose phase is not complete; None for none."""
         row = threads(wave, mask)
+        step, wave.step = wave.step, None  # they only look: observers are told when they go on
         at = self.places(row)
+        wave.step = step
         with told_of(row):
             pending(wave).wait_barriers(np.unique(at))
             operands = dict(zip(self._names, row.compute(self._values), strict=True))
@@ -132,6 +138,8 @@ def mbarrier(
         spaces, space, address, names, values, _effect(name, modifiers),
         operands.number(target) if writes and target is not None else None,
     )
+    if name == "init":
+        action.use = "write"
     if isinstance(action, Wait) and pair is not None:
         action.failed = operands.number(pair.right)
         action.report = operands.number(given["report"]) if "report" in given else None

@@ -42,6 +42,10 @@ class Memory:
         self._buffers: list[Buffer] = []
         self._end = GLOBAL_BASE
 
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        return tuple(self._buffers)
+
     def add(self, name: str, data: Bytes) -> int:
         """Gives `data` an address."""
         base = self._end

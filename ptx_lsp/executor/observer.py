@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from ptx_lsp.executor.spaces import Space, Spaces
     from ptx_lsp.executor.wave import Shape, Wave
 
-Use = Literal["read", "write", "update"]
-"""What an instruction does at an address; atomics update."""
+Use = Literal["read", "write", "update", "begin", "land"]
+"""What an instruction does at an address. Atomics update; asynchronous copies begin to write, and what they
+write lands there later.
+"""
 Indices = npt.NDArray[np.int64]
 
 
@@ -63,6 +65,9 @@ class Observer:
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         """A barrier lets the lanes `gone` go on, all lanes of `come` having reached it."""
 
+    def ended(self) -> None:
+        """The launch is over, also where it went wrong."""
+
 
 class Observers(Observer):
     """Several, told in order."""
@@ -89,6 +94,10 @@ class Observers(Observer):
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         for one in self._observers:
             one.met(wave, step, come, gone)
+
+    def ended(self) -> None:
+        for one in self._observers:
+            one.ended()
 
 
 def combined(observers: Sequence[Observer]) -> Observer | None:

@@ -100,7 +100,8 @@ class Run(Groups):
         if isinstance(action, TryWait):
             waiting = self._untimely(steps[0], action, mask)
         elif isinstance(action, Collective):
-            waiting = action.incomplete(self.wave, mask, None)
+            here, some = steps[0].taken(self.wave, mask)
+            waiting = action.incomplete(self.wave, here, None) if some else None
         if waiting is None:
             return mask, True
         self.arrive(block, waiting)
@@ -142,7 +143,13 @@ class Run(Groups):
             else:
                 self._held.discard(block)
         (_, first, mask), *others = ready
+        steps = [(self.blocks[block].steps[0], going) for block, _, going in ready]
+        for step, going in steps:
+            self.tell(step, going, going, True)
         first.run_with(self.wave, mask, [(action, lanes) for _, action, lanes in others])
+        if self._observer is not None:
+            for step, going in steps:
+                self._observer.after(self.wave, step, going)
         self.wave.executed += len(ready)
         for block, _, going in ready:
             self.execute(block, going, 1)

@@ -64,12 +64,12 @@ class Marks:
         piece, mark = self.pieces[bisect_right(self._offsets, offset) - 1]
         return mark + offset - piece
 
-    def spliced(self, start: int, end: int, size: int) -> Marks:
+    def spliced(self, start: int, end: int, size: int, mark: int) -> Marks:
         """The marks after the bytes `start` to `end` were replaced by `size` others, whose marks begin at
-        `limit`.
+        `mark`, which none is above so far.
         """
         growth = size - (end - start)
         before = [piece for piece in self.pieces if piece[0] < start]
         after = [(at + growth, mark) for at, mark in self.pieces if at > end]
         rest = (end + growth, self.mark(end))
-        return Marks([*before, (start, self.limit), rest, *after], self.limit + size + 1)
+        return Marks([*before, (start, mark), rest, *after], mark + size + 1)

@@ -147,6 +147,7 @@ class _Relowering:
         self.item = item
         self.old = old
         self.path = path
+        self.touched = touched
         self.growth = touched.growth
         self.text = text
 
@@ -166,13 +167,26 @@ class _Relowering:
         problems = self.problems(start, end, lowered[1]) if lowered is not None else None
         if lowered is None or problems is None:
             return None
+        added = lowered[0]
+        if not problems and first < last and added and self.is_as_before(block, first, added[0], base):
+            start, added = item.span(block.statements[first])[1], added[1:]
+            self.path[-1] = _Open(block, node, first + 1, last)
         marks = item.marks.spliced(
-            start - item.start, end - item.start, end + self.growth - start
+            start - item.start, end - item.start, end + self.growth - start, start - base
         )
-        function = self.old._replace(body=self.rebuilt(lowered[0]))
+        function = self.old._replace(body=self.rebuilt(added))
         return Item(
             item.start, item.end + self.growth, function, problems, item.alone, marks
         )
+
+    def is_as_before(
+        self, block: nodes.Block, index: int, lowered: nodes.Statement, base: int
+    ) -> bool:
+        """Whether the statement before the edit is what it was."""
+        old = block.statements[index]
+        if self.item.span(old)[1] >= self.touched.start:
+            return False
+        return _shifted(lowered, base - self.item.offset(old.start) + old.start) == old
 
     def rebuilt(self, added: tuple[nodes.Statement, ...]) -> nodes.Block:
         """The outermost block, with `added` in place of what is touched."""
@@ -200,3 +214,14 @@ class _Relowering:
             elif at > end:
                 after.append(problem)
         return (*before, *added, *after)
+
+
+def _shifted(part: object, by: int) -> object:
+    """A node with all its offsets larger by so much."""
+    match part:
+        case (int(start), int(end), *rest):
+            return (start + by, end + by, *(_shifted(inner, by) for inner in rest))
+        case tuple():
+            return tuple(_shifted(inner, by) for inner in part)
+        case _:
+            return part

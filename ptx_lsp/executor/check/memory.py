@@ -1,0 +1,89 @@
+"""Reads of shared and local memory that nobody has written. Global memory comes from the host,
+initialised.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.variables import Variables, row_bytes
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.observer import Access, Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import Wave
+
+
+class UninitializedMemory(Observer):
+    """1. A byte of shared or local memory is initialised once an instruction has written it. A read of one
+       that is not is a finding; an atomic operation reads and writes.
+    2. Bytes that an asynchronous copy has begun to write are not to be read before it is waited for.
+    """
+
+    def __init__(self, findings: Findings, variables: Variables) -> None:
+        self._findings = findings
+        self._variables = variables
+        self._coming: WeakKeyDictionary[Wave, Bools] = WeakKeyDictionary()
+        """Bytes of shared memory that are under way."""
+        self._written: WeakKeyDictionary[Wave, dict[str, Bools]] = WeakKeyDictionary()
+
+    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+        if access.space not in (".shared", ".local") or access.lanes.size == 0:
+            return
+        written = self._bytes(wave, access)
+        reached = access.offsets[:, None] + np.arange(access.size)
+        if access.space == ".shared":
+            self._await(wave, step, access, reached)
+        if access.use in ("read", "update"):
+            missing = np.logical_not(written[reached]).any(axis=1)
+            if missing.any():
+                self._report(wave, step, access, np.asarray(missing, np.bool_), "uninitialized-memory")
+        if access.use in ("write", "update", "land"):
+            written[reached] = True
+
+    def _await(
+        self, wave: Wave, step: Step, access: Access, reached: npt.NDArray[np.int64]
+    ) -> None:
+        """Sentence 2."""
+        if access.use == "begin" and wave not in self._coming:
+            self._coming[wave] = np.zeros(access.data.size, np.bool_)
+        coming = self._coming.get(wave)
+        if coming is None:
+            return
+        if access.use in ("begin", "land", "write"):
+            coming[reached] = access.use == "begin"
+            return
+        early = np.asarray(coming[reached], np.bool_).any(axis=1)
+        if early.any():
+            self._report(wave, step, access, np.asarray(early, np.bool_), "cp.async-not-waited")
+
+    def _bytes(self, wave: Wave, access: Access) -> Bools:
+        """Which bytes of a memory are written. Local memory may have grown: each lane's begins elsewhere
+        then.
+        """
+        spaces = self._written.setdefault(wave, {})
+        row = row_bytes(wave, access.space)
+        known = spaces.get(access.space)
+        if known is None or known.shape[1] < row:
+            grown = np.zeros((access.data.size // row, row), np.bool_)
+            if known is not None:
+                grown[:, : known.shape[1]] = known
+            spaces[access.space] = known = grown
+        return known.reshape(-1)
+
+    def _report(
+        self, wave: Wave, step: Step, access: Access, wrong: Bools, kind: str
+    ) -> None:
+        offset = int(access.offsets[wrong][0])
+        address = self._variables.within(wave, access.space, offset)
+        name = self._variables.name(access.space, address)
+        where = f"`{name}`, in {access.space} memory," if name else f"{access.space} memory"
+        done = "it is written" if kind == "uninitialized-memory" else "the copy into it is waited for"
+        message = f"{where} is read at address {address:#x} before {done}"
+        self._findings.add(
+            kind, message, wave, step, access.lanes[wrong], space=access.space,
+            address=address, variable=name,
+        )
