@@ -13,7 +13,10 @@ from ptx_lsp.executor.matrix_memory import matrix_memory
 from ptx_lsp.executor.mbarrier_steps import mbarrier
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.surface_steps import surface
 from ptx_lsp.executor.tensor_copy import tensor_copy, tensormap
+from ptx_lsp.executor.texture_steps import texture
+from ptx_lsp.executor.warpgroup import warpgroup
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.syntax import nodes
 
@@ -33,10 +36,19 @@ _BUILDERS: dict[str, Builder] = {
     "mma": matrix,
     "movmatrix": matrix,
     "stmatrix": matrix_memory,
+    "wgmma": warpgroup,
     "wmma.load": matrix_memory,
     "wmma.mma": matrix,
     "wmma.store": matrix_memory,
     "mbarrier": mbarrier,
+    "tex": texture,
+    "tld4": texture,
+    "txq": texture,
+    "suq": texture,
+    "istypep": texture,
+    "suld": surface,
+    "sust": surface,
+    "sured": surface,
     "cp.async": async_copy,
     "cp.async.bulk": bulk_copy,
     "cp.async.bulk.tensor": tensor_copy,

@@ -10,7 +10,7 @@ from ptx_lsp.executor.literals import bits, constant
 from ptx_lsp.executor.locals import Locals, Placed, aligned, occupied
 from ptx_lsp.executor.memory import Bytes, Memory
 from ptx_lsp.executor.operands import FLOATS
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import alignment_bytes, dimensions
 from ptx_lsp.model.module import Module
@@ -88,12 +88,13 @@ class Image:
         placed: list[tuple[Variable, Bytes]] = []
         for variable in _variables(module, kernel):
             size = occupied(variable)
-            if variable.space in (".global", ".const") and size is not None:
+            if variable.space in (".global", ".const", ".tex") and size is not None:
                 data = np.zeros(size, np.uint8)
                 self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
                 placed.append((variable, data))
         for variable, data in placed:
-            if variable.declarator.initializer is not None:
+            is_opaque = TYPES[variable.type].kind is Kind.HANDLE
+            if variable.declarator.initializer is not None and not is_opaque:
                 self._initialize(module, variable, variable.declarator.initializer, data)
             if variable.space == ".const":
                 data.setflags(write=False)

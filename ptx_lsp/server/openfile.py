@@ -6,6 +6,7 @@ Everything here runs on the event loop, save for `_module`.
 from __future__ import annotations
 
 import asyncio
+from array import array
 from typing import NamedTuple
 
 from ptx_lsp.isa.target import Target
@@ -26,9 +27,11 @@ class Snapshot:
         self.revision = revision
         self.version = version
         self.module = module
+        self.newest = module
+        """That of the snapshot that came next."""
 
     def __del__(self) -> None:
-        self.module.functions.clear()
+        self.module.retire(self.newest)
 
     @property
     def source(self) -> Source:
@@ -60,6 +63,13 @@ class Changed(NamedTuple):
         return offset + self.growth if offset >= self.old_end else min(offset, self.new_end)
 
 
+class TokensTold(NamedTuple):
+    """The semantic tokens that the client was told last."""
+
+    identity: str
+    data: array[int]
+
+
 class OpenFile:
     """The text as the client has it, and the newest snapshot, which may be of an older text."""
 
@@ -71,6 +81,7 @@ class OpenFile:
         self.revision = 0
         """As we count."""
         self.snapshot: Snapshot | None = None
+        self.tokens: TokensTold | None = None
         self._target: Target | None = None
         self._threads = threads
         self._changed: Changed | None = None
@@ -102,8 +113,11 @@ class OpenFile:
         changed, self._changed = self._changed, None
         revision, version, source = self.revision, self.version, self.source
         try:
-            module = await self._threads.read(_module, source, self.snapshot, changed, self._target)
+            earlier = self.snapshot
+            module = await self._threads.read(_module, source, earlier, changed, self._target)
             self.snapshot = Snapshot(revision, version, module)
+            if earlier is not None:
+                earlier.newest = module
         except BaseException:
             self.snapshot = None  # whatever went wrong with an edit, the whole text is there
             raise
