@@ -7,10 +7,12 @@ from collections.abc import Callable
 from ptx_lsp.executor.async_copy import async_copy
 from ptx_lsp.executor.async_store import async_store, bulk_store
 from ptx_lsp.executor.bulk_copy import bulk_copy
+from ptx_lsp.executor.cluster_control import cluster_control, policy
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.matrix import matrix
 from ptx_lsp.executor.matrix_memory import matrix_memory
 from ptx_lsp.executor.mbarrier_steps import mbarrier
+from ptx_lsp.executor.multimem import multimem
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.surface_steps import surface
@@ -39,6 +41,9 @@ _BUILDERS: dict[str, Builder] = {
     "wmma.mma": matrix,
     "wmma.store": matrix_memory,
     "mbarrier": mbarrier,
+    "clusterlaunchcontrol": cluster_control,
+    "createpolicy": policy,
+    "multimem": multimem,
     "tex": texture,
     "tld4": texture,
     "txq": texture,

@@ -128,7 +128,7 @@ def bulk_copy(
     names = tuple(one for one in given if one in _WIDTHS)
     values = sources([(given[one], TYPES[_WIDTHS[one]]) for one in names], operands)
     combine, element = None, UNSIGNED[8]
-    if name.startswith("cp.reduce"):
+    if "reduce" in name.split("."):
         type = TYPES[choices["ftype"] or form_type(choices)]
         operation = ".add" if choices["ftype"] else choices["redOp"]
         combine, element = combination(operation, type), UNSIGNED[type.width]

@@ -52,6 +52,8 @@ class Mbarrier:
             which, places = peers(row, at * 8, operands["mask"])
             at, row = places // 8, Threads(wave, row.mask, row.lanes[which])
             operands = {name: value[which] for name, value in operands.items()}
+            if not at.size:
+                return
         with told_of(row):
             result = self._effect(pending(wave).barriers, row, at, operands)
         if self._destination is not None and result is not None:

@@ -63,31 +63,35 @@ class TensorCopy:
         barriers: Indices | None = None
         if self._barrier is not None:
             space, program = self._barrier
-            barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
+            told = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
             if "ctaMask" in given:
-                barriers = peers(row, barriers, given["ctaMask"][0])[1]
+                ranks = told // row.wave.shared.shape[1] % row.wave.launch.cluster_blocks
+                told = peers(row, told, given["ctaMask"][0])[1]
                 which, places = peers(row, places, given["ctaMask"][0])
-            barriers >>= 3
+                if ".cta_group::2" in self._choices.modifiers:  # of a pair, the one with such a rank
+                    stride = row.wave.shared.shape[1]
+                    told += ((ranks[which] & 1) - (told // stride & 1)) * stride
+            barriers = told >> 3
         pieces: list[Piece] = []
         described: Description | None = None
         for at, place in zip(which.tolist(), places.tolist(), strict=True):
             data, offset = maps[at]
             described = Description(data[offset : offset + SIZE])
-            if "newAddress" in given:
-                described.address = int(given["newAddress"][0].astype(np.uint64)[at])
-            box = self._box(described, {
+            numbers = {
                 name: [int(value.astype(np.int64)[at]) for value in values]
                 for name, values in given.items()
-            })
+            }
+            described.override(numbers)
+            box = self._box(described, numbers)
             pieces.append(self._piece(row, at, place, described, box, loads=loads))
         if described is None:
             return
-        told = np.array([piece.valid.size if piece.valid is not None else 0 for piece in pieces], np.int64)
+        sizes = np.array([piece.valid.size if piece.valid is not None else 0 for piece in pieces], np.int64)
         combine, element = None, UNSIGNED[8 * described.size]
         if "redOp" in self._choices:
             type = TYPES[_combined_type(described.type, self._choices["redOp"])]
             combine = combination(self._choices["redOp"], type)
-        Pieces(row.wave, pieces, barriers, told, combine, element).begin()
+        Pieces(row.wave, pieces, barriers, sizes, combine, element).begin()
 
     def _box(self, described: Description, given: dict[str, list[int]]) -> Box:
         mode = self._choices["load_mode"]
@@ -198,7 +202,7 @@ def tensor_copy(
     """The action of a copy or reduction of a box."""
     choices = match.candidate.choices
     for modifier in choices.modifiers:
-        if modifier.startswith((".mbarrier::report::validity", ".override::global_dim")):
+        if modifier.startswith(".mbarrier::report::validity"):
             raise ExecutionError(f"`{modifier}` cannot be executed yet", "unsupported")
     given = by_name(node, match)
     values = {
@@ -213,7 +217,10 @@ def tensor_copy(
     )
 
 
-_WIDTHS = {"tensorCoords": ".u32", "im2colInfo": ".u16", "ctaMask": ".u32", "newAddress": ".u64"}
+_WIDTHS = {
+    "tensorCoords": ".u32", "im2colInfo": ".u16", "ctaMask": ".u32", "newAddress": ".u64", "newSizes": ".u8",
+    "newLowerStrides": ".u32", "newUpperStrides": ".u16",
+}
 
 
 def _items(operand: nodes.Expression) -> tuple[nodes.Expression, ...]:
