@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from typing import Literal, NoReturn
 
@@ -23,6 +22,12 @@ examples:
   ptx-lint --report k.html k.ptx          a page on the kernels and the findings
   ptx-lint --cfg saxpy -o saxpy.svg k.ptx the control flow graph of a kernel
   ptx-lint --explain mul.wide.u32         what an instruction, modifier, directive or rule means
+
+commands of their own, unless a file has that name:
+  ptx-lint config check|show|schema       the configuration: is it right, what holds, its JSON schema
+  ptx-lint compare OLD NEW                kernels side by side: registers, occupancy, instructions, findings
+  ptx-lint completion bash|zsh|fish       a script with which a shell completes the command
+  ptx-lint man                            the manual page
 
 exit status:
   0  nothing at or above the level of --fail-on
@@ -83,35 +88,40 @@ class UsageError(Exception):
     """The command line asks for something that there is not."""
 
 
-def parse(argv: Sequence[str] | None) -> Options:
+def parse(argv: Sequence[str]) -> Options:
     """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = list(argv)
     end = words.index("--") if "--" in words else len(words)
     # Its value comes with `=` only, lest it take the first PATH for that.
     before = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
-    options = _parser().parse_intermixed_args(before, Options())
+    options = parser().parse_intermixed_args(before, Options())
     options.paths.extend(words[end + 1 :])
     options.format, options.written = (["full", *options.formats])[-1], []
     return options
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """Tells of a mistake in two lines, and exits with 2."""
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"ptx-lint: error: {message}\nTry `ptx-lint --help`.\n")
+        self.exit(2, f"ptx-lint: error: {message}\nTry `{self.prog} --help`.\n")
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the examples as they are."""
+
     def _format_action_invocation(self, action: argparse.Action) -> str:
         return super()._format_action_invocation(action).replace("--ptxas PATH", "--ptxas[=PATH]")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def parser() -> argparse.ArgumentParser:
+    """Every option of `ptx-lint`."""
+    parser = Parser(
         prog="ptx-lint",
         usage="ptx-lint [OPTIONS] PATH ...",
         description="Finds mistakes in NVIDIA PTX, without a GPU.",
         epilog=_EPILOG,
-        formatter_class=_Formatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ptx_lsp.cli.arguments import Options, UsageError, parse
@@ -20,14 +21,23 @@ NOTHING, FINDINGS, TROUBLE = 0, 1, 2
 INTERRUPTED = 130
 
 
+_COMMANDS = {
+    "config": "ptx_lsp.cli.configure",
+    "compare": "ptx_lsp.cli.compare",
+    "completion": "ptx_lsp.cli.completion",
+    "man": "ptx_lsp.cli.manual",
+}
+"""Commands of their own; each module has a function `run` of the words behind."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status; see docs/ptx-lint.md."""
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        options = parse(argv)
+        command = _command(words)
+        return command(words[1:]) if command is not None else _run(parse(words))
     except SystemExit as done:  # --help, --version or a mistake, told already
         return done.code if isinstance(done.code, int) else TROUBLE
-    try:
-        return _run(options)
     except UsageError as error:
         _complain(f"error: {error}")
     except KeyboardInterrupt:
@@ -38,6 +48,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         _complain(f"internal error, please report it: {located(error)}")
     return TROUBLE
+
+
+def _command(words: Sequence[str]) -> Callable[[Sequence[str]], int] | None:
+    """The command that the first word names, unless it is a file."""
+    if not words or words[0] not in _COMMANDS or os.path.lexists(words[0]):
+        return None
+    from importlib import import_module
+
+    return import_module(_COMMANDS[words[0]]).run
 
 
 def _run(options: Options) -> int:

@@ -1,9 +1,7 @@
-"""`clusterlaunchcontrol`, and the cache policies of `createpolicy`.
+"""`clusterlaunchcontrol`
 
 A request to cancel a cluster is always declined: the manual leaves that to the implementation, and each
 cluster runs by itself. The answer has the bit 0 for yes, and from bit 32 on the indices of the first block.
-A cache policy changes nothing that a kernel computes; its bits are the numbers of the priorities and the
-fraction.
 """
 
 from __future__ import annotations
@@ -23,8 +21,6 @@ from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
-
-_PRIORITIES = ("", ".L2::evict_last", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_unchanged")
 
 
 class Request:
@@ -72,23 +68,6 @@ class Answer:
                 row.write(number, value & np.uint64(1) if self._is_truth else value)
 
 
-class Policy:
-    """`createpolicy`: priorities, with a value shifted by so many bits."""
-
-    def __init__(self, bits: int, value: Program | None, shift: int, destination: int | None) -> None:
-        self._bits = bits
-        self._value, self._shift = value, shift
-        self._destination = destination
-
-    def run(self, wave: Wave, mask: Bools | None) -> None:
-        row = threads(wave, mask)
-        result = np.full(row.count, self._bits, np.uint64)
-        if self._value is not None:
-            result |= row.compute(self._value)[0].astype(np.uint64) << np.uint64(self._shift)
-        if self._destination is not None:
-            row.write(self._destination, result)
-
-
 def cluster_control(
     node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
 ) -> Action:
@@ -110,18 +89,3 @@ def cluster_control(
         return Answer(answer, [(bit, operands.number(one)) for bit, one in named], is_truth=False)
     axis = match.candidate.choices["dimension"][-1]
     return Answer(answer, [({"x": 32, "y": 64, "z": 96}[axis], operands.number(first))], is_truth=False)
-
-
-def policy(
-    node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
-) -> Action:
-    """The action of `createpolicy`."""
-    choices = match.candidate.choices
-    given = by_name(node, match)
-    bits = _PRIORITIES.index(choices["primary"]) | _PRIORITIES.index(choices["secondary"]) << 8
-    value, shift = None, 0
-    if "access-property" in given:
-        value = sources([(given["access-property"], TYPES[".u64"])], operands)
-    elif "fraction" in given:
-        value, shift = sources([(given["fraction"], TYPES[".f32"])], operands), 32
-    return Policy(bits, value, shift, operands.number(given["cache-policy"]))

@@ -21,7 +21,7 @@ from ptx_lsp.executor.spaces import Space, Spaces
 from ptx_lsp.executor.tensor_box import Box, Description, flushed
 from ptx_lsp.executor.tensor_map import FIELDS, SIZE
 from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
-from ptx_lsp.executor.transfer import Piece, Pieces, ranges
+from ptx_lsp.executor.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.isa.selector import Choices
@@ -91,7 +91,8 @@ class TensorCopy:
         if "redOp" in self._choices:
             type = TYPES[_combined_type(described.type, self._choices["redOp"])]
             combine = combination(self._choices["redOp"], type)
-        Pieces(row.wave, pieces, barriers, sizes, combine, element).begin()
+        pattern = inspected(self._choices.modifiers)
+        Pieces(row.wave, pieces, barriers, sizes, combine, element, pattern).begin()
 
     def _box(self, described: Description, given: dict[str, list[int]]) -> Box:
         mode = self._choices["load_mode"]
@@ -201,9 +202,6 @@ def tensor_copy(
 ) -> Action:
     """The action of a copy or reduction of a box."""
     choices = match.candidate.choices
-    for modifier in choices.modifiers:
-        if modifier.startswith(".mbarrier::report::validity"):
-            raise ExecutionError(f"`{modifier}` cannot be executed yet", "unsupported")
     given = by_name(node, match)
     values = {
         name: sources([(item, TYPES[type]) for item in _items(given[name])], operands)

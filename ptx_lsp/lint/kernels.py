@@ -6,6 +6,7 @@ A kernel whose figures cannot be computed keeps those that can: what goes wrong 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
@@ -95,6 +96,7 @@ def _computed(function: Function, row: Kernel, threads: int | None) -> Kernel:
         threads_source=source,
         cluster_size=prod(directives.reqnctapercluster) or 1,
         branches=_branches(function),
+        instructions=_instructions(function),
     )
     return row._replace(occupancy=_occupancy(row))
 
@@ -169,6 +171,11 @@ def _branches(function: Function) -> Branches:
     uniform = sum(level.is_uniform for level in levels)
     divergent = sum(level == Level.DIVERGENT for level in levels)
     return Branches(uniform, divergent, len(levels) - uniform - divergent)
+
+
+def _instructions(function: Function) -> tuple[tuple[str, int], ...]:
+    counts = Counter(one.node.opcode.text for one in function.body.instructions)
+    return tuple(sorted(counts.items(), key=lambda row: (-row[1], row[0])))
 
 
 def _shared_with_calls(function: Function) -> int | None:

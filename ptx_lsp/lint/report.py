@@ -157,6 +157,8 @@ class Kernel(NamedTuple):
     occupancy: Occupancy = Occupancy()
     branches: Branches = Branches()
     measured: Measured | None = None
+    instructions: tuple[tuple[str, int], ...] = ()
+    """How many there are of each spelling, the most frequent first."""
     details: Details | None = None
     """With `--report` only, and for the first target."""
 

@@ -109,5 +109,6 @@ def _kernel(kernel: Kernel) -> Value:
         "threads_source": kernel.threads_source,
         "occupancy": kernel.occupancy._asdict(),
         "branches": kernel.branches._asdict(),
+        "instructions": dict(kernel.instructions),
         "measured": kernel.measured._asdict() if kernel.measured is not None else None,
     }
