@@ -26,7 +26,6 @@ from ptx_lsp.executor.wave import Wave
 
 if TYPE_CHECKING:
     from ptx_lsp.executor.control import Step
-    from ptx_lsp.executor.texture import Opaque
 
 Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
 WINDOWS: dict[Space, int] = {
@@ -53,8 +52,6 @@ class Spaces:
         self.memory = memory
         self.parameters = parameters
         self._observer = observer
-        self.opaque: dict[int, Opaque] = {}
-        """Textures, samplers and surfaces by their handles."""
         parameters.setflags(write=False)
 
     def reach(
@@ -72,19 +69,8 @@ class Spaces:
             self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
         return found
 
-    def landed(
-        self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
-    ) -> None:
-        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
-        memory from each offset on.
-        """
-        if self._observer is not None and step is not None:
-            data = wave.shared.reshape(-1)
-            access = Access("land", ".shared", None, data, size, lanes, offsets)
-            self._observer.accessed(wave, step, access)
-
     def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
-        """The bytes that are accessed, where the lanes reach `size` bytes of global memory each, one behind the
+        """The bytes that are accessed, where each lane reaches `size` bytes of global memory, one behind the
         other. None where they do not, or where that is not known so easily; then ask `reach`.
         """
         if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
@@ -99,6 +85,17 @@ class Spaces:
         if (flat[1:] - flat[:-1] != np.uint64(size)).any():
             return None
         return buffer.data[first - buffer.base :][: count * size]
+
+    def landed(
+        self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
+    ) -> None:
+        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
+        memory from each offset on.
+        """
+        if self._observer is not None and step is not None:
+            data = wave.shared.reshape(-1)
+            access = Access("land", ".shared", None, data, size, lanes, offsets)
+            self._observer.accessed(wave, step, access)
 
     def tell(self, wave: Wave, access: Access) -> None:
         """Tells observers of what `reach` was asked for without a use."""
