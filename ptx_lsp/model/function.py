@@ -115,6 +115,7 @@ class Function:
                 self.earlier[key] = (value, since.then(change))
             for key, value in before.facts.items():
                 self.earlier[key] = (value, change)
+            before.earlier = {}  # so that no version holds one before it
 
     def _means_the_same(self, before: Function) -> bool:
         """Whether what the statements that both have take from the module is the same."""
