@@ -99,8 +99,8 @@ def page() -> str:
     parts = [
         _HEAD,
         f"{rows} rows, {spellings:,} spellings, {lines:,} lines; agreement {_share(agreeing, lines)}."
-        f" Of {sum(all for _, all in runs):,} spellings that ptxas takes {_total(runs)} can be executed, without"
-        f" `tcgen05` {_total(common)}.\n",
+        f" Of {sum(every for _, every in runs):,} spellings that ptxas takes {_total(runs)} can be executed,"
+        f" without `tcgen05` {_total(common)}.\n",
     ]
     for name, entries in table.items():
         parts += [f"## {name}", _COLUMNS, _RULE]

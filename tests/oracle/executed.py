@@ -16,7 +16,7 @@ from tests.oracle.replay import by_point
 
 
 def executed(section: str) -> dict[str, bool]:
-    """For each spelling of a section that ptxas takes somewhere, whether all its recorded lines are made ready."""
+    """For each spelling of a section that ptxas takes, whether all its recorded lines are made ready."""
     found: dict[str, bool] = {}
     seen: set[str] = set()
     points = by_point(recorded((VERDICTS / f"{section}.txt").read_text()))
