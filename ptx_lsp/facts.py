@@ -6,7 +6,9 @@ function it is computed again, from what is still true of its value before:
 
 - of an `instruction_fact`, or what is `found_in_instructions`, all stays but what concerns instructions
   that were touched;
-- a `lasting_fact` is given its value before, and says itself what of that can stay.
+- a `lasting_fact` is given its value before, and says itself what of that can stay;
+- a `Memory` keeps what was computed from keys that hold all it depends on, such as the contents of a
+  block of code, for as long as some version in a row asks for it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from ptx_lsp.model.body_change import Change
 from ptx_lsp.model.function import LASTING, Function
 from ptx_lsp.syntax import nodes
 
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 
 
@@ -49,6 +52,27 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
 def is_known(known: Callable[[Function], object], function: Function) -> bool:
     """Whether a fact of `function` has been computed already."""
     return getattr(known, "__wrapped__", None) in function.facts
+
+
+class Memory(Generic[_K, _T]):
+    """What was computed from some keys: those asked for in this version, and those of the version before."""
+
+    def __init__(self, before: Memory[_K, _T] | None = None) -> None:
+        self._before = before._known if before is not None else {}
+        self._known: dict[_K, _T] = {}
+
+    def get(self, key: _K) -> _T | None:
+        """What is known of `key`; it will be known in the next version too."""
+        found = self._known.get(key)
+        if found is None:
+            found = self._before.get(key)
+            if found is not None:
+                self._known[key] = found
+        return found
+
+    def put(self, key: _K, value: _T) -> _T:
+        self._known[key] = value
+        return value
 
 
 def lasting_fact(

@@ -59,17 +59,17 @@ class Image:
 
     def _place_functions(self, module: Module) -> None:
         """Functions have addresses that are no memory, by `id` of their nodes: each declaration that of its
-        definition.
+        definition, and each alias that of its function.
         """
-        defined = {name: at for at, name in enumerate(module.definitions, 1)}
+        known: dict[str, int] = {}
         for function in module.functions:
-            if function.name in defined:
-                self.addresses[id(function.node)] = _FUNCTIONS + _ALIGNMENT * defined[function.name]
+            known.setdefault(function.name, _FUNCTIONS + _ALIGNMENT * (len(known) + 1))
+            self.addresses[id(function.node)] = known[function.name]
         for item in module.document.items:
             if isinstance(item.node, nodes.Alias) and isinstance(item.node.aliasee, nodes.Name):
-                number = defined.get(item.node.aliasee.text)
-                if number is not None:
-                    self.addresses[id(item.node)] = _FUNCTIONS + _ALIGNMENT * number
+                address = known.get(item.node.aliasee.text)
+                if address is not None:
+                    self.addresses[id(item.node)] = address
 
     def _place(self, variables: Iterable[Variable]) -> int:
         """Puts variables one behind the other; where they end. What has no known size has no address."""

@@ -17,7 +17,7 @@ from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.locals import HANDLE_BYTES
-from ptx_lsp.executor.machine import Machine
+from ptx_lsp.executor.machine import Machine, Progress
 from ptx_lsp.executor.memory import Memory, bytes_of
 from ptx_lsp.executor.observer import Observer, combined
 from ptx_lsp.executor.opaque import TYPES as KINDS
@@ -49,6 +49,7 @@ def launch(
     cluster: int | Sequence[int] | None = None,
     check: bool = False,
     observers: Sequence[Observer] = (),
+    progress: Progress | None = None,
     bind: Mapping[str, Opaque] | None = None,
 ) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path.
@@ -62,8 +63,9 @@ def launch(
     ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also when some wave has
     executed more than `limit` instructions, or all take longer than so many `seconds`.
 
-    With `check` the findings are returned, without duplicates in the order in which they occurred; where the
-    kernel stops, the ExecutionError has them, what stopped it last.
+    `progress` is told now and then how many blocks are done, of how many, and how many instructions were
+    executed. With `check` the findings are returned, without duplicates in the order in which they
+    occurred; where the kernel stops, the ExecutionError has them, what stopped it last.
     """
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
@@ -83,7 +85,8 @@ def launch(
     if observer is not None:
         observer.launched(shape, image, spaces)
     try:
-        Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed).run()
+        machine = Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed)
+        machine.run(progress)
     except ExecutionError as error:
         if checker is not None:
             checker.stopped(error)

@@ -72,20 +72,9 @@ class Spaces:
             self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
         return found
 
-    def landed(
-        self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
-    ) -> None:
-        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
-        memory from each offset on.
-        """
-        if self._observer is not None and step is not None:
-            data = wave.shared.reshape(-1)
-            access = Access("land", ".shared", None, data, size, lanes, offsets)
-            self._observer.accessed(wave, step, access)
-
     def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
-        """The bytes that are accessed, where the lanes reach `size` bytes of global memory each, one behind
-        the other. None where they do not, or where that is not known so easily; then ask `reach`.
+        """The bytes that are accessed, where each lane reaches `size` bytes of global memory, one behind the
+        other. None where they do not, or where that is not known so easily; then ask `reach`.
         """
         if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
             return None
@@ -99,6 +88,17 @@ class Spaces:
         if (flat[1:] - flat[:-1] != np.uint64(size)).any():
             return None
         return buffer.data[first - buffer.base :][: count * size]
+
+    def landed(
+        self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
+    ) -> None:
+        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
+        memory from each offset on.
+        """
+        if self._observer is not None and step is not None:
+            data = wave.shared.reshape(-1)
+            access = Access("land", ".shared", None, data, size, lanes, offsets)
+            self._observer.accessed(wave, step, access)
 
     def tell(self, wave: Wave, access: Access) -> None:
         """Tells observers of what `reach` was asked for without a use."""

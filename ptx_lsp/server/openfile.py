@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.module import Module
+from ptx_lsp.server.outline import MOST_BYTES, outline
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -36,6 +37,11 @@ class Snapshot:
     @property
     def source(self) -> Source:
         return self.module.document.source
+
+    @property
+    def is_outline(self) -> bool:
+        """Whether bodies were left out: the text is too large."""
+        return len(self.source.data) > MOST_BYTES
 
 
 class Changed(NamedTuple):
@@ -91,6 +97,10 @@ class OpenFile:
         """Takes over what the client did."""
         self.source = self.source.edited(edit)
         self._changed = (self._changed or Changed(edit.start, edit.start, edit.start)).then(edit)
+        self.count(version)
+
+    def count(self, version: int | None) -> None:
+        """There is a new version, if only by its number."""
         self.version = version
         self.revision += 1
 
@@ -127,7 +137,9 @@ def _module(
     source: Source, earlier: Snapshot | None, changed: Changed | None, target: Target | None
 ) -> Module:
     """Reads a text anew, or only what changed in it."""
-    if earlier is None:
+    if len(source.data) > MOST_BYTES:
+        return Module(Document.parse(Source(outline(source.data))), None, target)
+    if earlier is None or len(earlier.source.data) > MOST_BYTES:
         return Module(Document.parse(source), None, target)
     document = earlier.module.document
     if changed is not None:

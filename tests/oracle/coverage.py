@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ptx_lsp.isa.entry import Entry
-from tests.oracle.executed import executed
 from tests.oracle.judge import explained, is_explained, sections
 from tests.oracle.replay import replay
 
@@ -24,34 +23,24 @@ version and target: every form with every choice alone and a pairwise cover of t
 and target and one below each, and near misses. *Agreement* is the share of lines on which the linter and
 ptxas agree; what they disagree on is explained at the end. `parsed`: the grammar has its shape. `checked`:
 the table judges it. `described`: it has a summary, its syntax, its requirements and an example. `executed`:
-the executor makes all of its spellings that ptxas takes ready to run, or a share of them.
+it has a meaning that can be run.
 """
-_REASONS = {
-    "tcgen05_memory": "Tensor Memory belongs to one generation of tensor cores",
-    "tcgen05_mma": "it works in Tensor Memory, which belongs to one generation of tensor cores",
-    "fabric": "it reaches for the memory of other devices",
-    "multimem": "it reaches for the memory of several devices",
-}
 
 
 class Counts(NamedTuple):
-    """Of one section: lines and agreeing lines by row, spellings by row, and known disagreements; spellings
-    that ptxas takes, and those that the executor does, by row.
-    """
+    """Of one section: lines and agreeing lines by row, spellings by row, and known disagreements."""
 
     lines: Counter[int]
     agreeing: Counter[int]
     spellings: Counter[int]
     reasons: Counter[str]
-    accepted: Counter[int]
-    executed: Counter[int]
 
 
 def count(section: str) -> Counts:
     """Counts a section; the rows are numbered as `sections` has them."""
     rows = sections()[section]
     known = explained(section)
-    counts = Counts(Counter(), Counter(), Counter(), Counter(), Counter(), Counter())
+    counts = Counts(Counter(), Counter(), Counter(), Counter())
     spellings: set[str] = set()
     for one in replay(section):
         spelling = one.line.partition(" ")[0].rstrip(";")
@@ -64,10 +53,6 @@ def count(section: str) -> Counts:
         if not one.agrees:
             reasons = [why for pattern, why in known if is_explained(one.line, [(pattern, why)])]
             counts.reasons[(*reasons, "not explained")[0]] += 1
-    for spelling, runs in executed(section).items():
-        row = _row(spelling, rows)
-        counts.accepted[row] += 1
-        counts.executed[row] += runs
     return counts
 
 
@@ -90,17 +75,9 @@ def page() -> str:
     agreeing = sum(counts.agreeing.total() for counts in counted.values())
     spellings = sum(counts.spellings.total() for counts in counted.values())
     rows = sum(map(len, table.values()))
-    runs = [(counts.executed.total(), counts.accepted.total()) for counts in counted.values()]
-    common = [
-        (counts.executed.total(), counts.accepted.total())
-        for name, counts in counted.items()
-        if not name.startswith("tcgen05")
-    ]
     parts = [
         _HEAD,
-        f"{rows} rows, {spellings:,} spellings, {lines:,} lines; agreement {_share(agreeing, lines)}."
-        f" Of {sum(every for _, every in runs):,} spellings that ptxas takes {_total(runs)} can be executed,"
-        f" without `tcgen05` {_total(common)}.\n",
+        f"{rows} rows, {spellings:,} spellings, {lines:,} lines; agreement {_share(agreeing, lines)}.\n",
     ]
     for name, entries in table.items():
         parts += [f"## {name}", _COLUMNS, _RULE]
@@ -109,11 +86,7 @@ def page() -> str:
             groups.setdefault(entry.name, []).append(number)
         parts += [_line(entries, numbers, counted[name]) for numbers in groups.values()]
         parts.append("")
-    parts += ["## What is not executed", "| section | spellings | why |", "|---|--:|---|"]
-    for name, (done, every) in zip(table, runs, strict=True):
-        if done < every:
-            parts.append(f"| {name} | {every - done:,} | {_REASONS.get(name, 'not yet')} |")
-    parts += ["", "## Where ptxas and the linter disagree", "| section | lines | why |", "|---|--:|---|"]
+    parts += ["## Where ptxas and the linter disagree", "| section | lines | why |", "|---|--:|---|"]
     for name in table:
         parts += [f"| {name} | {n} | {why} |" for why, n in sorted(counted[name].reasons.items())]
     return "\n".join(parts) + "\n"
@@ -128,8 +101,7 @@ def _line(entries: tuple[Entry, ...], numbers: list[int], counts: Counts) -> str
     lines = sum(counts.lines[number] for number in numbers)
     agreeing = sum(counts.agreeing[number] for number in numbers)
     described = all(row.summary and row.syntax and row.needs and row.example for row in rows)
-    accepted = sum(counts.accepted[number] for number in numbers)
-    runs = sum(counts.executed[number] for number in numbers)
+    executed = sum(row.meaning is not None for row in rows)
     cells = [
         f"`{rows[0].name}`",
         str(sum(len(row.forms) for row in rows)),
@@ -139,13 +111,9 @@ def _line(entries: tuple[Entry, ...], numbers: list[int], counts: Counts) -> str
         "yes",
         "yes",
         "yes" if described else "no",
-        "no" if not runs else "yes" if runs == accepted else _share(runs, accepted),
+        "yes" if executed == len(rows) else "partly" if executed else "no",
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def _total(parts: list[tuple[int, int]]) -> str:
-    return _share(sum(part for part, _ in parts), sum(whole for _, whole in parts))
 
 
 def _share(part: int, whole: int) -> str:
