@@ -106,6 +106,8 @@ class Session:
             return
         for change in params.content_changes:
             file.change(params.text_document.version, self._edit(file, change))
+        if not params.content_changes:
+            file.count(params.text_document.version)
         if file in self._wanted:
             self.analyst.want(file)
 
