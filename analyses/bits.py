@@ -7,10 +7,10 @@ from struct import unpack
 
 
 class Bits:
-    """Gives each of some registers a bit. Others have none, and are left out of sets."""
+    """Gives each of some registers a bit, in their order. Others have none, and are left out of sets."""
 
     def __init__(self, registers: Iterable[int]) -> None:
-        self.registers = sorted(registers)
+        self.registers = list(registers)
         self.bits = {register: 1 << index for index, register in enumerate(self.registers)}
 
     def of(self, registers: Iterable[int]) -> int:

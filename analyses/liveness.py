@@ -11,16 +11,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import Final, NamedTuple
 
 from analyses.bits import Bits
 from analyses.cfg import Block, Cfg, cfg
+from analyses.contents import Content, block_fact, contents
 from analyses.steps import Step, Steps, steps
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
+
+_SPARE: Final = 64
 
 
 @dataclass(frozen=True)
@@ -77,16 +81,10 @@ class Liveness:
 def liveness(function: Function) -> Liveness:
     """Which registers of `function` are live where."""
     flow, graph = steps(function), cfg(function)
-    returned = frozenset(
-        number
-        for symbol in function.body.returns
-        if isinstance(symbol, Register) and (number := flow.number(symbol)) is not None
-    )
-    kills = [frozenset(step.writes).difference(step.keeps) for step in flow.steps]
-    exposed, killed = _by_block(flow, graph, kills)
-    exposed[graph.exit] |= returned
-    bits = Bits(set[int]().union(*exposed))
-    live_in = _live_in(graph, bits, exposed, killed)
+    known = _sets(function)
+    bits = known.bits
+    live_in = _live_in(graph, known.of, bits.of(_returned(function)))
+    kills = [one for block in _lives(function) for one in block.kills]
     unborn = _unborn(flow, graph, bits, live_in)
     ins: list[frozenset[int]] = []
     outs: list[frozenset[int]] = []
@@ -98,35 +96,84 @@ def liveness(function: Function) -> Liveness:
         for target in block.successors:
             out |= live_in[target]
         never = [one for one, at in begins.items() if at >= block.end]
-        ins.append(frozenset(bits.registers_of(live_in[block.number]).difference(begins)))
-        outs.append(frozenset(bits.registers_of(out).difference(never)))
-    entered = frozenset(bits.registers_of(live_in[0]))
+        ins.append(known.registers_of(live_in[block.number]).difference(begins))
+        outs.append(known.registers_of(out).difference(never))
+    entered = known.registers_of(live_in[0])
     return Liveness(flow, graph, tuple(ins), tuple(outs), tuple(kills), tuple(unborn), entered)
 
 
-def _by_block(
-    flow: Steps, graph: Cfg, kills: list[frozenset[int]]
-) -> tuple[list[set[int]], list[set[int]]]:
-    """For each block, what it reads before it writes all of it, and what it writes all of."""
-    exposed: list[set[int]] = []
-    killed: list[set[int]] = []
-    for block in graph.blocks:
-        live: set[int] = set()
-        dead: set[int] = set()
-        for number in reversed(block.steps):
-            dead |= kills[number]
-            _before(flow.steps[number], kills[number], live)
-        exposed.append(live)
-        killed.append(dead)
-    return exposed, killed
+class _Lives(NamedTuple):
+    """Of a block what it reads before it writes all of it, what it writes all of, and of each step its
+    `kills`.
+    """
+
+    exposed: frozenset[int]
+    killed: frozenset[int]
+    kills: tuple[frozenset[int], ...]
 
 
-def _live_in(
-    graph: Cfg, bits: Bits, exposed: list[set[int]], killed: list[set[int]]
-) -> list[int]:
+@block_fact
+def _lives(_: Function, block: Sequence[Step]) -> _Lives:
+    kills = tuple([frozenset(step.writes).difference(step.keeps) for step in block])
+    live: set[int] = set()
+    dead: set[int] = set()
+    for step, killed in zip(reversed(block), reversed(kills), strict=True):
+        dead |= killed
+        _before(step, killed, live)
+    return _Lives(frozenset(live), frozenset(dead), kills)
+
+
+class _Sets:
+    """Sets of the registers that live from block to block, as bits.
+
+    `of` has for each block what it exposes, and all that it does not kill.
+    """
+
+    def __init__(self, function: Function, before: _Sets | None) -> None:
+        lives = _lives(function)
+        registers = set[int]().union(_returned(function), *(one.exposed for one in lives))
+        self._frozen = Memory[int, frozenset[int]]()
+        self._pairs = Memory[Content, tuple[int, int]]()
+        if before is None or len(before.bits.registers) > 2 * len(registers) + _SPARE:
+            self.bits = Bits(sorted(registers))
+        else:
+            more = registers - before.bits.bits.keys()
+            self.bits = Bits([*before.bits.registers, *sorted(more)]) if more else before.bits
+            self._frozen = Memory(before._frozen)
+            if not more:
+                self._pairs = Memory(before._pairs)
+        pairs = zip(contents(function).of, lives, strict=True)
+        self.of = [self._pairs.get(key) or self._pairs.put(key, self._pair(one)) for key, one in pairs]
+
+    def _pair(self, lives: _Lives) -> tuple[int, int]:
+        return self.bits.of(lives.exposed), ~self.bits.of(lives.killed)
+
+    def registers_of(self, bits: int) -> frozenset[int]:
+        found = self._frozen.get(bits)
+        if found is None:
+            found = self._frozen.put(bits, frozenset(self.bits.registers_of(bits)))
+        return found
+
+
+@lasting_fact
+def _sets(function: Function, earlier: Earlier[_Sets] | None) -> _Sets:
+    return _Sets(function, earlier.value if earlier else None)
+
+
+def _returned(function: Function) -> frozenset[int]:
+    """The registers of the return parameters."""
+    flow = steps(function)
+    return frozenset(
+        number
+        for symbol in function.body.returns
+        if isinstance(symbol, Register) and (number := flow.number(symbol)) is not None
+    )
+
+
+def _live_in(graph: Cfg, of: list[tuple[int, int]], returned: int) -> list[int]:
     """What may be read from the beginning of each block on, before all of it is written."""
-    found = [bits.of(live) for live in exposed]
-    passed = [~bits.of(dead) for dead in killed]
+    found = [exposed for exposed, _ in of]
+    found[graph.exit] |= returned
     rank = _ranks(graph)
     block_at = sorted(range(len(rank)), key=rank.__getitem__, reverse=True)
     waiting = list(range(len(block_at)))  # those first that nothing follows
@@ -139,7 +186,7 @@ def _live_in(
         for target in block.successors:
             after |= found[target]
         known = found[block.number]
-        found[block.number] = known | (after & passed[block.number])
+        found[block.number] = known | (after & of[block.number][1])
         if found[block.number] != known or block.number == graph.exit:
             for source in block.predecessors:
                 place = len(rank) - 1 - rank[source]

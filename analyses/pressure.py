@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple, TypeAlias
 
+from analyses.contents import Content, contents
 from analyses.liveness import Liveness, liveness
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
@@ -49,7 +51,7 @@ class Pressure:
         step = flow.steps[self.peak_step]
         before = self.liveness.before(step.number)
         after = self.liveness.after(step.number) | set(step.writes)
-        sizes = _units(flow.registers)
+        sizes = {one: _count((one,), flow.registers)[0] for one in before | after}
         larger = max(before, after, key=lambda live: sum(sizes[one] for one in live))
         ordered = sorted(larger, key=lambda one: (-sizes[one], one))
         return tuple(flow.registers[one] for one in ordered)
@@ -60,48 +62,71 @@ def pressure(function: Function) -> Pressure:
     """The pressure along `function`."""
     live = liveness(function)
     flow = live.steps
-    sizes = _units(flow.registers)
-    is_predicate = [register.type == ".pred" for register in flow.registers]
+    known = _memory(function)
     units = [0] * len(flow.steps)
     predicates = 0
-    for block in live.cfg.order:
-        after = total = flags = -1
-        for step, now in live.backward(block):
-            if after < 0:
-                total, flags = _count(now, sizes, is_predicate)
-            dead = [one for one in dict.fromkeys(step.writes) if one not in now]
-            more, more_flags = _count(dead, sizes, is_predicate)
-            after = total + more
-            predicates = max(predicates, flags + more_flags)
-            for one in live.kills[step.number]:
-                if one in now:
-                    total -= sizes[one]
-                    flags -= is_predicate[one]
-            for one in {*step.reads, *((step.guard,) if step.guard >= 0 else ())}:
-                if one not in now or one in live.kills[step.number]:
-                    total += sizes[one]
-                    flags += is_predicate[one]
-            units[step.number] = max(after, total)
-            predicates = max(predicates, flags)
+    for number in live.cfg.order:
+        block = live.cfg.blocks[number]
+        late = tuple((one, at - block.first) for one, at in live.unborn[number].items())
+        key = contents(function).of[number], live.live_out[number], late
+        found = known.get(key) or known.put(key, _of_block(live, number, flow.registers))
+        units[block.first : block.end] = found.units
+        predicates = max(predicates, found.predicates)
     return Pressure(live, tuple(units), predicates)
 
 
-def _count(
-    registers: Iterable[int], sizes: Sequence[int], is_predicate: Sequence[bool]
-) -> tuple[int, int]:
+class _OfBlock(NamedTuple):
+    units: list[int]
+    predicates: int
+
+
+_Memory: TypeAlias = Memory[tuple[Content, frozenset[int], tuple[tuple[int, int], ...]], _OfBlock]
+"""By what is in a block, what is live behind it, and what is unborn in it."""
+
+
+@lasting_fact
+def _memory(_: Function, earlier: Earlier[_Memory] | None) -> _Memory:
+    return Memory(earlier.value if earlier else None)
+
+
+def _of_block(live: Liveness, block: int, registers: Sequence[Register]) -> _OfBlock:
+    units: list[int] = []
+    after = total = flags = -1
+    predicates = 0
+    for step, now in live.backward(block):
+        if after < 0:
+            total, flags = _count(now, registers)
+        dead = [one for one in dict.fromkeys(step.writes) if one not in now]
+        more, more_flags = _count(dead, registers)
+        after = total + more
+        predicates = max(predicates, flags + more_flags)
+        kills = live.kills[step.number]
+        less, less_flags = _count([one for one in kills if one in now], registers)
+        reads = {*step.reads, step.guard} if step.guard >= 0 else set(step.reads)
+        new = [one for one in reads if one not in now or one in kills]
+        more, more_flags = _count(new, registers)
+        total += more - less
+        flags += more_flags - less_flags
+        units.append(max(after, total))
+        predicates = max(predicates, flags)
+    return _OfBlock(units[::-1], predicates)
+
+
+def _count(live: Iterable[int], registers: Sequence[Register]) -> tuple[int, int]:
+    """The units of some registers, and how many of them are predicates."""
     units = flags = 0
-    for one in registers:
-        units += sizes[one]
-        flags += is_predicate[one]
+    for one in live:
+        register = registers[one]
+        if register.type == ".pred":
+            flags += 1
+        else:
+            units += _units(register.type, register.vector)
     return units, flags
 
 
-def _units(registers: Sequence[Register]) -> list[int]:
-    found: list[int] = []
-    for register in registers:
-        type = TYPES.get(register.type)
-        if type is None:
-            found.append(register.vector)
-        else:
-            found.append(0 if register.type == ".pred" else register.vector * -(-type.width // 32))
-    return found
+@lru_cache(maxsize=256)
+def _units(type: str, vector: int) -> int:
+    found = TYPES.get(type)
+    if type == ".pred":
+        return 0
+    return vector * -(-found.width // 32) if found is not None else vector

@@ -6,15 +6,18 @@
 3. A register that is written under a guard, in one component only, or by an operand that is both read
    and written, keeps something of what it held: it is read as well (`keeps`).
 4. Of an instruction that the table does not know, the first operand is written and the others are read.
+5. Registers are numbered as they are declared (`numbering.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from analyses.numbering import Numbering, numbering_of
+from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Access, Argument, Operand
 from ptx_lsp.isa.resolve import Match, resolve
@@ -56,22 +59,26 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of a function, and the registers that they name, in the order of their first use."""
+    """The steps of a function, and the registers that it declares, by their numbers (5)."""
 
     steps: tuple[Step, ...]
     registers: tuple[Register, ...]
     numbers: dict[int, int]
-    """The number of a register, by the identity of its symbol."""
+    """The number of a register that a step names, by the identity of its symbol."""
+    numbering: Numbering
 
     def number(self, register: Register) -> int | None:
         """The number of `register`; None where no instruction names it."""
         return self.numbers.get(id(register))
 
 
-@fact
-def steps(function: Function) -> Steps:
+@lasting_fact
+def steps(function: Function, earlier: Earlier[Steps] | None) -> Steps:
     """The steps of `function`."""
-    return _Reader(function).read()
+    numbering = numbering_of(function)
+    if earlier is None or earlier.value.numbering != numbering or not numbering.is_dense:
+        return _Reader(function, numbering).read()
+    return _Reader(function, numbering).read_changes(earlier)
 
 
 class _Access(NamedTuple):
@@ -97,19 +104,36 @@ def _shape(spelling: str, given: tuple[Argument, ...]) -> _Shape:
 
 
 class _Reader:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, numbering: Numbering) -> None:
         self.function = function
+        self.numbering = numbering
         self.registers: list[Register] = []
         self.numbers: dict[int, int] = {}
 
     def read(self) -> Steps:
-        found = [
-            self.step(number, node, given)
-            for number, ((node, _), given) in enumerate(
-                zip(self.function.body.instructions, all_arguments(self.function), strict=True)
+        self.registers = self.numbering.registers(self.function)
+        found = self.between(0, len(self.function.body.instructions))
+        return Steps(tuple(found), tuple(self.registers), self.numbers, self.numbering)
+
+    def read_changes(self, earlier: Earlier[Steps]) -> Steps:
+        """With the steps that are still what they were, but for their numbers."""
+        before, (first, old_end, end) = earlier
+        self.registers, self.numbers = list(before.registers), dict(before.numbers)
+        behind: Sequence[Step] = before.steps[old_end:]
+        if end != old_end:
+            behind = [Step(number, *step[1:]) for number, step in enumerate(behind, end)]
+        found = (*before.steps[:first], *self.between(first, end), *behind)
+        return Steps(found, tuple(self.registers), self.numbers, self.numbering)
+
+    def between(self, first: int, end: int) -> list[Step]:
+        instructions = self.function.body.instructions[first:end]
+        given = all_arguments(self.function)[first:end]
+        return [
+            self.step(number, node, arguments)
+            for number, ((node, _), arguments) in enumerate(
+                zip(instructions, given, strict=True), first
             )
         ]
-        return Steps(tuple(found), tuple(self.registers), self.numbers)
 
     def step(self, number: int, node: nodes.Instruction, given: tuple[Argument, ...]) -> Step:
         opcode, match, accesses = _shape(node.opcode.text, given)
@@ -147,8 +171,8 @@ class _Reader:
         )
 
     def add(self, symbol: Register) -> int:
-        index = self.numbers[id(symbol)] = len(self.registers)
-        self.registers.append(symbol)
+        index = self.numbers[id(symbol)] = self.numbering.of(symbol)
+        self.registers[index] = symbol
         return index
 
     def register(self, name: nodes.Name) -> int:

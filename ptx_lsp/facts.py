@@ -4,20 +4,25 @@ A fact is a function of a `Function`. Its value lives as long as neither that fu
 of its module changes; a new version of the file takes it over (`Module`). After an edit inside the
 function it is computed again, from what is still true of its value before:
 
-- of an `instruction_fact`, all but what concerns the instructions that were touched;
-- a `lasting_fact` is given its value before, and says itself what of that can stay.
+- of an `instruction_fact`, or what is `found_in_instructions`, all stays but what concerns instructions
+  that were touched;
+- a `lasting_fact` is given its value before, and says itself what of that can stay;
+- a `Memory` keeps what was computed from keys that hold all it depends on, such as the contents of a
+  block of code, for as long as some version in a row asks for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
-from ptx_lsp.model.function import Function
+from ptx_lsp.model.function import LASTING, Function
 from ptx_lsp.syntax import nodes
 
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 
 
@@ -49,6 +54,27 @@ def is_known(known: Callable[[Function], object], function: Function) -> bool:
     return getattr(known, "__wrapped__", None) in function.facts
 
 
+class Memory(Generic[_K, _T]):
+    """What was computed from some keys: those asked for in this version, and those of the version before."""
+
+    def __init__(self, before: Memory[_K, _T] | None = None) -> None:
+        self._before = before._known if before is not None else {}
+        self._known: dict[_K, _T] = {}
+
+    def get(self, key: _K) -> _T | None:
+        """What is known of `key`; it will be known in the next version too."""
+        found = self._known.get(key)
+        if found is None:
+            found = self._before.get(key)
+            if found is not None:
+                self._known[key] = found
+        return found
+
+    def put(self, key: _K, value: _T) -> _T:
+        self._known[key] = value
+        return value
+
+
 def lasting_fact(
     compute: Callable[[Function, Earlier[_T] | None], _T],
 ) -> Callable[[Function], _T]:
@@ -64,7 +90,28 @@ def lasting_fact(
             value = function.facts[compute] = compute(function, before)
             return value
 
+    LASTING.add(compute)
     return known
+
+
+def found_in_instructions(
+    find: Callable[[Function, nodes.Instruction], Iterable[_T]],
+) -> Callable[[Function], tuple[_T, ...]]:
+    """Makes `find` run once for each instruction; the fact is all that it finds, in order. It may depend on
+    what an `instruction_fact` may depend on.
+    """
+
+    @instruction_fact
+    @wraps(find)
+    def of_each(function: Function, instruction: nodes.Instruction) -> tuple[_T, ...]:
+        return tuple(find(function, instruction))
+
+    @fact
+    @wraps(find)
+    def of_all(function: Function) -> tuple[_T, ...]:
+        return tuple(chain.from_iterable(of_each(function)))
+
+    return of_all
 
 
 def instruction_fact(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.memory import Addresses
+from ptx_lsp.executor.memory import Addresses, Bytes
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import SIGNED, UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.spaces import Reach, Space, Spaces
@@ -40,11 +40,15 @@ class Load:
     def run(self, wave: Wave, mask: Bools | None) -> None:
         addresses, lanes = active(wave, self.address, mask)
         size = self.element.itemsize * len(self.destinations)
-        found = self.spaces.reach(wave, addresses, self.space, size, lanes)
+        piece = self.spaces.piece(addresses, self.space, size)
+        found = self.spaces.reach(wave, addresses, self.space, size, lanes) if piece is None else []
         for at, number in enumerate(self.destinations):
             if number is None:
                 continue
-            loaded = gather(found, addresses.shape, self.element, at)
+            if piece is not None:
+                loaded = np.array(_column(piece, self.element, size, at)).reshape(addresses.shape)
+            else:
+                loaded = gather(found, addresses.shape, self.element, at)
             loaded = loaded.astype(self.dtypes[number], copy=False)
             if lanes is None:
                 wave.write(number, loaded, mask)
@@ -67,6 +71,11 @@ class Store:
         values = self.values.run(wave.registers)
         addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
         size = self.element.itemsize * len(values)
+        piece = self.spaces.piece(addresses, self.space, size)
+        if piece is not None and piece.flags.writeable:
+            for at, value in enumerate(values):
+                _column(piece, self.element, size, at)[:] = of_lanes(wave, value, lanes).reshape(-1)
+            return
         for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes, "write"):
             index = reach.offsets >> np.uint64(self.element.itemsize.bit_length() - 1)
             memory = writable(reach, self.element)
@@ -175,6 +184,11 @@ def writable(reach: Reach, element: DType) -> Array:
     if not reach.data.flags.writeable:
         raise ExecutionError("the memory is read-only", "read-only")
     return view(reach, element)
+
+
+def _column(piece: Bytes, element: DType, size: int, at: int) -> Array:
+    """Of lanes that reach `size` bytes each the elements with number `at`."""
+    return piece.view(element).reshape(-1, size // element.itemsize)[:, at]
 
 
 def gather(

@@ -48,6 +48,7 @@ _NOTHING = frozenset({
     "griddepcontrol", "setmaxnreg",
 })
 """Instructions that do nothing that can be seen here."""
+_STACK_ALIGNMENT = 8  # of `alloca` where it tells none, in bytes
 
 
 def decode(function: Function, frame: Frame, image: Image, spaces: Spaces) -> tuple[Block, ...]:
@@ -116,9 +117,8 @@ class _Decoder:
         if opcode == "trap" or opcode == "brkpt":
             return Leave(opcode)
         if opcode == "brx":
-            where, listed = node.operands
-            targets = _targets(listed, context)
-            index = sources([(where, TYPES[".u32"])], context.operands)
+            targets = _targets(node.operands[-1], context)
+            index = sources([(node.operands[0], TYPES[".u32"])], context.operands)
             return TableJump(index, tuple(number_of[target] for target in targets))
         if opcode in _NOTHING or spelling.startswith("cp.async.bulk.prefetch"):
             return Nothing()
@@ -153,7 +153,6 @@ class _Decoder:
             return warp(node, match, operands)
         return compute(node, match, operands)
 
-
     def _on_stack(
         self, opcode: str, node: nodes.Instruction, match: Match, operands: Operands
     ) -> Action:
@@ -165,9 +164,11 @@ class _Decoder:
             return Nothing()
         if opcode == "stacksave":
             return move(destination, lanes.register(self.stack, 64, signed=False), operands)
-        alignment = constant(node.operands[2]) if len(node.operands) > 2 else 8
-        size = sources([(node.operands[1], type)], operands)
-        return Allocate(size, int(alignment or 1), destination, self.stack)
+        _, size, *rest = node.operands
+        alignment = constant(rest[0]) if rest else _STACK_ALIGNMENT
+        return Allocate(
+            sources([(size, type)], operands), int(alignment or 1), destination, self.stack
+        )
 
 
 def _guard(line: Line) -> tuple[int, bool]:

@@ -273,7 +273,9 @@ def _fused_singles(product: Doubles, z: Doubles) -> Floats:
     total = product + z
     nearest = total.astype(np.float32)
     doubtful = (total.view(np.int64) & _DISCARDED) == _HALFWAY
-    doubtful |= (np.abs(nearest) <= _LEAST_SINGLE) & (total != 0)
+    small = np.abs(nearest) <= _LEAST_SINGLE
+    if small.any():
+        doubtful |= small & (total != 0)
     if doubtful.any():
         parts = [np.broadcast_to(one, total.shape)[doubtful] for one in (product, z)]
         nearest[doubtful] = odd(*two_sum(*parts)).astype(np.float32)

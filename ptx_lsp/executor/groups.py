@@ -19,7 +19,7 @@ from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.wave import Wave
 
 _LEAST_LANES = 1 << 11
-_SHARE = 4
+_SHARE = 2
 
 
 @dataclass(frozen=True)

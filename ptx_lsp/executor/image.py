@@ -10,7 +10,7 @@ from ptx_lsp.executor.literals import bits, constant
 from ptx_lsp.executor.locals import Locals, Placed, aligned, occupied
 from ptx_lsp.executor.memory import Bytes, Memory
 from ptx_lsp.executor.operands import FLOATS
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import alignment_bytes, dimensions
 from ptx_lsp.model.module import Module
@@ -59,17 +59,17 @@ class Image:
 
     def _place_functions(self, module: Module) -> None:
         """Functions have addresses that are no memory, by `id` of their nodes: each declaration that of its
-        definition.
+        definition, and each alias that of its function.
         """
-        defined = {name: at for at, name in enumerate(module.definitions, 1)}
+        known: dict[str, int] = {}
         for function in module.functions:
-            if function.name in defined:
-                self.addresses[id(function.node)] = _FUNCTIONS + _ALIGNMENT * defined[function.name]
+            known.setdefault(function.name, _FUNCTIONS + _ALIGNMENT * (len(known) + 1))
+            self.addresses[id(function.node)] = known[function.name]
         for item in module.document.items:
             if isinstance(item.node, nodes.Alias) and isinstance(item.node.aliasee, nodes.Name):
-                number = defined.get(item.node.aliasee.text)
-                if number is not None:
-                    self.addresses[id(item.node)] = _FUNCTIONS + _ALIGNMENT * number
+                address = known.get(item.node.aliasee.text)
+                if address is not None:
+                    self.addresses[id(item.node)] = address
 
     def _place(self, variables: Iterable[Variable]) -> int:
         """Puts variables one behind the other; where they end. What has no known size has no address."""
@@ -88,12 +88,13 @@ class Image:
         placed: list[tuple[Variable, Bytes]] = []
         for variable in _variables(module, kernel):
             size = occupied(variable)
-            if variable.space in (".global", ".const") and size is not None:
+            if variable.space in (".global", ".const", ".tex") and size is not None:
                 data = np.zeros(size, np.uint8)
                 self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
                 placed.append((variable, data))
         for variable, data in placed:
-            if variable.declarator.initializer is not None:
+            is_opaque = TYPES[variable.type].kind is Kind.HANDLE
+            if variable.declarator.initializer is not None and not is_opaque:
                 self._initialize(module, variable, variable.declarator.initializer, data)
             if variable.space == ".const":
                 data.setflags(write=False)

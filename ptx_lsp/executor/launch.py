@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -16,17 +16,22 @@ from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.machine import Machine
+from ptx_lsp.executor.locals import HANDLE_BYTES
+from ptx_lsp.executor.machine import Machine, Progress
 from ptx_lsp.executor.memory import Memory, bytes_of
 from ptx_lsp.executor.observer import Observer, combined
+from ptx_lsp.executor.opaque import TYPES as KINDS
+from ptx_lsp.executor.opaque import bound, passed
 from ptx_lsp.executor.shape import shape_of
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.tensor_map import TensorMap
+from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.module import Module
 
-Value: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap
+Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap
+Value: TypeAlias = Plain | Opaque
 LIMIT = 1 << 40
 
 
@@ -44,19 +49,23 @@ def launch(
     cluster: int | Sequence[int] | None = None,
     check: bool = False,
     observers: Sequence[Observer] = (),
+    progress: Progress | None = None,
+    bind: Mapping[str, Opaque] | None = None,
 ) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path.
 
     Arrays are device buffers, passed as 64-bit addresses; they hold the results afterwards. NumPy scalars and
     Python numbers are passed by value, `bytes` as a structure. `shared_bytes` is the dynamic shared memory of
     a block, `cluster` the blocks of a cluster where the kernel does not tell (`.reqnctapercluster`).
+    `bind` has textures, samplers and surfaces by the names of variables; they can be arguments, too.
 
     Another `seed` is another order in which threads take turns. `observers` are told what happens. Raises
     ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also when some wave has
     executed more than `limit` instructions, or all take longer than so many `seconds`.
 
-    With `check` the findings are returned, without duplicates in the order in which they occurred; where the
-    kernel stops, the ExecutionError has them, what stopped it last.
+    `progress` is told now and then how many blocks are done, of how many, and how many instructions were
+    executed. With `check` the findings are returned, without duplicates in the order in which they
+    occurred; where the kernel stops, the ExecutionError has them, what stopped it last.
     """
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
@@ -67,14 +76,17 @@ def launch(
     image = Image(module, kernel, memory, shared_bytes)
     checker = Checker() if check else None
     observer = combined((checker, *observers) if checker is not None else observers)
-    spaces = Spaces(memory, _parameters(kernel, image, memory, args), observer)
+    opaque = bound(module, kernel, image, bind or {})
+    spaces = Spaces(memory, _parameters(kernel, image, memory, opaque, args), observer)
+    spaces.opaque = opaque
     frame = Frame()
     blocks = decode(kernel, frame, image, spaces)
     shape = shape_of(kernel, image, grid, block, cluster, shared_bytes)
     if observer is not None:
         observer.launched(shape, image, spaces)
     try:
-        Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed).run()
+        machine = Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed)
+        machine.run(progress)
     except ExecutionError as error:
         if checker is not None:
             checker.stopped(error)
@@ -98,7 +110,7 @@ def _module(text: str) -> Module:
 
 
 def _parameters(
-    kernel: Function, image: Image, memory: Memory, args: Sequence[Value]
+    kernel: Function, image: Image, memory: Memory, opaque: dict[int, Opaque], args: Sequence[Value]
 ) -> npt.NDArray[np.uint8]:
     """The parameter memory of a launch."""
     if len(args) != len(image.parameters):
@@ -106,8 +118,12 @@ def _parameters(
         raise ExecutionError(f"`{kernel.name}` takes {count} arguments, not {len(args)}", "launch")
     data = np.zeros(image.parameter_bytes, np.uint8)
     for number, (variable, value) in enumerate(zip(image.parameters, args, strict=True)):
-        size = size_bytes(variable) or 0
-        raw = _raw(value, variable.type, size, memory, f"argument {number}")
+        size = size_bytes(variable) or (HANDLE_BYTES if variable.type in KINDS else 0)
+        name = f"argument {number}"
+        if isinstance(value, Opaque):
+            raw = passed(value, memory, opaque, name)
+        else:
+            raw = _raw(value, variable.type, size, memory, name)
         if len(raw) != size:
             message = f"argument {number} has {len(raw)} bytes, `{variable.name}` {size}"
             raise ExecutionError(message, "launch")
@@ -116,7 +132,7 @@ def _parameters(
     return data
 
 
-def _raw(value: Value, type: str, size: int, memory: Memory, name: str) -> bytes:
+def _raw(value: Plain, type: str, size: int, memory: Memory, name: str) -> bytes:
     match value:
         case np.ndarray():
             if not value.flags.c_contiguous:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import alignment_bytes, element_bytes, size_bytes
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable
+
+HANDLE_BYTES = 8
+"""What a texture, sampler or surface takes in memory: its handle, or a place that is its handle."""
 
 
 class Relative(NamedTuple):
@@ -56,6 +60,8 @@ class Locals:
 
 def occupied(variable: Variable) -> int | None:
     """The bytes of a variable, None where that is not known; 0 of what another file has (`.extern`)."""
+    if variable.type in TYPES and TYPES[variable.type].kind is Kind.HANDLE:
+        return HANDLE_BYTES
     size = size_bytes(variable)
     unsized = variable.is_unsized and element_bytes(variable.declaration) is not None
     return 0 if size is None and unsized else size

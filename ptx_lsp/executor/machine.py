@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from ptx_lsp.executor.schedule import Schedule
 from ptx_lsp.executor.wave import Numbers, Shape, Wave
 
 _WAVE_LANES = 1 << 15
+
+
+Progress: TypeAlias = Callable[[int, int, int], None]
+"""Told how many blocks are done, of how many, and how many instructions were executed."""
 
 
 class Machine:
@@ -35,12 +40,13 @@ class Machine:
         self._observer = observer
         self._schedule = Schedule(seed)
 
-    def run(self) -> None:
+    def run(self, progress: Progress | None = None) -> None:
         """Runs every thread to its end; ExecutionError where one goes wrong.
 
         A wave that takes long may wait for one that has not begun: another then begins, and they take turns.
         """
         runs: deque[Run] = deque()
+        done = executed = 0
         waves = self._waves()
         with np.errstate(all="ignore"):
             while True:
@@ -53,10 +59,16 @@ class Machine:
                 if not runs:
                     return
                 run = runs.popleft()
+                before = run.wave.executed
                 if not run.slice():
                     runs.append(run)
-                elif run.wave.pending is not None:
-                    run.wave.pending.bulk.wait_all()
+                else:
+                    done += run.wave.shape[0]
+                    if run.wave.pending is not None:
+                        run.wave.pending.bulk.wait_all()
+                executed += run.wave.executed - before
+                if progress is not None:
+                    progress(done, self._shape.blocks, executed)
 
     def _waves(self) -> Iterator[Numbers]:
         """The blocks of each wave."""

@@ -173,7 +173,7 @@ def matrix(
     if match.entry.opcode == "movmatrix":
         source = inputs_of([("a", node.operands[1], ".b32")], operands)
         return Transpose(source, operands.numbers(node.operands[0]))
-    kind = kind_of(match, _types(node))
+    kind = kind_of(match, _types(node, match))
     layouts = _of_wmma(kind, node, operands) if match.entry.opcode == "wmma" else _of_mma(kind, match)
     read: list[tuple[str, nodes.Expression, str]] = []
     for operand, (place, _) in zip(node.operands[1:], match.places[1:], strict=True):
@@ -192,10 +192,11 @@ _NAMES = {
 }
 
 
-def _types(node: nodes.Instruction) -> tuple[str, ...]:
-    """The types of D, A, B and C; without those of A and B both are `.f16`."""
-    words = node.opcode.text.split(".")[1:]
-    found = [f".{word}" for word in words if f".{word}" in TYPES]
+def _types(node: nodes.Instruction, match: Match) -> tuple[str, ...]:
+    """The types of D, A, B and C; without those of A and B both are `.f16`. What ptxas passes over is not counted.
+    """
+    words = [f".{word}" for word in node.opcode.text.split(".")[1:]]
+    found = [word for word in words if word in TYPES and word in match.candidate.choices.modifiers]
     if len(found) == 2:
         return (found[0], ".f16", ".f16", found[1])
     return tuple(found[:4])

@@ -14,6 +14,7 @@ from ptx_lsp.executor.program import BOOL
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import element_bytes
 from ptx_lsp.model.symbols import (
     AliasName,
     FunctionName,
@@ -100,6 +101,13 @@ class Operands:
                 return lanes.wrap(whole >> at, width, signed)
             case nodes.Member(object=nodes.Name() as name, components=(component,)):
                 return self._of_symbol(self._symbol(name), name.text, component.text, type)
+            case nodes.Element(array=nodes.Name() as name, indices=(index,)) if (
+                isinstance(symbol := self._symbol(name), Variable)
+            ):
+                at, size = constant(index), element_bytes(symbol.declaration)
+                if isinstance(at, int) and size is not None:
+                    return self.source(name, type) + at * size
+                raise _unsupported("this operand")
             case nodes.Unary(operator="!" | "-" as operator, value=inner) if constant(inner) is None:
                 value = self.source(inner, type)
                 return value ^ 1 if operator == "!" else -value

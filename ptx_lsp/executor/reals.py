@@ -201,9 +201,12 @@ class Rounding:
         slot = self._program.apply("unordered", _unordered, BOOL, a.slot, b.slot)
         return Integers("float", 0, 1, number=slot)
 
-    def approximation(self, name: str, value: Reals) -> Reals:
-        """`name` (a function of `approximate`) of the value: near, not exact."""
-        return self.round(value.made(f"approximate {name}", approximate.FUNCTIONS[name]))
+    def approximation(self, name: str, value: Reals, *others: Reals) -> Reals:
+        """`name` (a function of `approximate`) of the values: near, not exact."""
+        found = value.made(f"approximate {name}", approximate.FUNCTIONS[name], *others)
+        if found.format in _DROPPED:  # kept as `.f32`, and not rounded yet
+            found = Reals(self._program, "value", found.slot, ".f32")
+        return self.round(found)
 
     def _extreme(self, a: Reals, b: Reals, name: str, function: Callable[..., Array]) -> Reals:
         result = a.made(name, function, b)
@@ -226,7 +229,7 @@ class Rounding:
         return result
 
     def _flushed(self, value: Reals) -> Reals:
-        flushed = (".f32", ".f16") if self._format == ".f16" and not self._converts else (".f32",)
+        flushed = (".f32",) if self._converts or self._format == ".f64" else (".f32", self._format)
         if ".ftz" in self._modifiers and value.format in flushed:
             return value.made("flushed", floats.flushed)
         if ".scaled::n1::ue8m0" in self._modifiers and value.format in (".f32", ".f16", ".bf16"):

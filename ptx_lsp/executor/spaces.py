@@ -69,6 +69,23 @@ class Spaces:
             self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
         return found
 
+    def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
+        """The bytes that are accessed, where each lane reaches `size` bytes of global memory, one behind the
+        other. None where they do not, or where that is not known so easily; then ask `reach`.
+        """
+        if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
+            return None
+        flat = addresses.reshape(-1)
+        first, count = int(flat[0]), flat.size
+        if int(flat[-1]) - first != (count - 1) * size or first % size:
+            return None
+        buffer = self.memory.find(first)
+        if buffer is None or first - buffer.base + count * size > buffer.data.size:
+            return None
+        if (flat[1:] - flat[:-1] != np.uint64(size)).any():
+            return None
+        return buffer.data[first - buffer.base :][: count * size]
+
     def landed(
         self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
     ) -> None:

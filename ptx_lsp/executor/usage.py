@@ -31,7 +31,8 @@ class Named(NamedTuple):
 class Usage:
     """A step. `operands` are the registers of each operand in order; `guard` is among the `reads`.
 
-    `base` is the register that an address begins with, `variable` the variable.
+    `base` is the register that the address begins with, `variable` the variable; both None where there are
+    several addresses.
     """
 
     opcode: str
@@ -74,6 +75,7 @@ def usage(step: Step) -> Usage:
     reads: list[Named] = []
     writes: list[Named] = []
     operands: list[tuple[Named, ...]] = []
+    addresses = sum(isinstance(one, nodes.Address) for one in node.operands)
     base: Named | None = None
     variable: Variable | None = None
     for at, operand in enumerate(node.operands):
@@ -86,7 +88,7 @@ def usage(step: Step) -> Usage:
             if access in ("write", "both"):
                 writes += here
         operands.append(tuple(found))
-        if isinstance(operand, nodes.Address) and base is None and variable is None:
+        if isinstance(operand, nodes.Address) and addresses == 1:
             base = next(iter(_registers(operand.items[0], context)), None) if operand.items else None
             variable = context.operands.variable(operand)
     return Usage(

@@ -185,6 +185,6 @@ class Operation(Protocol):
         """1 where one of them is a NaN, else 0."""
         ...
 
-    def approximation(self, name: str, value: Real) -> Real:
-        """A function of that name ("sin", "ex2", ...) within the manual's bound."""
+    def approximation(self, name: str, value: Real, *others: Real) -> Real:
+        """A function of that name ("sin", "div", ...) within the manual's bound."""
         ...

@@ -83,6 +83,14 @@ class Linting:
         self._complete = self._so_far()
 
     @property
+    def share_done(self) -> float:
+        """How much of the work on functions is done, from 0 to 1."""
+        functions = len(self.module.functions)
+        each = sum(rule.on_function is not None for rule in self.rules)
+        done = sum(checked.done for checked in self._checked.values())
+        return done / (functions * each) if functions and each else 1.0
+
+    @property
     def is_complete(self) -> bool:
         """Whether every rule has run."""
         return self._complete is not None

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding, Severity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
 
 
 class Rule(NamedTuple):
@@ -54,6 +56,21 @@ def function_rule(
     def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
         own = severity or _SEVERITY[code[0]]
         return Rule(name, code, own, inspect.getdoc(check) or "", on_function=check)
+
+    return decorate
+
+
+def instruction_rule(
+    name: str, code: str
+) -> Callable[[Callable[[Function, nodes.Instruction], Iterator[Finding]]], Rule]:
+    """Makes the decorated generator a rule that looks at one instruction of a function at a time; what it may
+    depend on says `ptx_lsp.facts.instruction_fact`.
+    """
+
+    def decorate(check: Callable[[Function, nodes.Instruction], Iterator[Finding]]) -> Rule:
+        findings = found_in_instructions(check)
+        rule = function_rule(name, code)(lambda function: iter(findings(function)))
+        return rule._replace(documentation=inspect.getdoc(check) or "")
 
     return decorate
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.isa.entry import form_type
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.selector import Choices
@@ -30,21 +31,18 @@ class Access(NamedTuple):
     size: int
 
 
-@fact
-def accesses(function: Function) -> tuple[Access, ...]:
-    """Those of `function` by `ld`, `st`, `atom`, `red` and their kin, in order."""
-    found: list[Access] = []
-    for instruction, _ in function.body.instructions:
-        if instruction.opcode.text.partition(".")[0] not in _OPCODES:
-            continue
-        for operand in instruction.operands:
-            if isinstance(operand, nodes.Address) and operand.items:
-                address = operand.items[0]
-                base = _variable_and_offset(function, address)
-                size = size_bytes(instruction.opcode.text)
-                if base is not None and size is not None:
-                    found.append(Access(instruction, address, *base, size))
-    return tuple(found)
+@found_in_instructions
+def accesses(function: Function, instruction: nodes.Instruction) -> Iterator[Access]:
+    """Those of a function by `ld`, `st`, `atom`, `red` and their kin, in order."""
+    if instruction.opcode.text.partition(".")[0] not in _OPCODES:
+        return
+    for operand in instruction.operands:
+        if isinstance(operand, nodes.Address) and operand.items:
+            address = operand.items[0]
+            base = _variable_and_offset(function, address)
+            size = size_bytes(instruction.opcode.text)
+            if base is not None and size is not None:
+                yield Access(instruction, address, *base, size)
 
 
 def _variable_and_offset(

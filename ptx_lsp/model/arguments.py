@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import instruction_fact
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.model.function import Function
@@ -40,12 +40,6 @@ COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
 """Of any vector: ptxas does not look at how many elements there are."""
 
 
-@fact
-def all_arguments(function: Function) -> tuple[tuple[Argument, ...], ...]:
-    """The operands of each instruction of `function`, in order."""
-    return tuple(arguments(function, node) for node, _ in function.body.instructions)
-
-
 def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argument, ...]:
     """The operands of an instruction of `function`, in order. What cannot be told is `unknown`."""
     symbols, linked = function.body.symbols, function.linked
@@ -58,6 +52,10 @@ def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argum
                 continue
         found.append(argument(function, operand))
     return tuple(found)
+
+
+all_arguments = instruction_fact(arguments)
+"""The operands of each instruction of a function, in order."""
 
 
 def argument(function: Function, value: nodes.Expression) -> Argument:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, fact, lasting_fact
 from ptx_lsp.isa.verdict import Verdict, judge
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
@@ -22,23 +22,40 @@ class Check(NamedTuple):
     verdict: Verdict
 
 
-@fact
-def checks(function: Function) -> tuple[Check, ...]:
-    """The instructions of `function` that are not as the table wants them, in order."""
+@lasting_fact
+def _verdicts(
+    function: Function, earlier: Earlier[tuple[Verdict | None, ...]] | None
+) -> tuple[Verdict | None, ...]:
+    """What the table says of each instruction."""
     module = function.module
     version, target = module.version, module.target
     verdicts = module.verdicts
-    found: list[Check] = []
-    pairs = zip(function.body.instructions, all_arguments(function), strict=True)
-    for (instruction, _), given in pairs:
+    first, old_end, end = earlier.change if earlier else (0, 0, len(function.body.instructions))
+    found: list[Verdict | None] = []
+    for (instruction, _), given in zip(
+        function.body.instructions[first:end], all_arguments(function)[first:end], strict=True
+    ):
         shape = (instruction.opcode.text, given)
         try:
-            verdict = verdicts[shape]
+            found.append(verdicts[shape])
         except KeyError:
             verdict = verdicts[shape] = judge(*shape, version, target)
-        if verdict is not None and not _is_broken(function, instruction):
-            found.append(Check(instruction, verdict))
-    return tuple(found)
+            found.append(verdict)
+    if earlier is None:
+        return tuple(found)
+    return (*earlier.value[:first], *found, *earlier.value[old_end:])
+
+
+@fact
+def checks(function: Function) -> tuple[Check, ...]:
+    """The instructions of `function` that are not as the table wants them, in order."""
+    return tuple(
+        Check(instruction, verdict)
+        for verdict, (instruction, _) in zip(
+            _verdicts(function), function.body.instructions, strict=True
+        )
+        if verdict is not None and not _is_broken(function, instruction)
+    )
 
 
 def _is_broken(function: Function, instruction: nodes.Instruction) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.model.arguments import COMPONENTS, SELECTOR, argument
 from ptx_lsp.model.function import Function
@@ -27,20 +27,23 @@ class WrongComponent(NamedTuple):
     of: Of
 
 
-@fact
-def wrong_components(function: Function) -> tuple[WrongComponent, ...]:
-    """Those of the operands of `function`, in order. Names that are not declared are passed over."""
-    return tuple(
-        WrongComponent(instruction, member, symbol, of)
-        for instruction, _ in function.body.instructions
-        for operand in instruction.operands
-        if type(operand) is not nodes.Name  # most of them, so without a call
-        for member, in_braces in _members(operand)
-        if isinstance(member.object, nodes.Name) and len(member.components) == 1
-        if (symbol := function.resolve(member.object)) is not None
-        if not in_braces or not _SELECTOR.fullmatch(member.components[0].text)
-        if (of := _lacks(symbol, argument(function, member.object), member.components[0].text))
-    )
+@found_in_instructions
+def wrong_components(
+    function: Function, instruction: nodes.Instruction
+) -> Iterator[WrongComponent]:
+    """Those of the operands of a function, in order. Names that are not declared are passed over."""
+    for operand in instruction.operands:
+        if type(operand) is nodes.Name:  # most of them, so without a call
+            continue
+        for member, in_braces in _members(operand):
+            if not isinstance(member.object, nodes.Name) or len(member.components) != 1:
+                continue
+            symbol, component = function.resolve(member.object), member.components[0].text
+            if symbol is None or (in_braces and _SELECTOR.fullmatch(component)):
+                continue
+            of = _lacks(symbol, argument(function, member.object), component)
+            if of is not None:
+                yield WrongComponent(instruction, member, symbol, of)
 
 
 _SELECTOR = re.compile(r"\.[bh]\d*")

@@ -16,11 +16,34 @@ if TYPE_CHECKING:
     from ptx_lsp.model.module import Module
 
 
-class _Home:
+LASTING: set[object] = set()
+"""The facts that can be brought up to date after an edit, by their keys."""
+
+
+class Home:
     """Which module a function is in: one for all versions of the function in which it is the same."""
 
     def __init__(self, module: Module) -> None:
-        self.module = module
+        self._module: Module | None = module
+        self._next: Home = self
+
+    @property
+    def module(self) -> Module:
+        """The module, or if that is gone, the newest that came after it."""
+        home = self
+        while home._module is None:
+            home = home._next
+        self._next = home
+        assert home._module is not None
+        return home._module
+
+    def move(self, module: Module) -> None:
+        self._module = module
+
+    def leave(self, module: Module, successor: Home) -> None:
+        """Nobody looks at `module` any more: it is not to be kept alive."""
+        if self._module is module:
+            self._module, self._next = None, successor
 
 
 class Function:
@@ -38,7 +61,7 @@ class Function:
         body: Body,
         change: Change | None = None,
     ) -> None:
-        self._home = _Home(module)
+        self._home = Home(module)
         self.item = item
         self.symbol = symbol
         self.body = body
@@ -127,7 +150,8 @@ class Function:
             for key, (value, since) in before.earlier.items():
                 self.earlier[key] = (value, since.then(change))
             for key, value in before.facts.items():
-                self.earlier[key] = (value, change)
+                if key in LASTING:
+                    self.earlier[key] = (value, change)
 
     def _continue(self, before: Function) -> None:
         """What knows the earlier version of this very function, such as its facts, finds this one's module
@@ -135,7 +159,13 @@ class Function:
         """
         module = self.module
         self._home = before._home
-        self._home.module = module
+        self._home.move(module)
+
+    def leave(self, module: Module, successor: Home) -> None:
+        """Nobody looks at `module` any more. What still knows this function, such as facts that wait to be
+        brought up to date, is not to keep it alive.
+        """
+        self._home.leave(module, successor)
 
     def _means_the_same(self, before: Function) -> bool:
         """Whether what the statements that both have take from the module is the same."""

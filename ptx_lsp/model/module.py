@@ -10,7 +10,7 @@ from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.verdict import Verdicts
 from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.body_change import changed
-from ptx_lsp.model.function import Function
+from ptx_lsp.model.function import Function, Home
 from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import (
@@ -51,6 +51,8 @@ class Module:
         """`target` is judged for in place of the file's own."""
         self.document = document
         self._target = target
+        self.home = Home(self)
+        """Leads to the newest module once this one is retired."""
         self.names: dict[str, list[tuple[int, Declared]]] = {}
         """For each name its declarations in order, with the offset from which they are known."""
         self.variables: list[Variable | Register] = []
@@ -63,6 +65,9 @@ class Module:
             self.verdicts = previous.verdicts
         self._items = {id(anchor(item.node)): item for item in document.items}
         self._before = {id(f.node.kind): f for f in previous.functions} if previous else {}
+        self._symbols: dict[int, Variable | Register | FunctionName] = {}
+        """The variables and functions of the module, by what declares them."""
+        self._known = previous._symbols if previous else {}
         self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
         for item in document.items:
             self._declare(item)
@@ -73,7 +78,7 @@ class Module:
             before = self._before.get(id(function.node.kind))
             if before is not None:
                 function.take_over(before)
-        self._before.clear()
+        self._before, self._known = {}, {}
 
     @classmethod
     def parse(cls, text: str) -> Module:
@@ -81,6 +86,17 @@ class Module:
         from ptx_lsp.text import Source
 
         return cls(Document.parse(Source.of(text)))
+
+    def retire(self, successor: Module) -> None:
+        """Gives up the functions: nobody looks at this module any more, and `successor` came after it, if
+        any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
+        """
+        if successor is not self:
+            for function in self.functions:
+                function.leave(self, successor.home)
+            self.home.leave(self, successor.home)
+        self.functions.clear()
+        self.__dict__.pop("definitions", None)
 
     # -- header ---------------------------------------------------------------------------------
 
@@ -182,7 +198,10 @@ class Module:
             case nodes.Declaration():
                 self._declare_variables(item, node)
             case nodes.Function(name=nodes.Name() as name):
-                symbol = FunctionName(name.text, node, Place.of(node, name))
+                symbol = self._known.get(id(node))
+                if not isinstance(symbol, FunctionName) or symbol.node is not node:
+                    symbol = FunctionName(name.text, node, Place.of(node, name))
+                self._symbols[id(node)] = symbol
                 self._add(symbol, item.start)
                 self.functions.append(self._function(item, symbol, node))
             case nodes.Function():  # nameless: what is in it can be looked at all the same
@@ -211,11 +230,14 @@ class Module:
         for declarator in node.declarators:
             name = declarator.name
             place = Place.of(node, name)
-            symbol = (
-                Register(name.text, element_type(node), vector_length(node), declarator, place)
-                if space == ".reg"
-                else Variable(name.text, space, node, declarator, place)
-            )
+            symbol = self._known.get(id(declarator))
+            if isinstance(symbol, FunctionName | None) or symbol.declarator is not declarator:
+                symbol = (
+                    Register(name.text, element_type(node), vector_length(node), declarator, place)
+                    if space == ".reg"
+                    else Variable(name.text, space, node, declarator, place)
+                )
+            self._symbols[id(declarator)] = symbol
             self.variables.append(symbol)
             known_from = item.start + declarator.end
             if declarator.range is None:

@@ -207,7 +207,7 @@ def _of_instructions(function: Function) -> Iterator[Demand]:
 
 def _of_special_registers(function: Function) -> Iterator[Demand]:
     for start, symbol in function.body.symbols.items():
-        if isinstance(symbol, Predefined):
+        if type(symbol) is Predefined:
             row = special_registers.find(symbol.name)
             if row is not None:
                 place = function.part(start, start + len(symbol.name))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model.body import names_in
@@ -17,12 +19,13 @@ _WORD = re.compile(r"[A-Za-z_$%][\w$]*")
 @fact
 def uses(function: Function) -> frozenset[int]:
     """Whatever the function declares itself and names elsewhere, see `identity`."""
-    declared = {id(symbol): symbol.place.start for symbol in function.body.labels}
-    return frozenset(
-        identity(symbol)
-        for start, symbol in function.body.symbols.items()
-        if start != _declared_at(symbol) and start != declared.get(id(symbol))
-    )
+    body = function.body
+    symbols = body.symbols
+    times = Counter(map(id, symbols.values()))
+    for start in _declared_at(function):  # there it is declared, not used
+        times[id(symbols.get(start))] -= 1
+    by_id = dict(zip(map(id, symbols.values()), symbols.values(), strict=True))
+    return frozenset(identity(symbol) for one, symbol in by_id.items() if times[one] > 0)
 
 
 def identity(symbol: Symbol) -> int:
@@ -52,5 +55,9 @@ def names_elsewhere(module: Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _declared_at(symbol: Symbol) -> int:
-    return symbol.declarator.name.start if isinstance(symbol, Register | Variable) else -1
+def _declared_at(function: Function) -> Iterator[int]:
+    """The starts of the names where the function declares something."""
+    body = function.body
+    for symbols in (body.returns, body.parameters, body.variables, body.registers):
+        yield from (symbol.declarator.name.start for symbol in symbols)
+    yield from (label.place.start for label in body.labels)

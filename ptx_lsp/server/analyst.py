@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 _LONG = 0.2
 """Seconds of an analysis after which a first stage is worth telling."""
+_VERY_LONG, _EVERY = 1.0, 0.5
+"""After so many seconds progress is told, and then every so often."""
 
 
 class Findings(NamedTuple):
@@ -42,6 +44,8 @@ class Policy(NamedTuple):
     judge: Callable[[OpenFile, Linting], list[Diagnostic]]
     """Leaves out what is suppressed."""
     tell: Callable[[OpenFile, Findings], None]
+    progress: Callable[[OpenFile, float | None], None]
+    """How much of a long first analysis is done, from 0 to 1; None where it is over or interrupted."""
 
 
 class _Case:
@@ -131,15 +135,23 @@ class Analyst:
             linting = case.linting = Linting(snapshot.module, rules, linting, staged=True)
         loop = asyncio.get_running_loop()
 
-        def tell_some(some: list[Diagnostic]) -> None:
-            found = Findings(snapshot, linting, some, is_complete=False)
-            loop.call_soon_threadsafe(self._tell, file, found)
+        watch = None
+        if case.findings is None or not case.findings.is_complete:
+            watch = _Watch(
+                lambda some: loop.call_soon_threadsafe(
+                    self._tell, file, Findings(snapshot, linting, some, is_complete=False)
+                ),
+                lambda share: loop.call_soon_threadsafe(self._policy.progress, file, share),
+            )
 
-        is_first = case.findings is None
-        everything = await self._threads.analyse(
-            _advance, linting, self._stop, lambda: self._policy.judge(file, linting),
-            tell_some if is_first else None,
-        )
+        def judge() -> list[Diagnostic]:
+            return self._policy.judge(file, linting)
+
+        try:
+            everything = await self._threads.analyse(_advance, linting, self._stop, judge, watch)
+        finally:
+            if watch is not None:
+                self._policy.progress(file, None)
         if everything is not None and file in self._cases:
             found = Findings(snapshot, linting, everything, is_complete=True)
             if snapshot.revision == file.revision:
@@ -155,18 +167,35 @@ class Analyst:
         case.news.set()
 
 
+class _Watch:
+    """Over a first analysis, which may be a long one."""
+
+    def __init__(
+        self, tell: Callable[[list[Diagnostic]], object], progress: Callable[[float], object]
+    ) -> None:
+        self._tell = tell
+        self._progress = progress
+        self._started = self._last = time.monotonic()
+        self._has_told = False
+
+    def look(self, linting: Linting, judge: Callable[[], list[Diagnostic]]) -> None:
+        """After each step on a function."""
+        now = time.monotonic()
+        if not self._has_told and now - self._started > _LONG:
+            self._has_told = True
+            self._tell(judge())
+        if now - self._started > _VERY_LONG and now - self._last > _EVERY:
+            self._last = now
+            self._progress(linting.share_done)
+
+
 def _advance(
-    linting: Linting,
-    stop: Event,
-    judge: Callable[[], list[Diagnostic]],
-    tell_some: Callable[[list[Diagnostic]], None] | None,
+    linting: Linting, stop: Event, judge: Callable[[], list[Diagnostic]], watch: _Watch | None
 ) -> list[Diagnostic] | None:
     """Goes on with a linting; None where it was stopped."""
-    started = time.monotonic()
     for rule in linting.steps():
         if stop.is_set():
             return None
-        if tell_some is not None and rule.on_function is not None and time.monotonic() - started > _LONG:
-            tell_some(judge())
-            tell_some = None
+        if watch is not None and rule.on_function is not None:
+            watch.look(linting, judge)
     return judge()

@@ -16,6 +16,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status; see docs/editors.md."""
     options = _parser().parse_args(argv)
     _log_to(options.log, options.verbose)
+    if options.check is not None:
+        from ptx_lsp.server.check import check
+
+        return check(options.check)
     from ptx_lsp.server.server import Server
     from ptx_lsp.server.transport import serve_stdio, serve_tcp
 
@@ -32,7 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="ptx-lsp", description="Language server for NVIDIA PTX. Speaks LSP on standard input and output."
+        prog="ptx-lsp",
+        description="Language server for NVIDIA PTX. Speaks LSP on standard input and output.",
     )
     parser.add_argument("--version", action="version", version=f"ptx-lsp {__version__}")
     parser.add_argument("--stdio", action="store_true", help="what it does without options")
@@ -41,6 +46,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--log", metavar="FILE", help="where to log; standard error without it")
     parser.add_argument("--verbose", action="store_true", help="log every message, too")
+    parser.add_argument(
+        "--check", metavar="FILE",
+        help="open FILE, print what is found, ask for everything, tell how long it takes, and exit",
+    )  # fmt: skip
     return parser
 
 

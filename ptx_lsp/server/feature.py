@@ -75,14 +75,18 @@ def handler(
 
 
 def answer(
-    method: str, options: object = None
+    method: str, options: object = None, *, of_outlines: bool = True
 ) -> Callable[[Callable[[View, _F], _R]], _Answer[_F, _R]]:
-    """Registers a function of an open file, called in a thread. For other files the answer is null."""
+    """Registers a function of an open file, called in a thread. For other files the answer is null, and
+    without `of_outlines` for those that are too large to be read whole.
+    """
 
     def register(work: Callable[[View, _F], _R]) -> _Answer[_F, _R]:
         async def handle(session: Session, params: _F) -> _R | None:
             view = await session.view(params.text_document.uri)
-            return None if view is None else await session.threads.answer(work, view, params)
+            if view is None or (view.snapshot.is_outline and not of_outlines):
+                return None
+            return await session.threads.answer(work, view, params)
 
         return handler(method, options)(handle)
 

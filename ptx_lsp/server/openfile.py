@@ -6,10 +6,12 @@ Everything here runs on the event loop, save for `_module`.
 from __future__ import annotations
 
 import asyncio
+from array import array
 from typing import NamedTuple
 
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.module import Module
+from ptx_lsp.server.outline import MOST_BYTES, outline
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -26,13 +28,20 @@ class Snapshot:
         self.revision = revision
         self.version = version
         self.module = module
+        self.newest = module
+        """That of the snapshot that came next."""
 
     def __del__(self) -> None:
-        self.module.functions.clear()
+        self.module.retire(self.newest)
 
     @property
     def source(self) -> Source:
         return self.module.document.source
+
+    @property
+    def is_outline(self) -> bool:
+        """Whether bodies were left out: the text is too large."""
+        return len(self.source.data) > MOST_BYTES
 
 
 class Changed(NamedTuple):
@@ -60,6 +69,13 @@ class Changed(NamedTuple):
         return offset + self.growth if offset >= self.old_end else min(offset, self.new_end)
 
 
+class TokensTold(NamedTuple):
+    """The semantic tokens that the client was told last."""
+
+    identity: str
+    data: array[int]
+
+
 class OpenFile:
     """The text as the client has it, and the newest snapshot, which may be of an older text."""
 
@@ -71,6 +87,7 @@ class OpenFile:
         self.revision = 0
         """As we count."""
         self.snapshot: Snapshot | None = None
+        self.tokens: TokensTold | None = None
         self._target: Target | None = None
         self._threads = threads
         self._changed: Changed | None = None
@@ -102,8 +119,11 @@ class OpenFile:
         changed, self._changed = self._changed, None
         revision, version, source = self.revision, self.version, self.source
         try:
-            module = await self._threads.read(_module, source, self.snapshot, changed, self._target)
+            earlier = self.snapshot
+            module = await self._threads.read(_module, source, earlier, changed, self._target)
             self.snapshot = Snapshot(revision, version, module)
+            if earlier is not None:
+                earlier.newest = module
         except BaseException:
             self.snapshot = None  # whatever went wrong with an edit, the whole text is there
             raise
@@ -113,7 +133,9 @@ def _module(
     source: Source, earlier: Snapshot | None, changed: Changed | None, target: Target | None
 ) -> Module:
     """Reads a text anew, or only what changed in it."""
-    if earlier is None:
+    if len(source.data) > MOST_BYTES:
+        return Module(Document.parse(Source(outline(source.data))), None, target)
+    if earlier is None or len(earlier.source.data) > MOST_BYTES:
         return Module(Document.parse(source), None, target)
     document = earlier.module.document
     if changed is not None:

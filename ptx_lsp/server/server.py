@@ -38,6 +38,7 @@ class Server:
             if one.replaces_builtin:
                 self.protocol.ours[one.method] = handle
         self.protocol.ours[types.EXIT] = self._exit
+        self.methods = frozenset(all_features())
 
     def _exit(self, _: object) -> None:
         self.exit_code = 0 if self.session.is_shut_down else 1

@@ -20,6 +20,8 @@ from ptx_lsp.server.analyst import Analyst, Findings, Policy
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.openfile import OpenFile, Snapshot
+from ptx_lsp.server.outline import MOST_BYTES
+from ptx_lsp.server.progress import Progress
 from ptx_lsp.server.publisher import Publisher
 from ptx_lsp.server.settings import SECTION, Configurations, Settings, Wanted
 from ptx_lsp.server.threads import Threads
@@ -58,7 +60,9 @@ class Session:
         self.settings = Settings()
         """Those for all files, as the client told without being asked."""
         self.publisher = Publisher(server, lambda: self.client)
-        self.analyst = Analyst(self.threads, Policy(self._rules, self._judge, self.publisher.tell))
+        self.progress = Progress(server, lambda: self.client)
+        policy = Policy(self._rules, self._judge, self.publisher.tell, self.progress.tell)
+        self.analyst = Analyst(self.threads, policy)
         self._wanted: dict[OpenFile, Wanted] = {}
         self._complaints: set[str] = set()
         self._tasks: set[asyncio.Future[None]] = set()
@@ -212,13 +216,27 @@ class Session:
     def _judge(self, file: OpenFile, linting: Linting) -> list[Diagnostic]:
         """What of the findings is told; runs in the analyst's thread."""
         rules, source = self.wanted(file).rules, linting.module.document.source
+        if len(source.data) > MOST_BYTES:
+            return [_too_large(source)]
         found = rules.judged(linting.diagnostics)
         if not linting.is_complete:  # a comment may still turn out to silence something
             return Suppressions(source).kept(found)
         return suppressed(found, source, rules.names)
 
     def _rules(self, file: OpenFile) -> tuple[Rule, ...]:
-        return self.wanted(file).chosen
+        return self.wanted(file).chosen if len(file.source.data) <= MOST_BYTES else ()
+
+
+def _too_large(source: Source) -> Diagnostic:
+    size, most = len(source.data) >> 20, MOST_BYTES >> 20
+    told = f"{size} MiB: beyond {most} MiB the editor is served the outline only; `ptx-lint` reads it whole"
+    return Diagnostic(
+        "large-file",
+        "",
+        "info",
+        told,
+        source.line_span(0),
+    )
 
 
 _PATIENCE = 2.0

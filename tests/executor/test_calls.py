@@ -197,3 +197,17 @@ def test_clocks_go_on() -> None:
     mov.u64 %rd4, %clock64; sub.u64 %rd4, %rd4, %rd2; mov.u64 %rd5, %globaltimer; sub.u64 %rd5, %rd5, %rd3;
     shl.b64 %rd5, %rd5, 16; or.b64 %rd5, %rd5, %rd4; cvt.u32.u64 %r, %rd5;"""
     assert stored(one_thread_each(body), 1) == [(5 * 32) << 16 | 4]
+
+
+def test_virtual_functions() -> None:
+    """A table in which a function stands that has no body here; the address of an element of an array."""
+    functions = """
+    .extern .func pure ();
+    .func (.param .u32 out) seven () { .reg .u32 %a; mov.u32 %a, 7; st.param.u32 [out], %a; }
+    .global .align 8 .u64 table[3] = {0, pure, seven};"""
+    body = """mov.u64 %rd2, table[2]; ld.global.u64 %rd3, [%rd2];
+    kind: .callprototype (.param .u32 _) _ ();
+    { .param .u32 result; call (result), %rd3, kind; ld.param.u32 %r, [result]; }"""
+    assert stored(one_thread_each(body, functions), 2) == [7, 7]
+    with pytest.raises(ExecutionError, match="is not the address of a function"):
+        stored(one_thread_each(body.replace("table[2]", "table[1]"), functions), 2)

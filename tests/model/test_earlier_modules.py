@@ -30,3 +30,17 @@ def test_facts_of_untouched_functions_keep_no_earlier_module() -> None:
     assert linting.module.functions[0].facts is facts, "they were computed anew"
     assert facts
     assert earlier() is None
+
+
+def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> None:
+    linting = Linting(Module.parse(TEXT))
+    known: list[weakref.ref[Module]] = []
+    at = TEXT.rindex("1, 2")
+    for _ in range(3):
+        known.append(weakref.ref(linting.module))
+        before = linting.module
+        edited = before.document.edited(Edit(at, at + 1, b"7"))
+        linting = Linting(Module(edited, before), previous=linting)
+        before.retire(linting.module)
+        del before
+    assert [earlier() for earlier in known] == [None, None, None], "without a garbage collection"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.declarations import declarations
@@ -111,18 +112,18 @@ def _last_bracket(source: str, function: Function) -> int:
     return source.index("]", begin) + 1 - function.item.start
 
 
-def _components(function: Function) -> Iterator[Finding]:
-    for instruction, _ in function.body.instructions:
-        for operand in instruction.operands:
-            if not isinstance(operand, nodes.Member):
-                continue
-            for word in operand.components:
-                if word.text in _COMPONENTS:
-                    modern = _COMPONENTS[word.text]
-                    place = function.place(word)
-                    message = f"`{word.text}` is of PTX 1.x and no ptxas takes it; write `{modern}`"
-                    remedy = Remedy(f"Write `{modern}`", (Replacement(place, modern),))
-                    yield Finding(place, message, remedy=remedy)
+@found_in_instructions
+def _components(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    for operand in instruction.operands:
+        if not isinstance(operand, nodes.Member):
+            continue
+        for word in operand.components:
+            if word.text in _COMPONENTS:
+                modern = _COMPONENTS[word.text]
+                place = function.place(word)
+                message = f"`{word.text}` is of PTX 1.x and no ptxas takes it; write `{modern}`"
+                remedy = Remedy(f"Write `{modern}`", (Replacement(place, modern),))
+                yield Finding(place, message, remedy=remedy)
 
 
 def _surface(place: Place, words: tuple[nodes.Name, ...], owner: nodes.Statement) -> Finding:

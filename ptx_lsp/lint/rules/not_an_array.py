@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
 
-@function_rule("not-an-array", code="E104")
-def not_an_array(function: Function) -> Iterator[Finding]:
+@instruction_rule("not-an-array", code="E104")
+def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """An index behind a name that is no array, most often because a comma is missing.
 
     ## What it does
@@ -52,18 +52,17 @@ def not_an_array(function: Function) -> Iterator[Finding]:
     ## Fix safety
     Behind a register the fix puts the comma, which is the only way to read it.
     """
-    for instruction, _ in function.body.instructions:
-        for operand in instruction.operands:
-            if not isinstance(operand, nodes.Element):
-                continue
-            symbol = function.resolve(operand.array)
-            name = operand.array
-            if isinstance(symbol, Register):
-                behind = function.place(nodes.Missing(name.end, name.end))
-                remedy = Remedy("Insert `,`", (Replacement(behind, ","),))
-                message = f"`{name.text}` is a register, not an array; a `,` is missing behind it?"
-                yield Finding(function.place(name), message, remedy=remedy)
-            elif isinstance(symbol, Variable) and not symbol.declarator.dimensions:
-                message = f"`{name.text}` is not an array"
-                related = ((symbol.place, "it is declared here, without dimensions"),)
-                yield Finding(function.place(name), message, related)
+    for operand in instruction.operands:
+        if not isinstance(operand, nodes.Element):
+            continue
+        symbol = function.resolve(operand.array)
+        name = operand.array
+        if isinstance(symbol, Register):
+            behind = function.place(nodes.Missing(name.end, name.end))
+            remedy = Remedy("Insert `,`", (Replacement(behind, ","),))
+            message = f"`{name.text}` is a register, not an array; a `,` is missing behind it?"
+            yield Finding(function.place(name), message, remedy=remedy)
+        elif isinstance(symbol, Variable) and not symbol.declarator.dimensions:
+            message = f"`{name.text}` is not an array"
+            related = ((symbol.place, "it is declared here, without dimensions"),)
+            yield Finding(function.place(name), message, related)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import operand_or_line
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import Variable
+from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
 _SPACES = frozenset({"param", "param::func", "param::entry"})
 
 
-@function_rule("parameter-access", code="E118")
-def parameter_access(function: Function) -> Iterator[Finding]:
+@instruction_rule("parameter-access", code="E118")
+def parameter_access(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A parameter used against its direction, or as another kind of parameter than it is.
 
     ## What it does
@@ -60,25 +60,30 @@ def parameter_access(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: which parameter was meant is not known.
     """
-    received = {symbol.name: symbol for symbol in function.body.parameters}
-    returned = {symbol.name: symbol for symbol in function.body.returns}
-    for instruction, _ in function.body.instructions:
-        opcode = instruction.opcode.text
-        if opcode.startswith("ld."):
-            found = _accessed(function, instruction, 1)
-            message = found and _about_load(function, opcode, found[1], found[1].name in returned)
-        elif opcode.startswith("st."):
-            found = _accessed(function, instruction, 0)
-            message = found and _about_store(function, opcode, found[1], found[1].name in received)
-        elif opcode.startswith(("mov.", "cvta.")) and not opcode.startswith("cvta.to"):
-            found = _moved(function, instruction)
-            known = found is not None and (found[1].name in received or found[1].name in returned)
-            message = None if known else found and _about_address(found[1])
-        else:
-            continue
-        if found and message:
-            place, related = operand_or_line(function, instruction, found[0])
-            yield Finding(place, message, (*related, (found[1].place, "it is declared here")))
+    opcode = instruction.opcode.text
+    if not opcode.startswith(("ld.", "st.", "mov.", "cvta.")):
+        return
+    received, returned = function.body.parameters, function.body.returns
+    if opcode.startswith("ld."):
+        found = _accessed(function, instruction, 1)
+        message = found and _about_load(function, opcode, found[1], _is_among(returned, found[1]))
+    elif opcode.startswith("st."):
+        found = _accessed(function, instruction, 0)
+        message = found and _about_store(function, opcode, found[1], _is_among(received, found[1]))
+    elif not opcode.startswith("cvta.to"):
+        found = _moved(function, instruction)
+        known = found is not None and _is_among((*received, *returned), found[1])
+        message = None if known else found and _about_address(found[1])
+    else:
+        return
+    if found and message:
+        place, related = operand_or_line(function, instruction, found[0])
+        yield Finding(place, message, (*related, (found[1].place, "it is declared here")))
+
+
+def _is_among(symbols: Iterable[Register | Variable], one: Variable) -> bool:
+    """Whether one of `symbols` has that name."""
+    return any(symbol.name == one.name for symbol in symbols)
 
 
 def _accessed(

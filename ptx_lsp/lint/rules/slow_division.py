@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
@@ -14,8 +14,8 @@ _WIDE = frozenset({"div.u64", "div.s64", "rem.u64", "rem.s64"})
 _NARROW = frozenset({"div.u32", "div.s32", "rem.u32", "rem.s32"})
 
 
-@function_rule("slow-division", code="P303")
-def slow_division(function: Function) -> Iterator[Finding]:
+@instruction_rule("slow-division", code="P303")
+def slow_division(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A division that takes many instructions.
 
     ## What it does
@@ -65,21 +65,20 @@ def slow_division(function: Function) -> Iterator[Finding]:
     ## Fix safety
     The fix for unsigned numbers and powers of two is safe. There is none for others.
     """
-    for instruction, _ in function.body.instructions:
-        opcode = instruction.opcode.text
-        if not opcode.startswith(("div.", "rem.")) or len(instruction.operands) != 3:
-            continue
-        divisor = instruction.operands[2]
-        if opcode in _WIDE:
-            message = f"`{opcode}` takes about 70 instructions"
-            remedy = _remedy(function, instruction)
-            yield Finding(function.place(instruction.opcode), message, remedy=remedy, severity="info")
-        elif opcode in _NARROW and not isinstance(divisor, nodes.Number):
-            message = f"`{opcode}` takes about 15 instructions"
-            yield Finding(function.place(instruction.opcode), message, severity="hint")
-        elif opcode in ("div.rn.f32", "div.rn.ftz.f32"):
-            message = f"`{opcode}` takes many instructions; `div.full.f32` takes few and is less exact"
-            yield Finding(function.place(instruction.opcode), message, severity="hint")
+    opcode = instruction.opcode.text
+    if not opcode.startswith(("div.", "rem.")) or len(instruction.operands) != 3:
+        return
+    divisor = instruction.operands[2]
+    if opcode in _WIDE:
+        message = f"`{opcode}` takes about 70 instructions"
+        remedy = _remedy(function, instruction)
+        yield Finding(function.place(instruction.opcode), message, remedy=remedy, severity="info")
+    elif opcode in _NARROW and not isinstance(divisor, nodes.Number):
+        message = f"`{opcode}` takes about 15 instructions"
+        yield Finding(function.place(instruction.opcode), message, severity="hint")
+    elif opcode in ("div.rn.f32", "div.rn.ftz.f32"):
+        message = f"`{opcode}` takes many instructions; `div.full.f32` takes few and is less exact"
+        yield Finding(function.place(instruction.opcode), message, severity="hint")
 
 
 def _remedy(function: Function, instruction: nodes.Instruction) -> Remedy | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.syntax import nodes
 
 _SLOW = frozenset({50, 52, 53, 61, 62, 75, 86, 89, 120, 121})
 """CUDA C++ Programming Guide, "Arithmetic Instructions": 2 to 4 results a clock, of floats 64 to 128."""
@@ -65,15 +67,17 @@ def slow_double(function: Function) -> Iterator[Finding]:
     target = function.module.target
     if target is None or target.number not in _SLOW:
         return
-    found = [
-        instruction.opcode
-        for instruction, _ in function.body.instructions
-        if instruction.opcode.text.endswith(".f64")
-        and instruction.opcode.text.partition(".")[0] in _ARITHMETIC
-    ]
-    if found:
+    found = _opcodes(function)
+    for first in found[:1]:
         count = f", and {len(found) - 1} more" if len(found) > 1 else ""
         message = (
-            f"`{found[0].text}`{count}: on {target} doubles are at least 32 times slower than floats"
+            f"`{first.text}`{count}: on {target} doubles are at least 32 times slower than floats"
         )
-        yield Finding(function.place(found[0]), message)
+        yield Finding(function.place(first), message)
+
+
+@found_in_instructions
+def _opcodes(_: Function, instruction: nodes.Instruction) -> Iterator[nodes.Opcode]:
+    opcode = instruction.opcode
+    if opcode.text.endswith(".f64") and opcode.text.partition(".")[0] in _ARITHMETIC:
+        yield opcode

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.arguments import argument
 from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes
 
 
-@function_rule("wrong-guard", code="E170")
-def wrong_guard(function: Function) -> Iterator[Finding]:
+@instruction_rule("wrong-guard", code="E170")
+def wrong_guard(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A guard `@p` whose name is no predicate.
 
     ## What it does
@@ -54,14 +54,13 @@ def wrong_guard(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: which predicate was meant is not known.
     """
-    for instruction, _ in function.body.instructions:
-        if instruction.guard is None:
-            continue
-        predicate = instruction.guard.predicate
-        if isinstance(predicate, nodes.Member):
-            continue  # a syntax error
-        given = argument(function, predicate)
-        if given.kind == "unknown" or given.type == ".pred":
-            continue
-        what = f"a register of type `{given.type}`" if given.kind == "register" else f"a {given.kind}"
-        yield Finding(function.place(predicate), f"a guard must be a predicate, not {what}")
+    if instruction.guard is None:
+        return
+    predicate = instruction.guard.predicate
+    if isinstance(predicate, nodes.Member):
+        return  # a syntax error
+    given = argument(function, predicate)
+    if given.kind == "unknown" or given.type == ".pred":
+        return
+    what = f"a register of type `{given.type}`" if given.kind == "register" else f"a {given.kind}"
+    yield Finding(function.place(predicate), f"a guard must be a predicate, not {what}")

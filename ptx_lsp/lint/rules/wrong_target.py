@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import Related, operand_or_line, part_or_line
 from ptx_lsp.lint.rule import function_rule
@@ -62,15 +63,19 @@ def wrong_target(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: where the branch was meant to go is not known.
     """
-    for instruction, _ in function.body.instructions:
-        opcode = instruction.opcode.text
-        if opcode in _BRANCHES:
-            yield from _of_branch(function, instruction)
-        elif opcode in _INDEXED:
-            yield from _of_indexed(function, instruction)
+    yield from _of_instructions(function)
     for table in function.body.statements:
         if isinstance(table, nodes.TargetList):
             yield from _of_table(function, table)
+
+
+@found_in_instructions
+def _of_instructions(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    opcode = instruction.opcode.text
+    if opcode in _BRANCHES:
+        yield from _of_branch(function, instruction)
+    elif opcode in _INDEXED:
+        yield from _of_indexed(function, instruction)
 
 
 def _of_branch(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:

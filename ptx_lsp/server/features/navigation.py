@@ -60,7 +60,7 @@ def on_links(view: View, _: types.DocumentLinkParams) -> list[types.DocumentLink
     return [one for one in found if one is not None]
 
 
-@answer(types.TEXT_DOCUMENT_PREPARE_RENAME)
+@answer(types.TEXT_DOCUMENT_PREPARE_RENAME, of_outlines=False)
 def on_prepare_rename(view: View, params: types.PrepareRenameParams) -> types.Range | None:
     try:
         return view.convert.range(prepare_rename(view.module, view.offset(params.position)))
@@ -68,7 +68,7 @@ def on_prepare_rename(view: View, params: types.PrepareRenameParams) -> types.Ra
         return None
 
 
-@answer(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+@answer(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True), of_outlines=False)
 def on_rename(view: View, params: types.RenameParams) -> types.WorkspaceEdit:
     try:
         edits = rename(view.module, view.offset(params.position), params.new_name)
@@ -77,7 +77,7 @@ def on_rename(view: View, params: types.RenameParams) -> types.WorkspaceEdit:
     return view.convert.workspace_edit(edits, view.snapshot.version)
 
 
-@answer(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE)
+@answer(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE, of_outlines=False)
 def on_linked_editing(
     view: View, params: types.LinkedEditingRangeParams
 ) -> types.LinkedEditingRanges | None:

@@ -20,7 +20,7 @@ from ptx_lsp.ide.flow_picture import picture
 from ptx_lsp.ide.layered import TooLargeError
 from ptx_lsp.ide.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
-from ptx_lsp.lint.details import Flow, FlowBlock
+from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
 from ptx_lsp.lint.diagnostic import SEVERITIES
 from ptx_lsp.lint.flow import flow, pressure_along
 from ptx_lsp.model.function import Function
@@ -68,6 +68,7 @@ def _kernel(view: View, function: Function, findings: Findings) -> Json:
         "parameterBytes": row.parameter_bytes,
         "threadsPerBlock": row.threads_per_block,
         "threadsSource": row.threads_source,
+        "clusterSize": row.cluster_size,
         "occupancy": {
             "blocksPerSm": known.blocks_per_sm,
             "warpsPerSm": known.warps_per_sm,
@@ -205,10 +206,16 @@ def _edges(found: Flow, paths: tuple[tuple[tuple[float, float], ...], ...]) -> I
         yield {
             "from": edge.source,
             "to": edge.target,
-            "kind": edge.kind,
+            "kind": _kind(edge),
             "condition": edge.condition,
             "points": [list[Json](point) for point in points],
         }
+
+
+def _kind(edge: FlowEdge) -> str:
+    if not edge.is_known:
+        return "indirect"
+    return "fallthrough" if edge.kind == "next" else "taken"
 
 
 def _span(view: View, block: FlowBlock) -> Span:

@@ -1,0 +1,96 @@
+"""The numbers of registers.
+
+1. Registers are numbered in the order of their declarations, parameters first, and those of a range by their
+   index, whether anything names them or not: so an edit in the code leaves the numbers as they are.
+2. Where far more are declared than there are instructions, only those that are named have numbers, in the
+   same order (`is_dense` is false then).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.scope import range_count
+from ptx_lsp.model.symbols import Register
+
+_EACH = 4
+_MORE = 1_000
+"""So many registers for each instruction, and so many more, are numbered whether they are named or not."""
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Two are equal where all registers have the same numbers."""
+
+    firsts: dict[int, int]
+    """For each declaration (by the identity of its declarator) the number of its first register."""
+    count: int
+    is_dense: bool
+    _given: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    """The numbers of registers, by declaration and index, where not all have one (2)."""
+
+    def of(self, register: Register) -> int:
+        """The number of a register that is named somewhere."""
+        if not self.is_dense:
+            return self._given[id(register.declarator), _index(register)]
+        return self.firsts[id(register.declarator)] + _index(register)
+
+    def registers(self, function: Function) -> list[Register]:
+        """The registers by their numbers."""
+        if self.is_dense:
+            return [one for declared in _declared(function) for one in _members(declared)]
+        named = {self.of(one): one for one in _named(function)}
+        return [named[number] for number in range(self.count)]
+
+
+def numbering_of(function: Function) -> Numbering:
+    """How the registers of `function` are numbered."""
+    firsts: dict[int, int] = {}
+    count = 0
+    for declared in _declared(function):
+        firsts[id(declared.declarator)] = count
+        count += _count(declared)
+    if count <= _EACH * len(function.body.instructions) + _MORE:
+        return Numbering(firsts, count, True)
+    order = {declarator: place for place, declarator in enumerate(firsts)}
+    found = {(id(one.declarator), _index(one)) for one in _named(function)}
+    listed = sorted(found, key=lambda one: (order[one[0]], one[1]))
+    return Numbering(firsts, len(listed), False, {one: n for n, one in enumerate(listed)})
+
+
+def _declared(function: Function) -> Iterator[Register]:
+    body = function.body
+    for symbol in (*body.returns, *body.parameters, *body.registers):
+        if isinstance(symbol, Register):
+            yield symbol
+
+
+def _named(function: Function) -> Iterator[Register]:
+    body = function.body
+    starts = {symbol.place.start for symbol in _declared(function)}
+    for start, symbol in body.symbols.items():
+        if type(symbol) is Register and start not in starts:
+            yield symbol
+
+
+def _count(declared: Register) -> int:
+    return 1 if declared.declarator.range is None else range_count(declared.declarator)
+
+
+def _members(declared: Register) -> Iterator[Register]:
+    if declared.declarator.range is None:
+        yield declared
+        return
+    name, type, vector, declarator, place = (
+        declared.name, declared.type, declared.vector, declared.declarator, declared.place
+    )
+    for index in range(range_count(declarator)):
+        yield Register(f"{name}{index}", type, vector, declarator, place)
+
+
+def _index(register: Register) -> int:
+    """Which of its range a register is; 0 where it is none of a range."""
+    declarator = register.declarator
+    return 0 if declarator.range is None else int(register.name[len(declarator.name.text) :])

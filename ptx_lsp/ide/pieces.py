@@ -1,0 +1,133 @@
+"""A text as the pieces that each have lines of their own: statements, braces, heads of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp.ide.site import function_of
+from ptx_lsp.ide.tokens import tokens
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.document import Item
+from ptx_lsp.text import Span
+
+Sort: TypeAlias = Literal["statement", "label", "brace", "head", "as it is"]
+
+
+class Piece(NamedTuple):
+    """Bytes `start` to `end` of the file. `depth` counts the blocks around it."""
+
+    start: int
+    end: int
+    depth: int
+    sort: Sort
+    opcode_end: int = -1
+    """Where the opcode of an instruction ends, or the words before the names of a declaration."""
+
+
+def pieces(module: Module, span: Span) -> Iterator[Piece]:
+    """The pieces of the top-level statements that touch `span`, in order.
+
+    What is broken, debugging data and what is no PTX stay as they are.
+    """
+    end = 0
+    for item in module.document.items:
+        if item.start > span.end:
+            return
+        if item.end < span.start or item.start < end:
+            continue  # before, or in the one before
+        end = item.end
+        function = function_of(module, item)
+        if function is not None:
+            yield from _of_function(function)
+        else:
+            yield _of_item(module, item)
+
+
+def _of_item(module: Module, item: Item) -> Piece:
+    is_kept = isinstance(item.node, nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine)
+    sort: Sort = "as it is" if is_kept or item.problems else "statement"
+    words_end = -1
+    if isinstance(item.node, nodes.Declaration):
+        words_end = _words_end(module.document.source.text, item.start, item.node)
+    return Piece(item.start, item.end, 0, sort, words_end)
+
+
+def _of_function(function: Function) -> Iterator[Piece]:
+    item, node = function.item, function.node
+    if item.is_unclosed or not item.alone:
+        yield Piece(item.start, item.end, 0, "as it is")
+        return
+    base = item.start
+    body = node.body
+    head_end = body.start if body is not None else node.end
+    is_broken = any(problem.start < head_end for problem in item.problems)
+    text = function.module.document.source.text
+    words = [one for one in tokens(text, base, base + head_end) if one.kind != "comment"]
+    end = words[-1].end if words else base + head_end
+    yield Piece(base, end, 0, "as it is" if is_broken else "head")
+    if body is not None:
+        yield from _Blocks(function, text).walk(body)
+
+
+def _words_end(text: str, start: int, node: nodes.Declaration) -> int:
+    """Where the words before the first name of a declaration end."""
+    if not node.declarators:
+        return -1
+    end = start + node.declarators[0].start - node.start
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+class _Blocks:
+    """Goes through the statements of a body and the braces between them."""
+
+    def __init__(self, function: Function, text: str) -> None:
+        self.base = function.item.start
+        self.statements = function.body.statements
+        self.text = text
+        self.broken = sorted((one.start, one.end) for one in function.item.problems)
+        self.next_broken = 0
+
+    def walk(self, body: nodes.Block) -> Iterator[Piece]:
+        base = self.base
+        open_ends = [body.end]
+        yield Piece(base + body.start, base + body.start + 1, 0, "brace")
+        for statement in self.statements:
+            while statement.start >= open_ends[-1]:
+                yield self._close(open_ends)
+            if isinstance(statement, nodes.Block):
+                start = statement.guard.start if statement.guard is not None else statement.start
+                yield Piece(base + start, base + statement.start + 1, len(open_ends), "brace")
+                open_ends.append(statement.end)
+            else:
+                yield self._statement(statement, len(open_ends))
+        while open_ends:
+            yield self._close(open_ends)
+
+    def _close(self, open_ends: list[int]) -> Piece:
+        end = self.base + open_ends.pop()
+        return Piece(end - 1, end, len(open_ends), "brace")
+
+    def _statement(self, statement: nodes.Statement, depth: int) -> Piece:
+        start, end = self.base + statement.start, self.base + statement.end
+        kept = nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine
+        if isinstance(statement, kept) or self._is_broken(statement):
+            return Piece(start, end, depth, "as it is")
+        if isinstance(statement, nodes.Instruction):
+            return Piece(start, end, depth, "statement", self.base + statement.opcode.end)
+        if isinstance(statement, nodes.Declaration):
+            return Piece(start, end, depth, "statement", _words_end(self.text, start, statement))
+        return Piece(start, end, depth, "label" if isinstance(statement, nodes.Label) else "statement")
+
+    def _is_broken(self, statement: nodes.Statement) -> bool:
+        """Problems come in order, like statements."""
+        while self.next_broken < len(self.broken) and self.broken[self.next_broken][1] < statement.start:
+            self.next_broken += 1
+        return (
+            self.next_broken < len(self.broken)
+            and self.broken[self.next_broken][0] <= statement.end
+        )
