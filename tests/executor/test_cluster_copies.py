@@ -80,7 +80,8 @@ both:""" + _WAIT + _STORE
 
 
 def test_stores_and_arrivals_at_another_block() -> None:
-    body = """xor.b32 %r4, %rank, 1; mapa.shared::cluster.u32 %r5, %r0, %r4; mapa.shared::cluster.u32 %r6, %r1, %r4;
+    body = """xor.b32 %r4, %rank, 1; mapa.shared::cluster.u32 %r5, %r0, %r4;
+mapa.shared::cluster.u32 %r6, %r1, %r4;
 @%p3 bra told;
 mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r6], 128;
 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6+8];
