@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ptx_lsp.ide.figures import figures, limiters_in_words, registers_in_words
+from ptx_lsp.ide.figures import MANY, figures, limiters_in_words, registers_in_words
 from ptx_lsp.ide.hover_function import function_named
 from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.occurrences import occurrences
@@ -42,6 +42,9 @@ def title(module: Module, lens: Lens) -> str:
     if lens.sort == "references":
         count = len(references_of(module, function))
         return f"{count} reference{'s' if count != 1 else ''}"
+    count = len(function.body.instructions)
+    if count > MANY:
+        return f"{count} instructions"
     return figures_in_words(figures(function))
 
 
