@@ -10,12 +10,11 @@ import numpy as np
 from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.combine import Combine, combination, in_turns
 from ptx_lsp.executor.control import Action
-from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.mbarrier_steps import told_of
 from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
-from ptx_lsp.executor.program import UNSIGNED, Array, Bools, Program
+from ptx_lsp.executor.program import Array, Bools, Program
 from ptx_lsp.executor.spaces import Space, Spaces
 from ptx_lsp.executor.threads import (
     Indices,
@@ -30,7 +29,7 @@ from ptx_lsp.executor.transfer import ranges
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
 from ptx_lsp.isa.resolve import Match
-from ptx_lsp.isa.types import TYPES, Type
+from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 
 
@@ -73,13 +72,12 @@ class StoreLater:
     """`st.async` or, with `combine`, `red.async`"""
 
     def __init__(
-        self, spaces: Spaces, target: tuple[Space, Program], values: Program, type: Type,
+        self, spaces: Spaces, target: tuple[Space, Program], values: Program,
         barrier: tuple[Space, Program] | None, combine: Combine | None,
     ) -> None:
         self._spaces = spaces
         self._target = target
         self._values = values
-        self._type = type
         self._barrier = barrier
         self._combine = combine
 
@@ -87,7 +85,7 @@ class StoreLater:
         row = threads(wave, mask)
         values = row.compute(self._values)
         space, program = self._target
-        size = self._type.bytes * len(values)
+        size = sum(value.dtype.itemsize for value in values)
         use: Use = "write" if self._combine is None else "update"
         parts = reached(self._spaces, row, row.compute(program)[0], space, size, use)
         for part in parts:
@@ -134,21 +132,19 @@ def async_store(
     choices = match.candidate.choices
     given = by_name(node, match)
     type = TYPES[form_type(choices)]
-    if type.width not in UNSIGNED:
-        raise ExecutionError(f"`st.async` of `{type.name}` cannot be executed yet", "unsupported")
     space = next(
         (one for one in choices.modifiers if one.startswith((".shared", ".global"))), ""
     )
-    value = given["b"]
+    value = given["b"] if "b" in given else given["f"]
     items = value.items if isinstance(value, nodes.Vector) else (value,)
     combine = None
-    if match.entry.opcode == "red":
+    if "red" in match.entry.name.split("."):
         operation = next(one for one in choices.modifiers if one in _OPERATIONS)
         combine = combination(operation, type)
     barrier = pointer(given["mbar"], space, operands) if "mbar" in given else None
     return StoreLater(
         spaces, pointer(given["a"], space, operands), sources([(one, type) for one in items], operands),
-        type, barrier, combine,
+        barrier, combine,
     )
 
 

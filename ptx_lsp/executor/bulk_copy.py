@@ -17,7 +17,7 @@ from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.spaces import Space, Spaces
 from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
-from ptx_lsp.executor.transfer import Piece, Pieces, ranges
+from ptx_lsp.executor.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
 from ptx_lsp.isa.resolve import Match
@@ -35,13 +35,13 @@ class Bulk:
 
     def __init__(
         self, spaces: Spaces, pointers: dict[str, tuple[Space, Program]], names: tuple[str, ...],
-        values: Program, combine: Combine | None, element: DType,
+        values: Program, combine: Combine | None, element: DType, inspect: str,
     ) -> None:
         """`pointers` are dstMem, srcMem and perhaps mbar; `names` what `values` computes."""
         self._spaces = spaces
         self._pointers = pointers
         self._names, self._values = names, values
-        self._combine, self._element = combine, element
+        self._combine, self._element, self._inspect = combine, element, inspect
         self._use: Use = "write" if combine is None else "update"
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
@@ -88,7 +88,9 @@ class Bulk:
                 int(row.lanes[at]), data, slice(offset, offset + last - first), targets[at][0],
                 slice(place + first, place + last), kept=kept,
             ))
-        Pieces(row.wave, pieces, barriers, sizes[which], self._combine, self._element).begin()
+        Pieces(
+            row.wave, pieces, barriers, sizes[which], self._combine, self._element, self._inspect
+        ).begin()
 
     def _ranges(self, row: Threads, name: str, sizes: Indices, *, use: Use) -> list[tuple[Bytes, int]]:
         space, program = self._pointers[name]
@@ -128,8 +130,8 @@ def bulk_copy(
     names = tuple(one for one in given if one in _WIDTHS)
     values = sources([(given[one], TYPES[_WIDTHS[one]]) for one in names], operands)
     combine, element = None, UNSIGNED[8]
-    if name.startswith("cp.reduce"):
+    if "reduce" in name.split("."):
         type = TYPES[choices["ftype"] or form_type(choices)]
         operation = ".add" if choices["ftype"] else choices["redOp"]
         combine, element = combination(operation, type), UNSIGNED[type.width]
-    return Bulk(spaces, pointers, names, values, combine, element)
+    return Bulk(spaces, pointers, names, values, combine, element, inspected(choices.modifiers))

@@ -53,6 +53,7 @@ class Machine:
                 following = next(waves, None)
                 if following is not None:
                     wave = Wave(self._shape, self._frame, following)
+                    wave.eager = self._schedule.is_eager
                     runs.appendleft(
                         Run(self._blocks, wave, self._budget, self._schedule, self._observer)
                     )

@@ -43,6 +43,9 @@ class Barriers:
         self._words: Words = wave.shared.reshape(-1).view(np.uint64)
         self.completed = 0
         """How many phases have been completed so far."""
+        self._reported: set[int] = set()
+        self._failed: dict[tuple[int, int], bool] = {}
+        self._behind: dict[int, int] = {}
 
     def make(self, at: Indices, counts: Indices, layout: int) -> None:
         """Initializes mbarriers that wait for `counts` arrivals in each phase."""
@@ -91,6 +94,17 @@ class Barriers:
         self._add_bytes(unique, -np.bincount(where, count).astype(np.int64))
         self._finish(unique, complete=True)
 
+    def report(self, at: int) -> None:
+        """Tells that data of the current phase are not valid; ExecutionError without `.layout::v1`."""
+        if not int(self._words[at] & _LAYOUT):
+            raise ExecutionError("a report needs an mbarrier of `.layout::v1`", "mbarrier")
+        self._reported.add(at)
+
+    def has_failed(self, at: Indices, phases: Words) -> Bools:
+        """Whether something was reported in the last phases with these numbers, modulo 2."""
+        keys = zip(at.tolist(), phases.tolist(), strict=True)
+        return np.array([self._failed.get(key, False) for key in keys], np.bool_)
+
     def add_pending(self, at: Indices) -> None:
         """Each makes its current phase wait for one arrival more."""
         self._check(at)
@@ -100,10 +114,15 @@ class Barriers:
             raise ExecutionError(f"the mbarrier has more than {MOST} pending arrivals", "mbarrier")
         self._words[unique] += counts.astype(np.uint64)
 
-    def is_complete(self, at: Indices, phases: Words) -> Bools:
-        """Whether the phases with these numbers, modulo 2, are behind."""
+    def is_complete(self, at: Indices, phases: Words, *, conditional: bool = False) -> Bools:
+        """Whether the phases with these numbers, modulo 2, are behind. Conditional phases go on with those
+        phases alone in which nothing was reported.
+        """
         self._check(at)
-        return np.not_equal(self._words[at] >> _PHASE & np.uint64(1), phases)
+        current = self._words[at] >> _PHASE & np.uint64(1)
+        if conditional and self._behind:
+            current ^= np.array([self._behind.get(one, 0) & 1 for one in at.tolist()], np.uint64)
+        return np.not_equal(current, phases)
 
     def has_layout(self, at: Indices, layout: int) -> Bools:
         self._check(at)
@@ -136,9 +155,19 @@ class Barriers:
             return
         if not complete:
             raise ExecutionError("an arrival with `.noComplete` completes the phase", "mbarrier")
+        if self._reported or self._failed:
+            self._keep_reports(at[done], words[done])
         following = words[done] | words[done] >> _EXPECTED & _COUNT
         self._words[at[done]] = following ^ np.uint64(1) << _PHASE
         self.completed += int(np.count_nonzero(done))
+
+    def _keep_reports(self, at: Indices, words: Words) -> None:
+        """Notes whether something was reported in the phases that are complete now."""
+        for place, phase in zip(at.tolist(), phase_of(words).tolist(), strict=True):
+            failed = place in self._reported
+            self._failed[place, phase] = failed
+            self._behind[place] = self._behind.get(place, 0) + failed
+            self._reported.discard(place)
 
     def _one_by_one(
         self, at: Indices, counts: Indices, bytes_expected: Indices | None, *, drop: bool, complete: bool

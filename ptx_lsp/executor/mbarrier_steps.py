@@ -11,7 +11,7 @@ from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.cluster import peers
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.mbarrier import Barriers, pending_of, phase_of
+from ptx_lsp.executor.mbarrier import Barriers, Words, pending_of, phase_of
 from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
@@ -52,6 +52,8 @@ class Mbarrier:
             which, places = peers(row, at * 8, operands["mask"])
             at, row = places // 8, Threads(wave, row.mask, row.lanes[which])
             operands = {name: value[which] for name, value in operands.items()}
+            if not at.size:
+                return
         with told_of(row):
             result = self._effect(pending(wave).barriers, row, at, operands)
         if self._destination is not None and result is not None:
@@ -75,9 +77,11 @@ class Wait(Mbarrier):
         with told_of(row):
             pending(wave).wait_barriers(np.unique(self.places(row)))
         super().run(wave, mask)
-        for number in (self.failed, self.report):  # nothing fails here
-            if number is not None:
-                row.write(number, np.zeros(row.count, np.uint8))
+        if self.failed is not None:
+            phases = _phases(dict(zip(self._names, row.compute(self._values), strict=True)))
+            row.write(self.failed, pending(wave).barriers.has_failed(self.places(row), phases))
+        if self.report is not None:  # a report of copies says no more than that
+            row.write(self.report, np.zeros(row.count, np.uint8))
 
 
 class TryWait(Wait):
@@ -180,9 +184,8 @@ def _effect(name: str, modifiers: frozenset[str]) -> _Effect:
         )
 
     def wait(all: Barriers, row: Threads, at: Indices, given: dict[str, Array]) -> Array:
-        if rest == "parity":
-            return all.is_complete(at, given["odd"].astype(np.uint64) & np.uint64(1))
-        return all.is_complete(at, phase_of(given["state"].astype(np.uint64)))
+        conditional = ".phase_type::conditional" in modifiers
+        return all.is_complete(at, _phases(given), conditional=conditional)
 
     def check(all: Barriers, row: Threads, at: Indices, given: dict[str, Array]) -> Array:
         return all.has_layout(at, layout)
@@ -192,6 +195,13 @@ def _effect(name: str, modifiers: frozenset[str]) -> _Effect:
         "arrive_drop": arrive, "test_wait": wait, "try_wait": wait, "check_layout": check,
     }
     return effects[opcode]
+
+
+def _phases(given: dict[str, Array]) -> Words:
+    """The numbers of the phases that are waited for, modulo 2."""
+    if "odd" in given:
+        return given["odd"].astype(np.uint64) & np.uint64(1)
+    return phase_of(given["state"].astype(np.uint64))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 Seed 0 is the order that runs fastest: blocks as they are numbered, groups together as long as they can be.
 Any other seed is another order that PTX allows: clusters start in another order, groups go on when it is not
-their turn, and warps of a group go on by themselves.
+their turn, and warps of a group go on by themselves; asynchronous copies take place when they begin.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ class Schedule:
 
     def __init__(self, seed: int = 0) -> None:
         self._random = random.Random(seed) if seed else None
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether asynchronous operations take place at once, not at the latest moment."""
+        return self._random is not None
 
     def ordered(self, blocks: Numbers, cluster_blocks: int) -> Numbers:
         """The blocks in the order in which they start, cluster after cluster."""

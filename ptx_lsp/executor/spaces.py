@@ -26,6 +26,7 @@ from ptx_lsp.executor.wave import Wave
 
 if TYPE_CHECKING:
     from ptx_lsp.executor.control import Step
+    from ptx_lsp.executor.texture import Opaque
 
 Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
 WINDOWS: dict[Space, int] = {
@@ -52,6 +53,8 @@ class Spaces:
         self.memory = memory
         self.parameters = parameters
         self._observer = observer
+        self.opaque: dict[int, Opaque] = {}
+        """Textures, samplers and surfaces by their handles."""
         parameters.setflags(write=False)
 
     def reach(

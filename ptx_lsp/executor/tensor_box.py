@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +59,19 @@ class Description:
         self.channels, self.pixels = int(data["channels"]), int(data["pixels"])
         if self.fills_nan and self.type not in _FLOATS:
             raise ExecutionError("a tensor of integers is not filled with NaN", "unsupported")
+
+    def override(self, given: Mapping[str, Sequence[int]]) -> None:
+        """Replaces the address, the sizes and the strides where operands give others."""
+        if "newAddress" in given:
+            self.address = given["newAddress"][0] & (1 << 64) - 1
+        if "newSizes" in given:
+            self.sizes = [one & 0xFF for one in given["newSizes"]]
+        if "newLowerStrides" in given:
+            upper = given["newUpperStrides"][0]
+            self.strides[1:] = [
+                ((lower & 0xFFFFFFFF) + ((upper >> 4 * at & 15) << 32)) << 4
+                for at, lower in enumerate(given["newLowerStrides"])
+            ]
 
     def tile(self, coordinates: Sequence[int]) -> Box:
         """The box that begins at the coordinates, innermost first."""

@@ -21,7 +21,7 @@ from ptx_lsp.executor.spaces import Space, Spaces
 from ptx_lsp.executor.tensor_box import Box, Description, flushed
 from ptx_lsp.executor.tensor_map import FIELDS, SIZE
 from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
-from ptx_lsp.executor.transfer import Piece, Pieces, ranges
+from ptx_lsp.executor.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.isa.selector import Choices
@@ -63,31 +63,36 @@ class TensorCopy:
         barriers: Indices | None = None
         if self._barrier is not None:
             space, program = self._barrier
-            barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
+            told = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
             if "ctaMask" in given:
-                barriers = peers(row, barriers, given["ctaMask"][0])[1]
+                ranks = told // row.wave.shared.shape[1] % row.wave.launch.cluster_blocks
+                told = peers(row, told, given["ctaMask"][0])[1]
                 which, places = peers(row, places, given["ctaMask"][0])
-            barriers >>= 3
+                if ".cta_group::2" in self._choices.modifiers:  # of a pair, the one with such a rank
+                    stride = row.wave.shared.shape[1]
+                    told += ((ranks[which] & 1) - (told // stride & 1)) * stride
+            barriers = told >> 3
         pieces: list[Piece] = []
         described: Description | None = None
         for at, place in zip(which.tolist(), places.tolist(), strict=True):
             data, offset = maps[at]
             described = Description(data[offset : offset + SIZE])
-            if "newAddress" in given:
-                described.address = int(given["newAddress"][0].astype(np.uint64)[at])
-            box = self._box(described, {
+            numbers = {
                 name: [int(value.astype(np.int64)[at]) for value in values]
                 for name, values in given.items()
-            })
+            }
+            described.override(numbers)
+            box = self._box(described, numbers)
             pieces.append(self._piece(row, at, place, described, box, loads=loads))
         if described is None:
             return
-        told = np.array([piece.valid.size if piece.valid is not None else 0 for piece in pieces], np.int64)
+        sizes = np.array([piece.valid.size if piece.valid is not None else 0 for piece in pieces], np.int64)
         combine, element = None, UNSIGNED[8 * described.size]
         if "redOp" in self._choices:
             type = TYPES[_combined_type(described.type, self._choices["redOp"])]
             combine = combination(self._choices["redOp"], type)
-        Pieces(row.wave, pieces, barriers, told, combine, element).begin()
+        pattern = inspected(self._choices.modifiers)
+        Pieces(row.wave, pieces, barriers, sizes, combine, element, pattern).begin()
 
     def _box(self, described: Description, given: dict[str, list[int]]) -> Box:
         mode = self._choices["load_mode"]
@@ -197,9 +202,6 @@ def tensor_copy(
 ) -> Action:
     """The action of a copy or reduction of a box."""
     choices = match.candidate.choices
-    for modifier in choices.modifiers:
-        if modifier.startswith((".mbarrier::report::validity", ".override::global_dim")):
-            raise ExecutionError(f"`{modifier}` cannot be executed yet", "unsupported")
     given = by_name(node, match)
     values = {
         name: sources([(item, TYPES[type]) for item in _items(given[name])], operands)
@@ -213,7 +215,10 @@ def tensor_copy(
     )
 
 
-_WIDTHS = {"tensorCoords": ".u32", "im2colInfo": ".u16", "ctaMask": ".u32", "newAddress": ".u64"}
+_WIDTHS = {
+    "tensorCoords": ".u32", "im2colInfo": ".u16", "ctaMask": ".u32", "newAddress": ".u64", "newSizes": ".u8",
+    "newLowerStrides": ".u32", "newUpperStrides": ".u16",
+}
 
 
 def _items(operand: nodes.Expression) -> tuple[nodes.Expression, ...]:

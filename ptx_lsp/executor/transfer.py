@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,14 +62,16 @@ class Pieces:
 
     def __init__(
         self, wave: Wave, pieces: Sequence[Piece], barriers: Indices | None, told: Indices,
-        combine: Combine | None = None, element: DType | None = None,
+        combine: Combine | None = None, element: DType | None = None, inspect: str = "",
     ) -> None:
+        """`inspect` is the pattern that is looked for in what is copied, see `has_pattern`."""
         self._wave = wave
         self._pieces = pieces
         self._barriers = barriers
         self._told = told
         self._combine = combine
         self._element = np.dtype(np.uint8) if element is None else element
+        self._inspect = inspect
         self._values: dict[int, Bytes] = {}
 
     def begin(self) -> None:
@@ -86,11 +88,32 @@ class Pieces:
 
     def land(self, chosen: Bools) -> None:
         self.read(chosen)
+        barriers = pending(self._wave).barriers
         for at in np.flatnonzero(chosen).tolist():
-            self._pieces[at].write(self._values.pop(at), self._combine, self._element)
+            values = self._values.pop(at)
+            if self._barriers is not None and self._inspect and has_pattern(values, self._inspect):
+                barriers.report(int(self._barriers[at]))
+            self._pieces[at].write(values, self._combine, self._element)
         if self._barriers is not None:
-            barriers = pending(self._wave).barriers
             barriers.complete_bytes(self._barriers[chosen], self._told[chosen])
+
+
+def has_pattern(values: Bytes, pattern: str) -> bool:
+    """Whether data hold what marks them as not valid (PTX ISA, "Report Mechanisms"): any byte of all ones, or
+    -0 in the first element of each 16 bytes, of 4 to 32 bits.
+    """
+    if pattern == "ff":
+        return bool((values == 0xFF).any())
+    size = max(1, len(pattern) // 2)
+    first = values[: values.size // 16 * 16].reshape(-1, 16)[:, :size]
+    wanted = np.frombuffer(int(pattern, 16).to_bytes(size, "little"), np.uint8)
+    mask = np.uint8(0x0F if len(pattern) == 1 else 0xFF)
+    return bool(((first & mask) == wanted).all(axis=1).any())
+
+
+def inspected(modifiers: Iterable[str]) -> str:
+    """The pattern of a `.mbarrier::report::validity` modifier; "" without one."""
+    return next((one.rpartition("::")[2] for one in modifiers if "report::validity" in one), "")
 
 
 def ranges(

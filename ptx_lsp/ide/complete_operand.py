@@ -79,11 +79,11 @@ def predicates(typing: Typed) -> list[Suggestion]:
 
 def labels(function: Function, offset: int) -> Iterator[Suggestion]:
     """The labels of a function, the nearest first."""
-    here = offset - function.item.start
     line_of = function.module.document.source.line_of
     for label in function.body.labels:
-        line = line_of(function.item.start + label.place.start) + 1
-        distance = abs(label.place.start - here)
+        start = function.item.offset(label.place.start)
+        line = line_of(start) + 1
+        distance = abs(start - offset)
         rank = min(_UNFIT - 1, distance.bit_length())
         yield plain(label.name, "label", f"line {line}", rank)
 
@@ -215,7 +215,7 @@ def _recent(function: Function, offset: int) -> dict[str, int]:
         statement = statement_before(function, offset - 1)
         if statement is None:
             break
-        offset = function.item.start + statement.start
+        offset = function.item.offset(statement.start)
         if isinstance(statement, nodes.Instruction):
             for operand in statement.operands:
                 for name in names_in(operand):

@@ -14,6 +14,7 @@ from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.report import Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes
 
@@ -40,9 +41,11 @@ def function_named(module: Module, symbol: FunctionName) -> Function | None:
 def signature(module: Module, symbol: FunctionName) -> str:
     """The head of a function as it stands, each blank and comment between its words as one blank."""
     node = symbol.node
-    base = module.span(symbol.place).start - symbol.place.start
-    end = node.body.start if node.body is not None else node.end
-    text = module.document.source.decoded(base + node.start, base + end)
+    owner = symbol.place.owner
+    start, end = module.span(Place.of(owner, node))
+    if node.body is not None:
+        end = module.span(Place.of(owner, node.body)).start
+    text = module.document.source.decoded(start, end)
     plain = " ".join(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split())
     return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}..."
 

@@ -145,6 +145,5 @@ def _manual(entry: Entry) -> str:
 
 
 def _text(function: Function, operand: nodes.Operand) -> str:
-    base = function.item.start
-    text = function.module.document.source.decoded(base + operand.start, base + operand.end)
+    text = function.module.document.source.decoded(*function.span(operand))
     return " ".join(text.split())[:80]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
+from ptx_lsp.server.json import at, texts
 from ptx_lsp.text import ColumnUnit
 
 
@@ -31,6 +32,8 @@ class Client(NamedTuple):
     versioned_edits: bool = False
     tags: bool = False
     related: bool = False
+    commands: frozenset[str] = frozenset()
+    """Those that code lenses may name, from the initialization options."""
 
     @classmethod
     def of(cls, params: types.InitializeParams) -> Client:
@@ -65,6 +68,7 @@ class Client(NamedTuple):
             versioned_edits=bool(space.workspace_edit and space.workspace_edit.document_changes),
             tags=published.tag_support is not None,
             related=bool(published.related_information),
+            commands=frozenset(texts(at(params.initialization_options, "commands"), ())),
         )
 
 

@@ -61,6 +61,19 @@ Operands
     d     .u64 register, written
     a, b  .u32 register or constant
 
+Results
+    a .u32      b .u32         d .u64
+         1           1 ->           1
+         1           0 ->           0
+         1           7 ->           7
+         1  4294967295 ->  4294967295
+         1  2147483648 ->  2147483648
+         7           7 ->          49
+         1         100 ->         100
+         7  4294967295 -> 30064771065
+         1  2147483647 ->  2147483647
+         7  2147483648 -> 15032385536
+
 Needs
     any PTX ISA version and target
 

@@ -148,3 +148,70 @@ mov.u64 %s1, 512; st.bulk.weak.shared::cta [%r0+8], %s1, 0;
 zeroed: bar.sync 0; add.u64 %out, %out, %step; mad.lo.u32 %r2, %t, 4, %r0;
 ld.shared.u32 %r2, [%r2]; st.global.u32 [%out], %r2;""", 256, source, out)
     assert out.tolist() == [5, 5] + [0] * 128 + [5] * 126
+
+
+@pytest.mark.parametrize(
+    ("report", "place", "value", "fails"),
+    [
+        ("per_element::ff", 77, 0xFF, True), ("per_16bytes::80", 32, 0x80, True),
+        ("per_16bytes::80", 33, 0x80, False), ("per_16bytes::8", 48, 0x18, True),
+        ("per_16bytes::8000", 65, 0x80, True), ("per_16bytes::80000000", 67, 0x80, True),
+        ("per_16bytes::80000000", 66, 0x80, False),
+    ],
+)
+def test_data_that_are_not_valid(report: str, place: int, value: int, fails: bool) -> None:
+    """The wait tells of them, and a conditional phase is not complete then."""
+    source, out = np.zeros(128, np.uint8), np.zeros(3, np.uint32)
+    source[place] = value
+    body = f"""@%p3 ret;
+mbarrier.init.layout::v1.shared::cta.b64 [bar], 1;
+mbarrier.arrive.expect_tx.shared::cta.b64 %s0, [bar], 128;
+cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.mbarrier::report::validity::{report}
+ [%r0], [%in], 128, [%r1];
+mbarrier.test_wait.parity.phase_type::primary.shared::cta.b64 %p0|%p1, [bar], 0;
+selp.u32 %r4, 1, 0, %p0; st.global.u32 [%out], %r4;
+selp.u32 %r4, 1, 0, %p1; st.global.u32 [%out+4], %r4;
+mbarrier.test_wait.parity.phase_type::conditional.shared::cta.b64 %p0, [bar], 0;
+selp.u32 %r4, 1, 0, %p0; st.global.u32 [%out+8], %r4;"""
+    launch(
+        _HEAD.replace("9.3", "9.4").replace("sm_100a", "sm_107a") + body + "\nret;\n}\n", entry="k", grid=1,
+        block=1, args=[source, out],
+    )
+    assert out.tolist() == [1, fails, not fails]
+
+
+def test_a_stored_value_of_128_bits() -> None:
+    source, out = np.arange(4, dtype=np.uint32) + 1, np.zeros(4, np.uint32)
+    body = """mbarrier.init.shared::cta.b64 [bar], 1;
+mbarrier.arrive.expect_tx.shared::cta.b64 %s0, [bar], 16;
+ld.global.b128 %w, [%in];
+st.async.shared::cluster.mbarrier::complete_tx::bytes.b128 [%r0], %w, [%r1];
+wait: mbarrier.try_wait.shared::cta.b64 %p0, [bar], %s0;
+@!%p0 bra wait;
+ld.shared.b128 %w, [%r0]; st.global.b128 [%out], %w;"""
+    run(".reg .b128 %w;\n" + body, 1, source, out)
+    assert np.array_equal(out, source)
+
+
+def test_a_multimem_address_on_one_device() -> None:
+    source, out = np.array([5, 6, 7, 8], np.uint32), np.array([10, 20, 30, 40], np.uint32)
+    run("""multimem.ld_reduce.relaxed.gpu.global.add.u32 %r2, [%in+4];
+multimem.red.relaxed.gpu.global.add.u32 [%out], %r2;
+multimem.st.relaxed.gpu.global.u32 [%out+4], %r2;
+multimem.ld_reduce.relaxed.gpu.global.add.v2.f32 {%f1, %f2}, [%in+8];
+multimem.st.relaxed.gpu.global.v2.f32 [%out+8], {%f2, %f1};""", 1, source, out)
+    assert out.tolist() == [16, 6, 8, 7]
+
+
+def test_a_cluster_is_never_canceled() -> None:
+    source, out = np.zeros(4, np.uint32), np.full(4, 9, np.uint32)
+    run(""".reg .b128 %w; mov.u32 %r4, 7; st.shared.u32 [%r0], %r4;
+mbarrier.init.shared::cta.b64 [bar], 1;
+mbarrier.arrive.expect_tx.shared::cta.b64 %s0, [bar], 16;
+clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r0], [%r1];
+wait: mbarrier.try_wait.shared::cta.b64 %p0, [bar], %s0;
+@!%p0 bra wait;
+ld.shared.b128 %w, [%r0];
+clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %w;
+selp.u32 %r4, 1, 0, %p1; st.global.u32 [%out], %r4;""", 1, source, out)
+    assert out.tolist() == [0, 9, 9, 9]

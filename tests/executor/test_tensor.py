@@ -200,3 +200,23 @@ def test_what_is_no_tensor_map() -> None:
 def test_what_the_manual_does_not_allow(array: Array, box: tuple[int, ...], part: str) -> None:
     with pytest.raises(ExecutionError, match=part):
         tensor_map(array, box=box)
+
+
+def test_attributes_given_by_operands() -> None:
+    """Another address, other sizes, and strides of 16 bytes times (lower + (upper << 32))."""
+    array = np.arange(128, dtype=np.uint32).reshape(8, 16)
+    load = (
+        "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes"
+        ".override::global_address.override::global_dim_stride"
+        " [%r0], [%map, %s3, {%h1, %h2}, {%r12}, %h3, {0, 0}], [%r1]"
+    )
+    body = """ld.u64 %s3, [%map]; add.u64 %s3, %s3, 16;
+mov.u16 %h1, 6; mov.u16 %h2, 2; mov.u16 %h3, 0; mov.u32 %r12, 8;
+"""
+    out = np.zeros(96, np.uint8)
+    text = _HEAD.replace("8.8", "9.4").replace("sm_100a", "sm_107a").replace("X", "0").replace("Y", "0")
+    text += body + _LOAD.replace("BYTES", "96").replace("LOAD", load) + "\nret;\n}\n"
+    launch(text, entry="k", grid=1, block=32, args=[tensor_map(array, box=(3, 8)), out])
+    want = np.zeros((3, 8), np.uint32)
+    want[:2, :6] = [array[0, 4:10], array[2, 4:10]]
+    assert np.array_equal(out.view(np.uint32).reshape(3, 8), want)
