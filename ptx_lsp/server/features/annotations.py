@@ -76,5 +76,5 @@ def _command(client: Client, told: str, uri: str, name: str, sort: str) -> types
     """Without a command, a lens is only shown."""
     if sort == "figures" and _OCCUPANCY in client.commands:
         argument: Json = {"uri": uri, "kernel": name}
-        return types.Command(told, _OCCUPANCY, [argument])
+        return types.Command(told, _OCCUPANCY, arguments=[argument])
     return types.Command(told, "")
