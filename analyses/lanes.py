@@ -18,16 +18,19 @@ for all of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 from analyses.constants import literal
 from analyses.lane_arithmetic import ANY, WARP, Lanes, compute, constant
-from analyses.plans import block_size
+from analyses.plans import block_plans, block_size
 from analyses.sources import Level, Size, special
 from analyses.steps import Step
 from analyses.uniformity import Cause, Uniformity, uniformity
-from ptx_lsp.facts import fact
+from analyses.values import BlockValues
+from ptx_lsp.facts import Earlier, Memory, lasting_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Register, Variable
 from ptx_lsp.syntax import nodes
@@ -48,17 +51,16 @@ class LanesOfValues:
     """Whether of the first warp of a block alone."""
     known: dict[int, Lanes]
     data: set[int]
+    blocks: dict[int, BlockData]
+    """Of each reached block what is known of its values."""
+    memory: LanesMemory
 
     @cached_property
     def is_shape_known(self) -> bool:
         """Whether the lanes of a warp are numbered as taken for granted (2): the shape of the block is
         given, or thread numbers along y and z are not used, so that the block will be a row.
         """
-        if block_size(self.function).x or self.shape.y * self.shape.z > 1:
-            return True
-        item = self.function.item
-        text = self.function.module.document.source.text[item.start : item.end]
-        return _OTHER_THREAD_NUMBERS.search(text) is None
+        return is_shape_known(self.function, self.shape)
 
     @property
     def has_whole_warps(self) -> bool:
@@ -113,26 +115,70 @@ class LanesOfValues:
                 return None
 
 
-@fact
-def lanes(function: Function) -> LanesOfValues:
+class BlockLanes:
+    """The lanes of the values that one block makes, as far as they are known: the same object for as long as
+    the block, its values, their levels and the lanes that it enters with are the same.
+    """
+
+    __slots__ = ("known",)
+
+    def __init__(self, known: dict[int, Lanes]) -> None:
+        self.known = known
+
+
+class BlockData:
+    """Which of the values that one block makes are data: the same object for as long as that and its
+    `BlockLanes` are the same, and the values that it enters with are data or not as before.
+    """
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: frozenset[int]) -> None:
+        self.data = data
+
+
+class LanesMemory:
+    """What is known of blocks. `of_whole` is what it depends on besides them."""
+
+    def __init__(self, of_whole: object, before: LanesMemory | None) -> None:
+        self.of_whole = of_whole
+        is_same = before is not None and before.of_whole == of_whole
+        self.lanes: Memory[_LanesKey, BlockLanes] = Memory(before.lanes if before and is_same else None)
+        self.data: Memory[_DataKey, BlockData] = Memory(before.data if before and is_same else None)
+
+
+_LanesKey: TypeAlias = tuple[BlockValues, bytes, tuple[Lanes | None, ...]]
+"""The levels of the values that it makes, and the lanes that it enters with."""
+_DataKey: TypeAlias = tuple[BlockLanes, tuple[bool, ...]]
+
+
+@lasting_fact
+def lanes(function: Function, earlier: Earlier[LanesOfValues] | None) -> LanesOfValues:
     """How the values of `function` differ from lane to lane."""
-    return _Evaluation(function).run()
+    return _Evaluation(function, earlier, is_first=False).run()
 
 
-@fact
-def first_warp(function: Function) -> LanesOfValues:
+@lasting_fact
+def first_warp(function: Function, earlier: Earlier[LanesOfValues] | None) -> LanesOfValues:
     """The same in the first warp of each block: there `%tid.x` is the lane itself."""
-    return _Evaluation(function, is_first=True).run()
+    return _Evaluation(function, earlier, is_first=True).run()
 
 
 class _Evaluation:
-    def __init__(self, function: Function, *, is_first: bool = False) -> None:
+    def __init__(
+        self, function: Function, earlier: Earlier[LanesOfValues] | None, *, is_first: bool
+    ) -> None:
         self.uniformity = uniformity(function)
         self.values = self.uniformity.values
         self.known: dict[int, Lanes] = {}
         self.data: set[int] = set()
+        self.blocks: dict[int, BlockLanes] = {}
+        shape = _shape(function)
+        is_known = is_first and is_shape_known(function, shape)
+        of_whole = block_plans(function).of_whole, shape, is_known
+        self.memory = LanesMemory(of_whole, earlier.value.memory if earlier else None)
         self.found = LanesOfValues(
-            function, self.uniformity, _shape(function), is_first, self.known, self.data
+            function, self.uniformity, shape, is_first, self.known, self.data, {}, self.memory
         )
         self.refused: set[int] = set()
         """Joins whose inputs do not agree, or that depend on the way."""
@@ -155,10 +201,23 @@ class _Evaluation:
         for block in cfg.order:
             for join in self.values.joins_of[block]:
                 self.join(join.value, join.inputs)
-            for number in cfg.blocks[block].steps:
-                made = self.values.of[number].writes
-                if made:
-                    self.step(self.values.steps.steps[number], made)
+            self.blocks[block] = self.block(block)
+
+    def block(self, number: int) -> BlockLanes:
+        values = self.values.blocks[number]
+        entered = tuple([self.known.get(value) for value in values.entered])
+        made = range(values.first, values.first + values.made)
+        key = values, self.uniformity.numbers[made.start : made.stop], entered
+        found = self.memory.lanes.get(key)
+        if found is None:
+            steps = self.values.cfg.blocks[number].steps
+            for step, of in zip(self.values.steps.steps[steps.start : steps.stop], values.of, strict=True):
+                if of.writes:
+                    self.step(step, of.writes)
+            known = {value: self.known[value] for value in made if value in self.known}
+            return self.memory.lanes.put(key, BlockLanes(known))
+        self.known.update(found.known)
+        return found
 
     def join(self, value: int, inputs: tuple[int, ...]) -> None:
         if self.uniformity.levels[value].is_uniform:
@@ -220,13 +279,33 @@ class _Evaluation:
             for join in self.values.joins_of[block]:
                 if join.value not in self.known and any(one in self.data for one in join.inputs):
                     self.data.add(join.value)
-            for number in self.values.cfg.blocks[block].steps:
-                found = self.values.of[number]
-                opcode = self.values.steps.steps[number].opcode
-                is_data = opcode in _LOADING or any(one in self.data for one in found.reads)
-                for value in found.writes if is_data else ():
-                    if self.uniformity.levels[value] >= Level.UNKNOWN and value not in self.known:
-                        self.data.add(value)
+            entered = tuple([one in self.data for one in self.values.blocks[block].entered])
+            key = self.blocks[block], entered
+            found = self.memory.data.get(key)
+            if found is None:
+                found = self.memory.data.put(key, BlockData(frozenset(self.data_of(block))))
+            self.data |= found.data
+            self.found.blocks[block] = found
+
+    def data_of(self, block: int) -> Iterator[int]:
+        """The values of one block that are data, in order: they are added to all as they come."""
+        for number in self.values.cfg.blocks[block].steps:
+            found = self.values.of[number]
+            opcode = self.values.steps.steps[number].opcode
+            is_data = opcode in _LOADING or any(one in self.data for one in found.reads)
+            for value in found.writes if is_data else ():
+                if self.uniformity.levels[value] >= Level.UNKNOWN and value not in self.known:
+                    self.data.add(value)
+                    yield value
+
+
+def is_shape_known(function: Function, shape: Size) -> bool:
+    """See `LanesOfValues.is_shape_known`."""
+    if block_size(function).x or shape.y * shape.z > 1:
+        return True
+    item = function.item
+    text = function.module.document.source.text[item.start : item.end]
+    return _OTHER_THREAD_NUMBERS.search(text) is None
 
 
 def _shape(function: Function) -> Size:

@@ -17,15 +17,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
+from analyses.cfg import Block
 from analyses.constants import literal
 from analyses.lane_arithmetic import ANY, WARP, Lanes, add, constant
-from analyses.lanes import LanesOfValues, alignment_of, lanes
+from analyses.lanes import BlockData, LanesOfValues, alignment_of, lanes
 from analyses.steps import Step
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register, Variable
@@ -104,15 +106,51 @@ class MemoryAccess:
 def memory_access(function: Function) -> MemoryAccess:
     """What the accesses of `function` cost."""
     known = lanes(function)
-    values = known.uniformity.values
-    found = [
-        access
-        for block in values.cfg.order
-        for number in values.cfg.blocks[block].steps
-        for access in _accesses(function, known, values.steps.steps[number])
-    ]
-    found.sort(key=lambda access: access.number)
-    return MemoryAccess(tuple(found), tuple(_neighbours(known, found)))
+    memory = _memory(function)
+    accesses: list[Access] = []
+    neighbours: list[Neighbours] = []
+    for block in known.uniformity.values.cfg.blocks:
+        data = known.blocks.get(block.number)
+        if data is not None:
+            found = memory.get(data) or _of_block(function, known, block)
+            found = memory.put(data, found.moved(block.first))
+            accesses.extend(found.accesses)
+            neighbours.extend(found.neighbours)
+    return MemoryAccess(tuple(accesses), tuple(neighbours))
+
+
+class _OfBlock(NamedTuple):
+    """The accesses of a block whose first step is `first`."""
+
+    first: int
+    accesses: tuple[Access, ...]
+    neighbours: tuple[Neighbours, ...]
+
+    def moved(self, first: int) -> _OfBlock:
+        """The same where the block begins at another step."""
+        by = first - self.first
+        if not by or not self.accesses:
+            return self
+        accesses = tuple([one._replace(number=one.number + by) for one in self.accesses])
+        same = dict(zip(map(id, self.accesses), accesses, strict=True))
+        neighbours = tuple([
+            one._replace(accesses=tuple([same[id(access)] for access in one.accesses]))
+            for one in self.neighbours
+        ])  # fmt: skip
+        return _OfBlock(first, accesses, neighbours)
+
+
+@lasting_fact
+def _memory(
+    _: Function, earlier: Earlier[Memory[BlockData, _OfBlock]] | None
+) -> Memory[BlockData, _OfBlock]:
+    return Memory(earlier.value if earlier else None)
+
+
+def _of_block(function: Function, known: LanesOfValues, block: Block) -> _OfBlock:
+    steps = known.uniformity.values.steps.steps[block.first : block.end]
+    found = [access for step in steps for access in _accesses(function, known, step)]
+    return _OfBlock(block.first, tuple(found), tuple(_neighbours(steps, found)))
 
 
 def _accesses(function: Function, known: LanesOfValues, step: Step) -> list[Access]:
@@ -215,29 +253,28 @@ def _bank_conflict(offsets: tuple[int, ...], size: int) -> int:
     return degree
 
 
-def _neighbours(known: LanesOfValues, found: list[Access]) -> list[Neighbours]:
-    """Runs of accesses that could be one; see 4."""
-    values = known.uniformity.values
+def _neighbours(steps: Sequence[Step], found: list[Access]) -> list[Neighbours]:
+    """Runs of accesses of one block that could be one; see 4."""
     by_number = {access.number: access for access in found}
     groups: list[Neighbours] = []
-    for block in values.cfg.blocks:
-        run: list[Access] = []
-        for number in block.steps:
-            step = values.steps.steps[number]
-            access = by_number.get(number)
-            if access is None:
-                if step.opcode in _BETWEEN:
-                    groups.extend(_vectors(run))
-                    run = []
-                continue
-            is_same = run and values.steps.steps[run[0].number].spelling == step.spelling
-            if not is_same or access.base != run[0].base or step.is_guarded:
+    run: list[Access] = []
+    spelling = ""
+    for step in steps:
+        access = by_number.get(step.number)
+        if access is None:
+            if step.opcode in _BETWEEN:
                 groups.extend(_vectors(run))
                 run = []
-            is_plain = _ORDERED.isdisjoint(step.spelling.split("."))
-            if step.opcode in ("ld", "st") and is_plain and access.base >= 0 and not step.is_guarded:
-                run.append(access)
-        groups.extend(_vectors(run))
+            continue
+        is_same = run and spelling == step.spelling
+        if not is_same or access.base != run[0].base or step.is_guarded:
+            groups.extend(_vectors(run))
+            run = []
+        is_plain = _ORDERED.isdisjoint(step.spelling.split("."))
+        if step.opcode in ("ld", "st") and is_plain and access.base >= 0 and not step.is_guarded:
+            run.append(access)
+            spelling = step.spelling
+    groups.extend(_vectors(run))
     return groups
 
 

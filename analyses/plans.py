@@ -4,12 +4,13 @@ the step can give (`sources.py`).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from analyses.sources import LOADED, Floor, Level, Size, floor, special
 from analyses.steps import Step, steps
-from analyses.values import NONE, StepValues, Values, values
-from ptx_lsp.facts import fact
+from analyses.values import NONE, BlockValues, StepValues, Values, values
+from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -40,10 +41,27 @@ class Plan(NamedTuple):
     flow: int = 0
 
 
+@lasting_fact
+def block_plans(function: Function, earlier: Earlier[BlockPlans] | None) -> BlockPlans:
+    """Those of the steps of `function`, block by block."""
+    return _Planning(function, values(function)).run(earlier.value if earlier else None)
+
+
 @fact
 def plans(function: Function) -> tuple[Plan, ...]:
     """Those of the steps of `function`."""
-    return _Planning(function, values(function)).run()
+    return tuple([plan for block in block_plans(function).of for plan in block])
+
+
+@dataclass(frozen=True)
+class BlockPlans:
+    """For each block its plans: the same object for as long as they are the same. `of_whole` is what they
+    depend on besides the block and its values.
+    """
+
+    of: tuple[tuple[Plan, ...], ...]
+    of_whole: tuple[Size, bool]
+    known: Memory[BlockValues, tuple[Plan, ...]]
 
 
 @fact
@@ -66,11 +84,21 @@ class _Planning:
         self.size = block_size(function)
         self.may_be_local = not function.is_kernel or self.has_local_addresses()
 
-    def run(self) -> tuple[Plan, ...]:
-        return tuple(
-            self.plan(step, found)
-            for step, found in zip(self.values.steps.steps, self.values.of, strict=True)
-        )
+    def run(self, before: BlockPlans | None) -> BlockPlans:
+        of_whole = self.size, self.may_be_local
+        known: Memory[BlockValues, tuple[Plan, ...]] = Memory()
+        if before is not None and before.of_whole == of_whole:
+            known = Memory(before.known)
+        flow = self.values.steps.steps
+        found = [
+            known.get(values)
+            or known.put(values, self.block(flow[block.first : block.end], values))
+            for block, values in zip(self.values.cfg.blocks, self.values.blocks, strict=True)
+        ]
+        return BlockPlans(tuple(found), of_whole, known)
+
+    def block(self, steps: tuple[Step, ...], values: BlockValues) -> tuple[Plan, ...]:
+        return tuple([self.plan(step, found) for step, found in zip(steps, values.of, strict=True)])
 
     def has_local_addresses(self) -> bool:
         function = self.function
@@ -200,7 +228,6 @@ class _Planning:
                 if found > level:
                     level, text = found, f"reads `{name.text}{component}`"
         return level, text
-
 
     def is_out_of_sight(self, symbol: Symbol) -> bool:
         """Whether it is a variable of each thread, or a register of the module."""

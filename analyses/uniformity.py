@@ -47,6 +47,8 @@ class Uniformity:
     plans: tuple[Plan, ...]
     dominance: Dominance
     levels: tuple[Level, ...]
+    numbers: bytes
+    """The levels as numbers, for comparing many of them."""
     branches: dict[int, Level]
     """Of each reached block that control leaves in several ways, how uniformly it is left."""
     causes: dict[int, Cause]
@@ -205,7 +207,7 @@ def uniformity(function: Function) -> Uniformity:
     levels = propagate(found, planned, ways)
     return Uniformity(
         found, planned, ways.dominance,
-        tuple([_LEVELS[level] for level in levels.values]),
+        tuple([_LEVELS[level] for level in levels.values]), bytes(levels.values),
         {block: _LEVELS[level] for block, level in levels.branches.items()},
         levels.causes, levels.escapes,
     )

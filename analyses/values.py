@@ -8,23 +8,30 @@
 4. The carry (`.cc`) is a value within its block. A carry that is read from elsewhere is not known.
 5. Steps that cannot be reached have no values: their reads are -1.
 
+6. Values are numbers. Those that a block makes are next to each other, and keep their numbers for as long as
+   the block is not edited, so that what is known of them can be kept: some numbers may stand for nothing.
+
 This is static single assignment form; joins are placed as in Cytron et al. (1991), pruned by liveness.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from analyses.cfg import Cfg, cfg
+from analyses.cfg import Block, Cfg, cfg
+from analyses.contents import Content, contents
 from analyses.dominance import dominance
 from analyses.liveness import liveness
-from analyses.steps import Step, Steps, steps
-from ptx_lsp.facts import fact
+from analyses.local_values import NONE as NONE
+from analyses.local_values import LocalValues, local_values
+from analyses.local_values import StepValues as StepValues
+from analyses.steps import Steps, steps
+from ptx_lsp.facts import Earlier, Memory, lasting_fact
 from ptx_lsp.model.function import Function
 
-NONE = -1
-_CARRYING = frozenset({"addc", "subc", "madc"})
+_MOST_FREE: Final = 2
+_SPARE: Final = 1_000
 
 
 class Join(NamedTuple):
@@ -34,20 +41,6 @@ class Join(NamedTuple):
     register: int
     block: int
     inputs: tuple[int, ...]
-
-
-class StepValues(NamedTuple):
-    """The values of one step, as the registers in `Step`; `carry` is the one that it reads or makes.
-
-    `reads`, `keeps` and `writes` are in the order of the registers in `Step`.
-    """
-
-    reads: tuple[int, ...]
-    keeps: tuple[int, ...]
-    writes: tuple[int, ...]
-    guard: int
-    carry_in: int
-    carry_out: int
 
 
 @dataclass(frozen=True)
@@ -67,6 +60,8 @@ class Values:
     origins: tuple[int, ...]
     registers: tuple[int, ...]
     """Of each value its register; -1 for carries."""
+    blocks: tuple[BlockValues, ...]
+    numbers: Numbers
 
     def is_initial(self, value: int) -> bool:
         """Whether it is what a register holds before it is written."""
@@ -81,68 +76,132 @@ class Values:
         return join.block if join is not None else 0
 
 
-@fact
-def values(function: Function) -> Values:
+class BlockValues:
+    """The values of the steps of one block; the same object for as long as it is the same block with the same
+    values. Those that it makes are `first` and on, those that it enters with are `entered`.
+    """
+
+    __slots__ = ("entered", "first", "made", "of")
+
+    def __init__(self, local: LocalValues, first: int, entered: tuple[int, ...] | None) -> None:
+        self.first = first
+        self.entered = entered or ()
+        self.made = len(local.made) if entered is not None else 0
+        self.of = local.nowhere() if entered is None else local.at(first, entered)
+
+
+class Numbers:
+    """Which numbers values have. They stay until too many stand for nothing."""
+
+    def __init__(self, registers: int) -> None:
+        self.registers = registers
+        self.limit = registers
+        self.firsts: Memory[Content, int] = Memory()
+        self.joins: Memory[tuple[Content, int], int] = Memory()
+        self.blocks: Memory[tuple[Content, tuple[int, ...] | None], BlockValues] = Memory()
+
+    @classmethod
+    def after(cls, before: Numbers | None, registers: int, in_use: int) -> Numbers:
+        """Those of a version with so many values."""
+        found = cls(registers)
+        if before is None or before.registers != registers:
+            return found
+        if before.limit > _MOST_FREE * (registers + in_use) + _SPARE:
+            return found
+        found.limit = before.limit
+        found.firsts = Memory(before.firsts)
+        found.joins = Memory(before.joins)
+        found.blocks = Memory(before.blocks)
+        return found
+
+    def first_of(self, content: Content, count: int) -> int:
+        """The number of the first of `count` values that a block makes."""
+        found = self.firsts.get(content)
+        if found is None:
+            found = self.firsts.put(content, self.limit)
+            self.limit += count
+        return found
+
+    def join(self, content: Content, register: int) -> int:
+        found = self.joins.get((content, register))
+        if found is None:
+            found = self.joins.put((content, register), self.limit)
+            self.limit += 1
+        return found
+
+
+@lasting_fact
+def values(function: Function, earlier: Earlier[Values] | None) -> Values:
     """The values of the registers of `function`."""
-    return _Renaming(function).run()
+    return _Renaming(function, earlier.value.numbers if earlier else None).run()
 
 
 class _Renaming:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, before: Numbers | None) -> None:
         self.flow = steps(function)
         self.dominance = dominance(function)
         self.cfg = cfg(function)
+        self.local = local_values(function)
+        self.contents = contents(function).of
         count = len(self.flow.registers)
+        self.numbers = Numbers.after(before, count, sum(len(one.made) for one in self.local))
         self.current = list(range(count))
         """Of each register its value at the place of the walk."""
-        self.registers = list(range(count))
-        self.origins = [NONE] * count
-        nothing = StepValues((), (), (), NONE, NONE, NONE)
-        self.of = [
-            nothing._replace(
-                reads=(NONE,) * len(step.reads), writes=(NONE,) * len(step.writes),
-                keeps=(NONE,) * len(step.keeps),
-            )
-            if self.cfg.block_of[step.number] not in self.cfg.reached
-            else nothing
-            for step in self.flow.steps
-        ]
         self.live_in = liveness(function).live_in
         self.joined: list[dict[int, int]] = [{} for _ in self.cfg.blocks]
         """For each block, the registers with a join and the values that they make."""
         self.inputs: dict[int, list[int]] = {}
+        self.blocks: list[BlockValues] = []
 
     def run(self) -> Values:
         self.place_joins()
-        self.rename()
+        found = self.rename()
+        self.blocks = [
+            found.get(block.number) or self.block_values(block.number, None)
+            for block in self.cfg.blocks
+        ]
         joins_of = tuple(
             tuple(
                 Join(value, register, block.number, tuple(self.inputs[value]))
                 for register, value in self.joined[block.number].items()
             )
+            if self.joined[block.number]
+            else ()
             for block in self.cfg.blocks
         )
+        origins, registers = self.described()
         return Values(
-            self.flow, self.cfg, tuple(self.of),
+            self.flow, self.cfg, tuple([one for block in self.blocks for one in block.of]),
             {join.value: join for joins in joins_of for join in joins},
-            joins_of, tuple(self.origins), tuple(self.registers),
+            joins_of, tuple(origins), tuple(registers), tuple(self.blocks), self.numbers,
         )
 
-    def new(self, register: int, origin: int) -> int:
-        self.registers.append(register)
-        self.origins.append(origin)
-        return len(self.origins) - 1
+    def described(self) -> tuple[list[int], list[int]]:
+        """Of each value its step and its register."""
+        count = len(self.flow.registers)
+        origins = [NONE] * self.numbers.limit
+        registers = [*range(count), *[NONE] * (self.numbers.limit - count)]
+        for block, local, found in zip(self.cfg.blocks, self.local, self.blocks, strict=True):
+            if found.made:
+                made = slice(found.first, found.first + found.made)
+                origins[made] = [block.first + index for _, index in local.made]
+                registers[made] = [register for register, _ in local.made]
+        for joined in self.joined:
+            for register, value in joined.items():
+                registers[value] = register
+        return origins, registers
 
     # -- joins ----------------------------------------------------------------------------------
 
     def place_joins(self) -> None:
         frontier = self.frontiers()
-        writers: dict[int, set[int]] = {}
-        kept = {register for step in self.flow.steps for register in step.keeps}
+        writers: dict[int, list[int]] = {}
+        kept = set[int]().union(*(one.kept for one in self.local))
+        wanted = kept.union(*self.live_in)
         for block in self.cfg.order:
-            for number in self.cfg.blocks[block].steps:
-                for register in self.flow.steps[number].writes:
-                    writers.setdefault(register, set()).add(block)
+            for register, _ in self.local[block].last:
+                if register in wanted:
+                    writers.setdefault(register, []).append(block)
         for register, blocks in writers.items():
             waiting = list(blocks)
             while waiting:
@@ -150,7 +209,7 @@ class _Renaming:
                     if register in self.joined[block]:
                         continue
                     if register in self.live_in[block] or register in kept:
-                        value = self.new(register, NONE)
+                        value = self.numbers.join(self.contents[block], register)
                         self.joined[block][register] = value
                         self.inputs[value] = [register] if block == 0 else []
                         waiting.append(block)
@@ -173,12 +232,13 @@ class _Renaming:
 
     # -- names ----------------------------------------------------------------------------------
 
-    def rename(self) -> None:
+    def rename(self) -> dict[int, BlockValues]:
         """A walk of the dominator tree; what a block changes is undone when the walk leaves it."""
         below: list[list[int]] = [[] for _ in self.cfg.blocks]
         for block in reversed(self.cfg.order):
             if self.dominance.immediate[block] >= 0:
                 below[self.dominance.immediate[block]].append(block)
+        found: dict[int, BlockValues] = {}
         undo: list[tuple[int, int]] = []
         path = [(0, False, 0)]
         while path:
@@ -189,38 +249,31 @@ class _Renaming:
                     self.current[register] = value
                 continue
             path.append((block, True, len(undo)))
-            self.block(block, undo)
+            found[block] = self.block(self.cfg.blocks[block], undo)
             path.extend((lower, False, 0) for lower in below[block])
+        return found
 
-    def block(self, number: int, undo: list[tuple[int, int]]) -> None:
+    def block(self, block: Block, undo: list[tuple[int, int]]) -> BlockValues:
         current = self.current
-        for register, value in self.joined[number].items():
+        for register, value in self.joined[block.number].items():
             undo.append((register, current[register]))
             current[register] = value
-        carry = NONE
-        block = self.cfg.blocks[number]
-        for index in block.steps:
-            carry = self.step(self.flow.steps[index], carry, undo)
+        local = self.local[block.number]
+        found = self.block_values(
+            block.number, tuple([current[register] for register in local.entries])
+        )
+        for register, index in local.last:
+            undo.append((register, current[register]))
+            current[register] = found.first + index
         for target in block.successors:
             for register, value in self.joined[target].items():
                 self.inputs[value].append(current[register])
+        return found
 
-    def step(self, step: Step, carry: int, undo: list[tuple[int, int]]) -> int:
-        current = self.current
-        reads = tuple([current[register] for register in step.reads])
-        keeps = tuple([current[register] for register in step.keeps]) if step.keeps else ()
-        guard = current[step.guard] if step.guard >= 0 else NONE
-        carry_in = carry_out = NONE
-        spelling = step.spelling
-        if spelling.partition(".")[0] in _CARRYING:
-            carry_in = carry
-        made: list[int] = []
-        for register in step.writes:
-            undo.append((register, current[register]))
-            value = self.new(register, step.number)
-            current[register] = value
-            made.append(value)
-        if ".cc" in spelling:
-            carry = carry_out = self.new(NONE, step.number)
-        self.of[step.number] = StepValues(reads, keeps, tuple(made), guard, carry_in, carry_out)
-        return carry
+    def block_values(self, block: int, entered: tuple[int, ...] | None) -> BlockValues:
+        content, local = self.contents[block], self.local[block]
+        known = self.numbers.blocks.get((content, entered))
+        if known is not None:
+            return known
+        first = self.numbers.first_of(content, len(local.made))
+        return self.numbers.blocks.put((content, entered), BlockValues(local, first, entered))

@@ -46,6 +46,7 @@ def _entry(entry: Entry, resolution: Resolution | None, style: Style) -> Iterato
     yield from section("Syntax", _syntax(entry, fitting), style)
     yield from section("Modifiers", _modifiers(entry, name if fitting else ""), style)
     yield from section("Operands", _operands(fitting), style)
+    yield from section("Results", _results(entry, fitting, name), style)
     yield from section("Needs", prose(_needs(entry, fitting)), style)
     yield from section("Refused", prose(_refused(entry, fitting)), style)
     yield from section("Ended", prose(_ended(entry, fitting)), style)
@@ -101,6 +102,25 @@ def _operands(fitting: list[Candidate]) -> list[str]:
             else:
                 rows.append((name, text))
     return table(rows)
+
+
+def _results(entry: Entry, fitting: list[Candidate], spelling: str) -> list[str]:
+    """What a spelling computes from values at the edges of its types."""
+    if not fitting or entry.meaning is None:
+        return []
+    from ptx_lsp.executor.preview import preview_instruction  # NumPy is loaded for this only
+
+    found = preview_instruction(spelling)
+    heads = (*found.operands, *found.results)
+    rows = [heads, *((*row.operands, *row.results) for row in found.rows)]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(heads))]
+    middle = len(found.operands)
+    lines: list[str] = []
+    for row in rows if found.rows else ():
+        cells = [f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)]
+        arrow = "    " if row is heads else " -> "
+        lines.append("  ".join(cells[:middle]) + arrow + "  ".join(cells[middle:]))
+    return [*lines, found.note] if lines and found.note else lines
 
 
 def _needs(entry: Entry, fitting: list[Candidate]) -> list[str]:

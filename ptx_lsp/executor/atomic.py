@@ -20,13 +20,22 @@ from ptx_lsp.executor.access import (
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, Program
 from ptx_lsp.executor.spaces import Reach, Space, Spaces
-from ptx_lsp.executor.updates import Flushing, Update, accumulated, array_type, update
+from ptx_lsp.executor.updates import (
+    Flushing,
+    Update,
+    accumulated,
+    array_type,
+    compare_and_swap,
+    exchange,
+    update,
+)
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.isa.types import Type
 from ptx_lsp.syntax import nodes
 
 Indices: TypeAlias = npt.NDArray[np.int64]
+_ROUNDS = 8
 
 
 class Atomic:
@@ -121,6 +130,14 @@ def _in_turns(memory: Array, index: Indices, values: list[Array], update: Update
     starts = np.flatnonzero(first)
     if update is np.add and memory.dtype.kind in "iu":
         return _added(memory[:, 0], index, values[0][:, 0], order, starts).reshape(-1, 1)
+    if update is exchange:
+        return _exchanged(memory, index, values[0], order, starts)
+    if update is compare_and_swap:
+        order = _swapped(memory, index, values, order, starts, old)
+        if not order.size:
+            return old
+        starts = np.flatnonzero(np.diff(index[order], prepend=-1))
+        ordered = order
     counts = np.diff(np.append(starts, ordered.size))
     if counts.size and counts.size < counts.max() and memory.shape[1] == 1:
         found = _run(memory[:, 0], index, values[0][:, 0], order, starts, update)
@@ -154,6 +171,44 @@ def _run(
     for at, value in last:
         memory[at : at + 1] = value
     return old
+
+
+def _exchanged(
+    memory: Array, index: Indices, value: Array, order: Indices, starts: Indices
+) -> Array:
+    """Each lane finds what the one before it has left."""
+    ordered = value[order]
+    before = np.concatenate([ordered[:1], ordered[:-1]])
+    before[starts] = memory[index[order[starts]]]
+    memory[index[order]] = ordered  # the last one counts
+    old = np.empty_like(before)
+    old[order] = before
+    return old
+
+
+def _swapped(
+    memory: Array, index: Indices, values: list[Array], order: Indices, starts: Indices, old: Array
+) -> Indices:
+    """Compares and swaps: up to the first lane that finds what it compares with, all find the same. Some
+    rounds of that; the lanes that are left then, in order.
+    """
+    wanted, given = (value[order] for value in values)
+    places = np.arange(order.size)
+    segment = np.repeat(np.arange(starts.size), np.diff(np.append(starts, order.size)))
+    at = index[order[starts]]
+    left = np.ones(order.size, np.bool_)
+    for _ in range(_ROUNDS):
+        found = memory[at][segment]
+        hits = np.where(left & (wanted == found).all(axis=1), places, order.size)
+        first = np.minimum.reduceat(hits, starts)
+        done = left & (places <= first[segment])
+        old[order[done]] = found[done]
+        swaps = first < order.size
+        memory[at[swaps]] = given[first[swaps]]
+        left &= ~done
+        if not left.any():
+            break
+    return order[left]
 
 
 def _added(

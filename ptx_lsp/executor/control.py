@@ -192,9 +192,11 @@ class Step:
 @dataclass(frozen=True)
 class Block:
     """Steps up to one that ends a block. `rank` is its place in the order of `flow`. A block that is
-    `lanewise` does nothing for which it matters how lanes lie in warps and blocks.
+    `lanewise` does nothing for which it matters how lanes lie in warps and blocks. One that `polls` looks at
+    memory that other threads may change meanwhile.
     """
 
     steps: tuple[Step, ...]
     rank: int = 0
     lanewise: bool = False
+    polls: bool = False

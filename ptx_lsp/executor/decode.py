@@ -80,7 +80,8 @@ class _Decoder:
             blocks.append(tuple(self._step(line, onward, number_of) for line in lines[start:end]))
         order = _order(blocks)
         return tuple(
-            Block(steps, rank, _is_lanewise(steps)) for steps, rank in zip(blocks, order, strict=True)
+            Block(steps, rank, _is_lanewise(steps), _polls(steps))
+            for steps, rank in zip(blocks, order, strict=True)
         )
 
     def _step(self, line: Line, onward: int, number_of: Mapping[int, int]) -> Step:
@@ -208,7 +209,20 @@ def _ends_block(line: Line) -> bool:
 
 
 def _is_lanewise(steps: tuple[Step, ...]) -> bool:
-    return all(_goes_alone(step.action) for step in steps)
+    return all(_goes_alone(step.action) for step in steps) and not _polls(steps)
+
+
+def _polls(steps: tuple[Step, ...]) -> bool:
+    for step in steps:
+        line = step.source
+        if line is not None and line.is_plain:
+            opcode, *modifiers = line.node.opcode.text.split(".")
+            if opcode in ("ld", "atom") and not _POLLS.isdisjoint(modifiers):
+                return True
+    return False
+
+
+_POLLS = frozenset({"cas", "exch", "volatile", "acquire", "relaxed", "mmio"})
 
 
 def _goes_alone(action: Action | Control) -> bool:

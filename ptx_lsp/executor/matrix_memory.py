@@ -71,7 +71,7 @@ class Memory:
 
 
 class LoadMatrix(Aligned):
-    """`ldmatrix`: lanes have the addresses of rows of 16 bytes."""
+    """`ldmatrix`: lanes have the addresses of rows of 16 bytes (8 for `.s4`)."""
 
     def __init__(
         self, memory: Memory, destinations: tuple[int | None, ...], layout: str, format: str, *,
@@ -90,7 +90,9 @@ class LoadMatrix(Aligned):
         each = height // 8  # registers to a matrix
         count = len(self._destinations) // each
         addresses, lanes = self._memory.rows(warps, height * count)
-        halves = self._memory.load(warps.wave, addresses, lanes, 8, 2)
+        given = 1 if self._format == ".s4" else 2  # 16 elements of 4 bits, without padding
+        halves = self._memory.load(warps.wave, addresses, lanes, 8, given)
+        halves += halves[: 2 - given]
         rows = np.stack(halves, axis=-1).view(np.uint8).reshape(-1, count, height, _ROW)
         found = _unpacked(rows, self._format)
         if self._transposed:

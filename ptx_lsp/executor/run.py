@@ -30,6 +30,7 @@ from ptx_lsp.executor.schedule import Schedule
 from ptx_lsp.executor.wave import Wave
 
 _LOOK_AGAIN = 512
+_IDLE = 64  # so often all groups look at memory in vain before another wave goes on
 _TRIES = 1 << 12  # so often threads look at an mbarrier in vain before that is a deadlock
 
 
@@ -48,18 +49,24 @@ class Run(Groups):
         self._cluster = ClusterBarriers(wave, observer)
         self._held: set[int] = set()
         """Blocks at which groups wait for other lanes of their warps, or at an mbarrier."""
+        self._polled: dict[int, int] = {}
+        """Blocks at which groups look at memory, and how many lanes did so in vain the last time."""
+        self._idle = 0
         self._completed = 0
         self._in_vain = 0
 
     def slice(self) -> bool:
         """Executes blocks of instructions for a while; whether the wave is done then."""
         count, used = self._schedule.slice(), 0
+        self._idle = 0
         while used < count:
             if not self.at:
                 if self._waiting():
                     self._deadlock()
                 return True
             used += self._next(used)
+            if self._idle > _IDLE:
+                break
         return not self.at and not self._waiting()
 
     def _next(self, turn: int) -> int:
@@ -71,6 +78,7 @@ class Run(Groups):
                 self._meet()
             return 1
         turns = self._schedule.by_rank(turn)
+        free = self._hopeful(free)
         block = min(free, key=self.rank) if turns else self._schedule.chosen(free)
         mask = self.at[block]
         alone = self._schedule.share(self.wave, mask)
@@ -82,11 +90,30 @@ class Run(Groups):
         mask, some = self._hold(block, mask)
         if not some:
             return 1
+        if self.blocks[block].polls:
+            self._polled[block] = int(np.count_nonzero(self.wave.full(mask)))
         if alone is not None or block in self.at:
             self.execute(block, mask)
             return 1
         self.at[block] = mask
         return self.turn(block, math.inf, 1 if self._observer is not None else max(turns, 1))
+
+    def _hopeful(self, free: list[int]) -> list[int]:
+        """Without groups that have looked at memory, and come back all of them to do so again, while others
+        may change it.
+        """
+        found = [
+            block for block in free
+            if block not in self._polled
+            or np.count_nonzero(self.wave.full(self.at[block])) != self._polled[block]
+        ]
+        if found:
+            if len(found) < len(free) or not self._polled:
+                self._idle = 0
+            return found
+        self._polled.clear()
+        self._idle += 1
+        return free
 
     # -- lanes that wait for others of their warp -----------------------------------------------
 

@@ -31,29 +31,31 @@ class SpecError(ValueError):
     """A text that cannot be understood."""
 
 
-def value(spec: str, seed: int = 0) -> Value:
-    """The scalar or buffer that a text stands for; raises SpecError."""
+def value(spec: str, seed: int = 0, most: int = MOST_ELEMENTS) -> Value:
+    """The scalar or buffer, of at most so many elements, that a text stands for; raises SpecError."""
     type, colon, text = spec.partition(":")
     dtype = TYPES.get(type.removesuffix("[]"))
     if dtype is None or not colon:
         names = ", ".join(TYPES)
         raise SpecError(f"`{spec}`: TYPE:VALUE or TYPE[]:VALUES is expected; types are {names}")
     try:
-        return _value(text, np.dtype(dtype), type.endswith("[]"), seed)
+        return _value(text, np.dtype(dtype), type.endswith("[]"), seed, most)
     except (ValueError, OverflowError) as error:
         raise SpecError(f"`{spec}`: {error}") from error
 
 
-def _value(text: str, dtype: np.dtype[np.generic], is_buffer: bool, seed: int) -> Value:
+def _value(
+    text: str, dtype: np.dtype[np.generic], is_buffer: bool, seed: int, most: int
+) -> Value:
     made = _MADE.fullmatch(text)
     if made is not None:
-        return _make(made[1], [one.strip() for one in made[2].split(",")], dtype, seed)
+        return _make(made[1], [one.strip() for one in made[2].split(",")], dtype, seed, most)
     if text.startswith("[") and text.endswith("]"):
         return numbers(text[1:-1].split(","), dtype)
     if not is_buffer:
         return numbers([text], dtype)[0]
     name, colon, count = text.partition(":")
-    return _make(name, [count], dtype, seed) if colon else numbers(text.split(","), dtype)
+    return _make(name, [count], dtype, seed, most) if colon else numbers(text.split(","), dtype)
 
 
 def numbers(texts: Sequence[str], dtype: np.dtype[np.generic]) -> Array:
@@ -69,15 +71,17 @@ def numbers(texts: Sequence[str], dtype: np.dtype[np.generic]) -> Array:
     return np.array([number & mask for number in found], unsigned).view(dtype)
 
 
-def _make(name: str, words: list[str], dtype: np.dtype[np.generic], seed: int) -> Array:
+def _make(
+    name: str, words: list[str], dtype: np.dtype[np.generic], seed: int, most: int
+) -> Array:
     if name not in _MAKERS:
         raise ValueError(f"`{name}` is none of {', '.join(_MAKERS)}")
-    fewest, most, maker = _MAKERS[name]
-    if not fewest <= len(words) <= most or not all(words):
-        raise ValueError(f"`{name}` takes {fewest if fewest == most else f'{fewest} or {most}'} numbers")
+    counts, maker = _MAKERS[name]
+    if len(words) not in counts or not all(words):
+        raise ValueError(f"`{name}` takes {' or '.join(map(str, counts))} numbers")
     count = int(words[-1] if name == "arange" else words[0], 0)
-    if not 0 <= count <= MOST_ELEMENTS:
-        raise ValueError(f"a buffer has 0 to {MOST_ELEMENTS} elements, not {count}")
+    if not 0 <= count <= most:
+        raise ValueError(f"a buffer has 0 to {most} elements, not {count}")
     return maker(words, dtype, seed)
 
 
@@ -106,10 +110,12 @@ def _random(words: list[str], dtype: np.dtype[np.generic], seed: int) -> Array:
     return np.frombuffer(chosen.bytes(count * dtype.itemsize), dtype).copy()
 
 
-_MAKERS: dict[str, tuple[int, int, Callable[[list[str], np.dtype[np.generic], int], Array]]] = {
-    "zeros": (1, 1, _zeros),
-    "ones": (1, 1, _ones),
-    "arange": (1, 2, _arange),
-    "full": (2, 2, _full),
-    "random": (1, 1, _random),
+_Maker = Callable[[list[str], np.dtype[np.generic], int], Array]
+_MAKERS: dict[str, tuple[tuple[int, ...], _Maker]] = {
+    "zeros": ((1,), _zeros),
+    "ones": ((1,), _ones),
+    "arange": ((1, 2), _arange),
+    "full": ((2,), _full),
+    "random": ((1,), _random),
 }
+"""For each name how many numbers it may take."""

@@ -69,7 +69,7 @@ def _decrease(old: Array, b: Array) -> Array:
     return np.where(wraps, b, np.subtract(old, np.uint32(1)))
 
 
-def _compare_and_swap(old: Array, b: Array, c: Array) -> Array:
+def compare_and_swap(old: Array, b: Array, c: Array) -> Array:
     return np.where(np.equal(old, b), c, old)
 
 
@@ -77,7 +77,7 @@ def _compare_and_swap_wide(old: Array, b: Array, c: Array) -> Array:
     return np.where(np.equal(old, b).all(axis=-1, keepdims=True), c, old)
 
 
-def _exchange(old: Array, b: Array) -> Array:
+def exchange(old: Array, b: Array) -> Array:
     return b
 
 
@@ -85,8 +85,8 @@ _UPDATES: dict[str, Update] = {
     ".add": np.add,
     ".inc": _increase,
     ".dec": _decrease,
-    ".cas": _compare_and_swap,
-    ".exch": _exchange,
+    ".cas": compare_and_swap,
+    ".exch": exchange,
     ".min": np.minimum,
     ".max": np.maximum,
     ".and": np.bitwise_and,

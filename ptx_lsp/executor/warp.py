@@ -74,6 +74,15 @@ class Warp(Collective):
             return None
         return np.logical_and(mask, np.repeat(missing, WARP_SIZE, axis=2).reshape(wave.shape))
 
+    def awaited(self, wave: Wave, mask: Bools) -> Bools:
+        """The lanes that those of a mask wait for, themselves included."""
+        if self._members is None:
+            return mask
+        wanted = np.where(mask, np.asarray(self._members.run(wave.registers)[0], np.uint32), np.uint32(0))
+        together = np.bitwise_or.reduce(wanted.reshape(wave.shape[0], -1, WARP_SIZE), axis=2, keepdims=True)
+        named = np.asarray(_spread(wave, together), np.uint32) >> lane(wave) & np.uint32(1)
+        return np.logical_or(mask, np.asarray(named, np.bool_) & wave.exists)
+
     def _taking_part(self, wave: Wave, mask: Bools | None) -> Bools:
         active = wave.full(mask)
         return active if self._members is None else np.logical_and(active, self._named(wave))

@@ -9,6 +9,7 @@ from ptx_lsp.ide.site import function_at
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import AliasName, FunctionName
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
@@ -79,9 +80,9 @@ def outgoing(module: Module, name: str) -> tuple[CallsOf, ...]:
 
 def _called(module: Module, symbol: FunctionName) -> Called:
     name_span = module.span(symbol.place)
-    span = Span(symbol.node.start, symbol.node.end).shifted(name_span.start - symbol.place.start)
+    span = module.span(Place.of(symbol.place.owner, symbol.node))
     return Called(symbol.name, symbol.is_kernel, span, name_span, symbol.is_definition)
 
 
 def _place(function: Function, name: nodes.Name) -> Span:
-    return Span(name.start, name.end).shifted(function.item.start)
+    return function.span(name)

@@ -6,6 +6,7 @@ from ptx_lsp.ide.named import Named, named_at
 from ptx_lsp.ide.occurrences import declarations
 from ptx_lsp.ide.site import site
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import (
     AliasName,
     FunctionName,
@@ -48,15 +49,15 @@ def type_definitions(module: Module, offset: int) -> tuple[Span, ...]:
     if found is None or not isinstance(found.symbol, Register | Variable):
         return ()
     symbol = found.symbol
-    base = module.span(symbol.place).start - symbol.place.start
     node = _declaration(module, found, symbol)
     if node is None:
         return ()
     if node.type_name is not None:
-        aggregate = module.find(node.type_name.text, base + node.start)
+        aggregate = module.find(node.type_name.text, module.span(symbol.place).start)
         if aggregate is not None:
             return _spans(module, (aggregate,))
-    return tuple(Span(one.start, one.end).shifted(base) for one in node.modifiers[-1:])
+    owner = symbol.place.owner
+    return tuple(module.span(Place.of(owner, one)) for one in node.modifiers[-1:])
 
 
 def _aliasee(module: Module, name: str) -> str | None:
@@ -93,7 +94,7 @@ def _section_label(module: Module, offset: int) -> tuple[Span, ...]:
         return ()
     word = module.document.source.text[token.start : token.end]
     return tuple(
-        Span(label.start, label.end).shifted(item.start)
+        item.span(label)
         for item in module.document.items
         if isinstance(item.node, nodes.Section)
         for label in item.node.labels

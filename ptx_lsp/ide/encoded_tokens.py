@@ -20,7 +20,7 @@ from ptx_lsp.ide.semantic_tokens import (
 from ptx_lsp.ide.site import function_of
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import ColumnUnit, Source, Span
 
 ROW = 5

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.walk import Node
 from ptx_lsp.text import Source, Span
 
 _LEAST = 3
@@ -34,7 +34,9 @@ def folding(module: Module) -> tuple[Fold, ...]:
             found.append(Fold(Span(item.start, item.end), sort))
     for function in module.functions:
         found += [Fold(one.span.shifted(function.item.start), one.sort) for one in _within(function)]
-    outside = [(item.start, item.node) for item in module.document.items if item.alone]
+    outside = [
+        (Span(item.start, item.end), item.node) for item in module.document.items if item.alone
+    ]
     found += _runs(outside)
     source = module.document.source
     return tuple(sorted(one for one in set(found) if _has_lines(source, one.span)))
@@ -44,40 +46,26 @@ def folding(module: Module) -> tuple[Fold, ...]:
 def _within(function: Function) -> tuple[Fold, ...]:
     """Of a function, counted from its start."""
     found: list[Fold] = []
-    node = function.node
+    node, marks = function.node, function.item.marks
     if node.body is not None:
-        found.append(Fold(Span(node.body.start, node.body.end), "block"))
+        found.append(Fold(Span(*marks.span(node.body.start, node.body.end)), "block"))
     if node.parameters:
-        last = node.parameters[-1]
-        found.append(Fold(Span(node.parameters[0].start, last.end), "declarations"))
-    statements = function.body.statements
-    found += [
-        Fold(Span(one.start, one.end), "block") for one in statements if isinstance(one, nodes.Block)
-    ]
-    found += _runs([(0, one) for one in statements])
+        first, last = node.parameters[0], node.parameters[-1]
+        start, end = marks.offset(first.start), marks.span(last.start, last.end)[1]
+        found.append(Fold(Span(start, end), "declarations"))
+    statements = [(Span(*marks.span(one.start, one.end)), one) for one in function.body.statements]
+    found += [Fold(span, "block") for span, one in statements if isinstance(one, nodes.Block)]
+    found += _runs(statements)
     return tuple(found)
 
 
-def _runs(statements: list[tuple[int, nodes.Statement]]) -> Iterator[Fold]:
+def _runs(statements: list[tuple[Span, nodes.Statement]]) -> Iterator[Fold]:
     """Declarations, or `.file` directives, that follow each other."""
-    first: tuple[int, Node] | None = None
-    last = 0
-    count = 0
-    for base, node in statements:
-        is_same = first is not None and type(first[1]) is type(node)
-        if isinstance(node, nodes.Declaration | nodes.File):
-            if not is_same:
-                if first is not None and count >= _LEAST:
-                    yield Fold(Span(first[0] + first[1].start, last), "declarations")
-                first, count = (base, node), 0
-            count += 1
-            last = base + node.end
-        else:
-            if first is not None and count >= _LEAST:
-                yield Fold(Span(first[0] + first[1].start, last), "declarations")
-            first, count = None, 0
-    if first is not None and count >= _LEAST:
-        yield Fold(Span(first[0] + first[1].start, last), "declarations")
+    for sort, run in groupby(statements, key=lambda one: type(one[1])):
+        if sort in (nodes.Declaration, nodes.File):
+            spans = [span for span, _ in run]
+            if len(spans) >= _LEAST:
+                yield Fold(Span(spans[0].start, spans[-1].end), "declarations")
 
 
 _COMMENTS = re.compile(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n){2,}", re.DOTALL | re.MULTILINE)

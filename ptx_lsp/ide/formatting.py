@@ -7,6 +7,7 @@ same for every line, so that a part is laid out as the whole would be.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -157,7 +158,7 @@ class _Layout:
             while column < self.column + 2:
                 column += _COMMENT_STEP
             blanks = " " * (column - self.column)
-            ends_line = self.text[token.end : token.end + 1] in ("\n", "\r", "")
+            ends_line = _LINE_END.match(self.text, token.end) is not None
             yield from self._gap(start, token.start, blanks if ends_line else " ")
         else:
             yield from self._line(start, token.start, depth)
@@ -200,6 +201,7 @@ class _Layout:
 
 
 _OPEN = {"(": 1, ")": -1}
+_LINE_END = re.compile(r"[ \t\f\r]*(?:\n|\Z)")
 
 
 def _lines(gap: str, line_end: str) -> str:

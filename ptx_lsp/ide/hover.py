@@ -86,7 +86,7 @@ def _number(place: Site, number: nodes.Number) -> Hover | None:
             except ValueError:
                 return None
         case nodes.Location() as location:
-            found = source_of(place.module, location)
+            found = source_of(place.module, place.item, location)
             return _made(span, code(found) if found else None)
         case _:
             lines = meaning(number)

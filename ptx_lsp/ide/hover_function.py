@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from analyses.launch_bounds import launch_bounds
-from ptx_lsp.ide.figures import figures, occupancy_in_words, registers_in_words
+from ptx_lsp.ide.figures import MANY, figures, occupancy_in_words, registers_in_words
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.needs_met import met_in_words
@@ -14,12 +14,11 @@ from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.report import Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes
 
 _LONGEST = 1200
-_MANY = 20_000
-"""Instructions above which a kernel's figures are left to the code lens, as they take too long."""
 
 
 def function_text(module: Module, symbol: FunctionName) -> str:
@@ -40,9 +39,11 @@ def function_named(module: Module, symbol: FunctionName) -> Function | None:
 def signature(module: Module, symbol: FunctionName) -> str:
     """The head of a function as it stands, each blank and comment between its words as one blank."""
     node = symbol.node
-    base = module.span(symbol.place).start - symbol.place.start
-    end = node.body.start if node.body is not None else node.end
-    text = module.document.source.decoded(base + node.start, base + end)
+    owner = symbol.place.owner
+    start, end = module.span(Place.of(owner, node))
+    if node.body is not None:
+        end = module.span(Place.of(owner, node.body)).start
+    text = module.document.source.decoded(start, end)
     plain = " ".join(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split())
     return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}..."
 
@@ -59,7 +60,7 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
         lines.append("declared only: it is defined in another file")
     if function is not None and symbol.is_definition:
         lines.append(f"{len(function.body.instructions)} instructions")
-        if symbol.is_kernel and len(function.body.instructions) <= _MANY:
+        if symbol.is_kernel and len(function.body.instructions) <= MANY:
             lines += kernel_lines(figures(function), function)
     if not symbol.is_kernel or used:
         lines.append(f"named {len(used)} times" if len(used) != 1 else "named once")

@@ -23,6 +23,7 @@ from ptx_lsp.model.layout import (
     size_bytes,
 )
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import (
     AggregateName,
     AliasName,
@@ -159,14 +160,18 @@ def _in_space(symbol: Variable, summary: str) -> str:
 def _declaration(module: Module, symbol: Variable) -> str:
     """The declaration as it stands, without its other names and with a long initial value cut."""
     node, declarator = symbol.declaration, symbol.declarator
-    base = module.span(symbol.place).start - symbol.place.start
-    source = module.document.source
-    first = node.declarators[0].start if node.declarators else declarator.start
-    words = source.decoded(base + node.start, base + first)
-    name_end = declarator.initializer.start if declarator.initializer else declarator.end
-    text = words + source.decoded(base + declarator.start, base + name_end)
+    owner, source = symbol.place.owner, module.document.source
+    own = module.span(Place.of(owner, declarator))
+    first = node.declarators[0] if node.declarators else declarator
+    words = source.decoded(
+        module.span(Place.of(owner, node)).start, module.span(Place.of(owner, first)).start
+    )
+    value_start = own.end
     if declarator.initializer is not None:
-        value = source.decoded(base + declarator.initializer.start, base + declarator.end)
+        value_start = module.span(Place.of(owner, declarator.initializer)).start
+    text = words + source.decoded(own.start, value_start)
+    if declarator.initializer is not None:
+        value = source.decoded(value_start, own.end)
         text += value if len(value) <= 100 else f"{value[:100]}..."
     return " ".join(text.split())
 
@@ -193,15 +198,15 @@ def _predecessors(function: Function, numbers: tuple[int, ...]) -> Iterator[str]
     graph = cfg(function)
     if not numbers:
         yield "no way leads here"
-    base = function.item.start
     source = function.module.document.source
     for number in numbers[:_MOST]:
         block = graph.blocks[number]
         if block.end <= block.first:
             continue
         node = function.body.instructions[block.end - 1].node
-        text = " ".join(source.decoded(base + node.start, base + node.end).split())
-        yield f"from line {source.line_of(base + node.start) + 1}: {code(text[:80])}"
+        span = function.span(node)
+        text = " ".join(source.decoded(*span).split())
+        yield f"from line {source.line_of(span.start) + 1}: {code(text[:80])}"
     if len(numbers) > _MOST:
         yield f"and from {len(numbers) - _MOST} more places"
 
@@ -212,9 +217,7 @@ _MOST = 6
 def _declared(
     module: Module, found: Named, symbol: Prototype | TargetTable | AggregateName
 ) -> str:
-    base = module.span(symbol.place).start - symbol.place.start
-    node = symbol.node
-    text = module.document.source.decoded(base + node.start, base + node.end)
+    text = module.document.source.decoded(*module.span(Place.of(symbol.place.owner, symbol.node)))
     used = [one for one in occurrences(module, found) if one.use != "declaration"]
     return paragraphs([
         f"{symbol.kind} {code(symbol.name)}",

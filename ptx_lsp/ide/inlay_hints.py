@@ -53,15 +53,14 @@ def inlay_hints(
     for function in module.functions:
         if function.item.end < first or function.item.start > last:
             continue
-        base = function.item.start
-        instructions = function.body.instructions
-        begin = bisect_left(instructions, first - base, key=lambda one: one.node.end)
-        end = bisect_left(instructions, last - base, key=lambda one: one.node.start)
+        item, instructions = function.item, function.body.instructions
+        begin = bisect_left(instructions, first, key=lambda one: item.span(one.node).end)
+        end = bisect_left(instructions, last, key=lambda one: item.offset(one.node.start))
         if wanted.pressure:
             found += _pressure(function, begin, end)
         for node, _ in instructions[begin:end]:
             if wanted.literals:
-                found += _literals(base, node)
+                found += _literals(function, node)
             if wanted.types != "off":
                 found += _types(function, node, wanted.types == "all")
     return tuple(sorted(one for one in found if first <= one.offset <= last))
@@ -76,7 +75,7 @@ def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
     by_line: dict[int, int] = {}
     for number in range(begin, end):
         node = function.body.instructions[number].node
-        line = source.line_of(function.item.start + node.start)
+        line = source.line_of(function.item.offset(node.start))
         by_line[line] = max(by_line.get(line, 0), known.units[number])
     for line, units in by_line.items():
         if not units:
@@ -87,13 +86,13 @@ def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
         yield InlayHint(source.line_span(line).end, text, "pressure", tooltip)
 
 
-def _literals(base: int, instruction: nodes.Instruction) -> Iterator[InlayHint]:
+def _literals(function: Function, instruction: nodes.Instruction) -> Iterator[InlayHint]:
     """Behind an exact float its value."""
     for operand in instruction.operands:
         for number in _numbers(operand):
             value = decoded(number)
             if value is not None:
-                yield InlayHint(base + number.end, f"= {value}", "literal")
+                yield InlayHint(function.span(number).end, f"= {value}", "literal")
 
 
 def _numbers(operand: Node) -> Iterator[nodes.Number]:
@@ -121,6 +120,6 @@ def _types(
             continue
         wanted = match.places[index][1].type if match and index < len(match.places) else ""
         if every or (isinstance(wanted, str) and wanted and symbol.type not in wanted.split("|")):
-            end = function.item.start + operand.end
+            end = function.span(operand).end
             tooltip = f"`{symbol.name}` is declared as `{symbol.type}`"
             yield InlayHint(end, f": {symbol.type}", "type", tooltip)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 
@@ -28,25 +29,19 @@ def links(module: Module) -> tuple[Link, ...]:
     for item in module.document.items:
         if isinstance(item.node, nodes.File) and isinstance(item.node.path, nodes.String):
             path = item.node.path
-            span = Span(path.start, path.end).shifted(item.start)
-            found.append(Link(span, _unquoted(path)))
+            found.append(Link(item.span(path), _unquoted(path)))
     for function in module.functions if paths else ():
         for statement in function.body.statements:
             if type(statement) is nodes.Location:
-                link = _of_location(statement, paths, function.item.start)
+                link = _of_location(statement, paths, function.item)
                 if link is not None:
                     found.append(link)
     return tuple(sorted(found))
 
 
-def link_at(module: Module, location: nodes.Location, start: int) -> Link | None:
-    """The link of one `.loc`, in a statement that begins at `start`."""
-    return _of_location(location, file_paths(module), start)
-
-
-def source_of(module: Module, location: nodes.Location) -> str:
-    """`a.cu:5:3`; empty where no `.file` gives the number."""
-    link = link_at(module, location, 0)
+def source_of(module: Module, item: Item, location: nodes.Location) -> str:
+    """`a.cu:5:3`, of a `.loc` in `item`; empty where no `.file` gives the number."""
+    link = _of_location(location, file_paths(module), item)
     return f"{link.path}:{link.line}:{link.column}" if link is not None else ""
 
 
@@ -61,13 +56,13 @@ def file_paths(module: Module) -> dict[int, str]:
     return found
 
 
-def _of_location(location: nodes.Location, paths: dict[int, str], start: int) -> Link | None:
+def _of_location(location: nodes.Location, paths: dict[int, str], item: Item) -> Link | None:
     number, line = _number(location.file), _number(location.line)
     path = paths.get(number) if number is not None else None
     if path is None or line is None:
         return None
-    end = max(location.line.end, location.column.end)
-    span = Span(location.file.start, end).shifted(start)
+    end = max(item.span(location.line).end, item.span(location.column).end)
+    span = Span(item.offset(location.file.start), end)
     return Link(span, path, line, _number(location.column) or 0)
 
 

@@ -27,10 +27,8 @@ def float_value(number: nodes.Number) -> float:
     return _double(bits)
 
 
-def spellings(number: nodes.Number, type: str = "") -> tuple[str, ...]:
-    """Other ways to write the literal, without the one that stands there. `type` is that of the place
-    it stands in (`.f32`), which says how many bits a decimal float gets.
-    """
+def spellings(number: nodes.Number, type: str) -> tuple[str, ...]:
+    """Other ways to write the literal with the same meaning where a value of `type` stands."""
     if number.kind == "integer":
         value = integer(number.text)
         if value is None:
@@ -38,27 +36,29 @@ def spellings(number: nodes.Number, type: str = "") -> tuple[str, ...]:
         suffix = "U" if number.text.endswith("U") else ""
         forms = (f"{value}{suffix}", f"0x{value:X}{suffix}", f"0b{value:b}{suffix}")
         return tuple(form for form in forms if form.lower() != number.text.lower())
-    if number.kind == "exact_float":
+    if number.kind == "exact_float" and type == _EXACT[number.text[1].lower()]:
         value = float_value(number)
-        is_decimal = math.isfinite(value) and not (value == 0 and math.copysign(1, value) < 0)
-        return (decimal(value),) if is_decimal and value >= 0 else ()
-    if number.kind == "float":
-        return tuple(
-            one for one in (exact(number, ".f32"), exact(number, ".f64"))
-            if one is not None and (not type or one[1] == ("f" if type == ".f32" else "d"))
-        )
+        is_written = math.isfinite(value) and math.copysign(1, value) > 0  # `-` is no part of it
+        return (decimal(value),) if is_written else ()
+    if number.kind == "float" and type in _EXACT.values():
+        found = exact(number, type)
+        return (found,) if found is not None else ()
     return ()
 
 
+_EXACT = {"f": ".f32", "d": ".f64"}
+"""What the letter of an exact float says."""
+
+
 def exact(number: nodes.Number, type: str) -> str | None:
-    """A float literal as the bits that `type` (`.f32` or `.f64`) has for it."""
+    """A float literal as the bits that `type` (`.f32` or `.f64`) has for it; None where it is too large."""
     value = float_value(number)
     if type == ".f64":
         return f"0d{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     try:
         return f"0f{struct.unpack('<I', struct.pack('<f', value))[0]:08X}"
     except OverflowError:
-        return "0f7F800000"
+        return None
 
 
 def decimal(value: float) -> str:
@@ -79,7 +79,7 @@ def meaning(number: nodes.Number) -> list[str]:
             return [f"{size}-bit float `{_digits(float_value(number))}`", *_parts(number)]
         case "float":
             single, double = exact(number, ".f32"), exact(number, ".f64")
-            return [f"float, as `.f32`: `{single}`, as `.f64`: `{double}`"]
+            return [f"float, as `.f32`: `{single or 'too large'}`, as `.f64`: `{double}`"]
         case _:
             return []
 

@@ -34,15 +34,15 @@ def live_lines(
     if number is None:
         return ()
     block_of = known.cfg.block_of
-    touched = {block_of[step_number(known.steps, one)] for one in at}
+    touched = {block_of[step_number(function, known.steps, one)] for one in at}
     ranges = _ranges(known, number, touched)
-    start = function.item.start
+    offset = function.item.offset
     line_of = function.module.document.source.line_of
     steps = known.steps.steps
     found: list[Lines] = []
     for first, last in ranges:
         lines = Lines(
-            line_of(start + steps[first].node.start) + 1, line_of(start + steps[last].node.start) + 1
+            line_of(offset(steps[first].node.start)) + 1, line_of(offset(steps[last].node.start)) + 1
         )
         if found and lines.first <= found[-1].last + 1:
             found[-1] = Lines(found[-1].first, max(found[-1].last, lines.last))
@@ -51,9 +51,10 @@ def live_lines(
     return tuple(found)
 
 
-def step_number(known: Steps, instruction: nodes.Instruction) -> int:
+def step_number(function: Function, known: Steps, instruction: nodes.Instruction) -> int:
     """The number of the step that an instruction is."""
-    return bisect_left(known.steps, instruction.start, key=lambda step: step.node.start)
+    offset = function.item.offset
+    return bisect_left(known.steps, offset(instruction.start), key=lambda one: offset(one.node.start))
 
 
 def _ranges(known: Liveness, number: int, touched: set[int]) -> list[tuple[int, int]]:

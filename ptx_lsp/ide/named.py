@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ptx_lsp.ide.site import Site, site
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import anchor
 from ptx_lsp.model.symbols import Predefined, Symbol
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
@@ -45,7 +46,7 @@ def is_of(function: Function, symbol: Symbol) -> bool:
     """Whether `function` itself declares a symbol, and its name is known nowhere else."""
     if isinstance(symbol, Predefined) or symbol is function.symbol:
         return False
-    return symbol.place.owner is function.node
+    return symbol.place.owner is function.node.kind
 
 
 def _symbol(place: Site, name: nodes.Name) -> Symbol | None:
@@ -92,11 +93,11 @@ def _of_module(place: Site, above: object, name: nodes.Name) -> Symbol | None:
     if isinstance(above, nodes.Declarator) and above.name is name:
         return next(
             (one for one in module.variables
-             if one.declarator is above and one.place.owner is item.node),
+             if one.declarator is above and one.place.owner is anchor(item.node)),
             None,
         )
     for _, symbol in module.names.get(name.text, ()):
-        if symbol.place.owner is item.node and symbol.place.start == name.start:
+        if symbol.place.owner is anchor(item.node) and symbol.place.start == name.start:
             return symbol
     return module.find(name.text, item.end)
 

@@ -16,6 +16,7 @@ from ptx_lsp.ide.site import statement_before
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import anchor
 from ptx_lsp.model.symbols import AliasName, FunctionName, Predefined, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
@@ -44,13 +45,14 @@ def occurrences(module: Module, found: Named) -> tuple[Occurrence, ...]:
 
 def occurrences_in(function: Function, symbol: Symbol) -> Iterator[Occurrence]:
     """Those of what `function` declares itself, in order."""
-    base = function.item.start
+    item = function.item
     text = function.module.document.source.text
     known = function.body.symbols
-    for hit in _pattern(symbol).finditer(text, base, function.item.end):
-        other = known.get(hit.start() - base)
+    for hit in _pattern(symbol).finditer(text, item.start, item.end):
+        mark = item.mark(hit.start())
+        other = known.get(mark)
         if other is not None and (other is symbol or _is_same(symbol, other)):
-            name = nodes.Name(hit.start() - base, hit.end() - base, hit[0])
+            name = nodes.Name(mark, mark + len(hit[0]), hit[0])
             yield Occurrence(Span(*hit.span()), _use(function, name, other), function)
 
 
@@ -104,7 +106,7 @@ def _use(function: Function, name: nodes.Name, symbol: Symbol) -> Use:
             return "declaration"
     elif not isinstance(symbol, Predefined) and symbol.place.start == name.start:
         return "declaration"
-    statement = statement_before(function, function.item.start + name.start)
+    statement = statement_before(function, function.item.offset(name.start))
     if isinstance(statement, nodes.Instruction) and name.end <= statement.end:
         return use_in(function, statement, name)
     return "other"
@@ -125,8 +127,7 @@ def _of_module(module: Module, symbol: Symbol) -> Iterator[Occurrence]:
                 late = [late for use, late in function.undeclared_late if use is free]
                 meant = late[0] if late else other
                 if meant is not None and (id(meant) in identities or (ranged and _is_same(symbol, meant))):
-                    span = Span(free.name.start, free.name.end).shifted(function.item.start)
-                    yield Occurrence(span, _use(function, free.name, meant), function)
+                    yield Occurrence(function.span(free.name), _use(function, free.name, meant), function)
     yield from _outside(module, symbol, identities)
 
 
@@ -153,8 +154,8 @@ def _outside(module: Module, symbol: Symbol, identities: set[int]) -> Iterator[O
             if name.text == symbol.name:
                 found = module.find(name.text, item.end)
                 declared = any(
-                    one.place.owner is item.node and one.place.start == name.start
+                    one.place.owner is anchor(item.node) and one.place.start == name.start
                     for _, one in module.names.get(name.text, ())
                 )
                 if found is not None and id(found) in identities and not declared:
-                    yield Occurrence(Span(name.start, name.end).shifted(item.start), "other")
+                    yield Occurrence(item.span(name), "other")

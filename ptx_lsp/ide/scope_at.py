@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from ptx_lsp.ide.site import blocks_at
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import Scope
 from ptx_lsp.model.symbols import Declared, Label, Register, Variable
-from ptx_lsp.syntax import nodes
 
 
 def scope_at(function: Function, offset: int) -> Scope:
@@ -16,15 +16,16 @@ def scope_at(function: Function, offset: int) -> Scope:
 
     A block without instructions has that of the block around it.
     """
-    at = offset - function.item.start
-    blocks = _blocks(function, at)
-    instructions = function.body.instructions
+    blocks = blocks_at(function, offset)[1:]
+    item, instructions = function.item, function.body.instructions
     for depth in range(len(blocks), 0, -1):
         block = blocks[depth - 1]
-        index = bisect_right(instructions, block.start, key=lambda one: one.node.start)
-        if index < len(instructions) and instructions[index].node.start < block.end:
-            node, scope = instructions[index]
-            inside = len(_blocks(function, node.start))
+        start, end = item.span(block)
+        index = bisect_right(instructions, start, key=lambda one: item.offset(one.node.start))
+        at = item.offset(instructions[index].node.start) if index < len(instructions) else end
+        if at < end:
+            scope = instructions[index].scope
+            inside = len(blocks_at(function, at)) - 1
             for _ in range(inside - depth):
                 scope = scope.parent or scope
             return scope
@@ -35,14 +36,19 @@ def visible(function: Function, offset: int, prefix: str) -> Iterator[Declared]:
     """What can be named at `offset` and begins with `prefix`: of a range the registers that are used
     somewhere. Labels may come later, all else must have been declared before.
     """
-    at = offset - function.item.start
+    at = function.item.offset
     seen: set[str] = set()
+    known: dict[int, bool] = {}
+    """Of where things are declared (those of a range at one place), whether that is before."""
     scope: Scope | None = scope_at(function, offset)
     while scope is not None:
         for name, symbol in scope.names.items():
-            if name.startswith(prefix) and name not in seen and (
-                isinstance(symbol, Label) or symbol.place.start < at
-            ):
+            if not name.startswith(prefix) or name in seen:
+                continue
+            mark = symbol.place.start
+            if mark not in known:
+                known[mark] = at(mark) < offset
+            if known[mark] or isinstance(symbol, Label):
                 seen.add(name)
                 yield symbol
         scope = scope.parent
@@ -50,23 +56,11 @@ def visible(function: Function, offset: int, prefix: str) -> Iterator[Declared]:
 
 def ranges(function: Function, offset: int) -> Iterator[tuple[Register | Variable, int]]:
     """The ranges that are declared before `offset`, with how many they have."""
-    at = offset - function.item.start
+    at = function.item.offset
     scope: Scope | None = scope_at(function, offset)
     while scope is not None:
         for found in scope.ranges.values():
-            if found.declared.place.start < at:
+            if at(found.declared.place.start) < offset:
                 yield found.declared, found.count
         scope = scope.parent
 
-
-def _blocks(function: Function, at: int) -> list[nodes.Block]:
-    """The blocks around `at`, without the body, the outermost first."""
-    found: list[nodes.Block] = []
-    block = function.node.body
-    while block is not None:
-        index = bisect_right(block.statements, at, key=lambda one: one.start) - 1
-        inner = block.statements[index] if index >= 0 else None
-        block = inner if isinstance(inner, nodes.Block) and at <= inner.end else None
-        if block is not None:
-            found.append(block)
-    return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.site import site
+from collections.abc import Iterator
+
+from ptx_lsp.ide.site import blocks_at, site
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.walk import Node
 from ptx_lsp.text import Span
 
 
@@ -21,8 +22,7 @@ def selection(module: Module, offset: int) -> tuple[Span, ...]:
         found.append(Span(token.start, token.end))
     found += [place.span(node) for node in reversed(place.path)]
     if place.function is not None:
-        at = offset - place.item.start
-        found += [place.span(block) for block in reversed(_blocks(place.function.node, at))]
+        found += list(reversed(list(_blocks(place.function, offset))))
     found += [Span(place.item.start, place.item.end), whole]
     grown: list[Span] = []
     for span in found:
@@ -31,19 +31,9 @@ def selection(module: Module, offset: int) -> tuple[Span, ...]:
     return tuple(grown)
 
 
-def _blocks(function: nodes.Function, at: int) -> list[Node]:
+def _blocks(function: Function, offset: int) -> Iterator[Span]:
     """The blocks around a place, the outermost first: each by itself and without its braces."""
-    found: list[Node] = []
-    block = function.body
-    while block is not None and block.start <= at <= block.end:
-        found.append(block)
+    for block in blocks_at(function, offset):
+        yield function.span(block)
         if block.statements:
-            inner = nodes.Junk(block.statements[0].start, block.statements[-1].end)
-            if inner.start <= at <= inner.end:
-                found.append(inner)
-        block = next(
-            (one for one in block.statements
-             if isinstance(one, nodes.Block) and one.start <= at <= one.end),
-            None,
-        )
-    return found
+            yield Span(function.span(block.statements[0]).start, function.span(block.statements[-1]).end)

@@ -14,9 +14,10 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.body import predefined
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import anchor
 from ptx_lsp.model.symbols import Declared, Predefined, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 TokenType: TypeAlias = Literal[
@@ -63,9 +64,7 @@ def of_item(module: Module, item: Item, first: int, last: int) -> Iterator[Seman
     """The tokens of one top-level statement that touch the bytes `first` to `last` of the file."""
     function = function_of(module, item)
     if function is not None:
-        found = _Painter(function).paint(first - item.start, last - item.start)
-        for start, end, type, modifiers in found:
-            yield SemanticToken(start + item.start, end + item.start, type, modifiers)
+        yield from _Painter(function).paint(first, last)
     else:
         yield from _outside(module, item, first, last)
 
@@ -88,7 +87,7 @@ def _outside(module: Module, item: Item, first: int, last: int) -> Iterator[Sema
         token = _plain(text, word)
         if token is None and word.kind == "word":
             name = text[word.start : word.end]
-            symbol = declared.get(word.start - item.start)
+            symbol = declared.get(item.mark(word.start))
             known = symbol or module.find(name, item.end) or predefined(name)
             token = _named(word, known, symbol is not None) if known is not None else None
         if token is not None:
@@ -110,7 +109,7 @@ def _declared(module: Module, item: Item) -> dict[int, Declared]:
         name.start: symbol
         for name in names
         for _, symbol in module.names.get(name.text, ())
-        if symbol.place.owner is item.node
+        if symbol.place.owner is anchor(item.node)
     }
 
 
@@ -157,25 +156,23 @@ class _Painter:
         self.undeclared = {free.name.start for free in function.undeclared}
 
     def paint(self, first: int, last: int) -> Iterator[SemanticToken]:
-        """The tokens of the statements from that at `first` to that at `last`, both counted from the start
-        of the function.
-        """
+        """The tokens of the statements from that at byte `first` of the file to that at `last`."""
         item, instructions = self.function.item, self.function.body.instructions
-        before = statement_before(self.function, item.start + first)
-        begin = before.start if before is not None and before.start > 0 else 0
-        text = self.function.module.document.source.text[item.start : item.end]
-        index = bisect_left(instructions, begin, key=lambda one: one.node.start)
-        opcode = instructions[index].node.opcode if index < len(instructions) else _NO_OPCODE
+        before = statement_before(self.function, first)
+        begin = item.offset(before.start) if before is not None else item.start
+        text = self.function.module.document.source.text
+        index = bisect_left(instructions, begin, key=lambda one: item.offset(one.node.start))
+        opcode_start, opcode_end = self.opcode(index)
         modifiers_end = 0
-        for word in tokens(text, begin, last):
+        for word in tokens(text, begin, min(item.end, last)):
             start, end, kind = word
             token = None
             if kind == "word":
-                while opcode.start < start and opcode is not _NO_OPCODE:
+                while opcode_start < start:
                     index += 1
-                    opcode = instructions[index].node.opcode if index < len(instructions) else _NO_OPCODE
-                if start == opcode.start:
-                    modifiers_end = opcode.end
+                    opcode_start, opcode_end = self.opcode(index)
+                if start == opcode_start:
+                    modifiers_end = opcode_end
                     token = SemanticToken(start, end, "opcode")
                 else:
                     token = self.name(word)
@@ -188,23 +185,28 @@ class _Painter:
             if token is not None and token.end > first:
                 yield token
 
+    def opcode(self, index: int) -> Span:
+        """The opcode of an instruction; past the end of the file behind the last one."""
+        instructions = self.function.body.instructions
+        if index < len(instructions):
+            return self.function.span(instructions[index].node.opcode)
+        end = len(self.function.module.document.source.data) + 1
+        return Span(end, end)
+
     def name(self, word: Word) -> SemanticToken | None:
-        function, start = self.function, word.start
-        symbol = function.body.symbols.get(start) or self.linked.get(start)
-        if symbol is None and start == function.symbol.place.start:
+        function, mark = self.function, self.function.item.mark(word.start)
+        symbol = function.body.symbols.get(mark) or self.linked.get(mark)
+        if symbol is None and mark == function.symbol.place.start:
             symbol = function.symbol
         if symbol is not None:
-            return _named(word, symbol, _is_declared_at(symbol, start, function))
-        if start in self.undeclared:
-            return SemanticToken(start, word.end, "variable", ("undeclared",))
+            return _named(word, symbol, _is_declared_at(symbol, mark, function))
+        if mark in self.undeclared:
+            return SemanticToken(word.start, word.end, "variable", ("undeclared",))
         return None
 
 
-_NO_OPCODE = nodes.Opcode(-1, -1, "")
-
-
 def _is_declared_at(symbol: Symbol, start: int, function: Function) -> bool:
-    if isinstance(symbol, Predefined) or symbol.place.owner is not function.node:
+    if isinstance(symbol, Predefined) or symbol.place.owner is not function.node.kind:
         return False
     if isinstance(symbol, Register | Variable):
         return symbol.declarator.name.start == start

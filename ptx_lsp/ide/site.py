@@ -9,13 +9,13 @@ from ptx_lsp.ide.tokens import Token, token_at
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.document import Item
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.walk import Node, children
 from ptx_lsp.text import Span
 
 
 class Site(NamedTuple):
-    """`path` leads from the statement to the innermost node; offsets of nodes count from the item."""
+    """`path` leads from the statement to the innermost node. Nodes have marks (`ptx_lsp.syntax.marks`)."""
 
     module: Module
     offset: int
@@ -35,7 +35,7 @@ class Site(NamedTuple):
 
     def span(self, node: Node) -> Span:
         """Where a node of this item is in the file."""
-        return Span(self.item.start + node.start, self.item.start + node.end)
+        return self.item.span(node)
 
     def above(self, node: Node) -> Node | None:
         """The node of the path that directly holds `node`."""
@@ -47,7 +47,7 @@ class Site(NamedTuple):
         start, end = self.span(self.statement)
         node = self.statement
         if isinstance(node, nodes.Function) and node.body is not None:
-            end = self.item.start + node.body.start
+            end = self.item.offset(node.body.start)
         return token_at(self.module.document.source.text, start, end, self.offset)
 
 
@@ -60,13 +60,13 @@ def site(module: Module, offset: int) -> Site | None:
     if item is None:
         return None
     function = function_of(module, item)
-    at = offset - item.start
     statement: Node = item.node
     if function is not None:
-        statement = _statement_in(function, at) or item.node
-    if not statement.start <= at <= statement.end:
+        statement = _statement_in(function, offset) or item.node
+    start, end = item.span(statement)
+    if not start <= offset <= end:
         return None
-    return Site(module, offset, item, function, tuple(_path(statement, at)))
+    return Site(module, offset, item, function, tuple(_path(item, statement, offset)))
 
 
 def item_at(module: Module, offset: int) -> Item | None:
@@ -103,7 +103,7 @@ def function_of(module: Module, item: Item) -> Function | None:
 def statement_before(function: Function, offset: int) -> nodes.Statement | None:
     """The last statement of the body that begins at `offset` of the file or before."""
     statements = function.body.statements
-    index = bisect_right(statements, offset - function.item.start, key=_node_start) - 1
+    index = bisect_right(statements, offset, key=lambda one: function.item.offset(one.start)) - 1
     return statements[index] if index >= 0 else None
 
 
@@ -112,35 +112,53 @@ def _last_item(module: Module, offset: int) -> Item | None:
     return module.document.items[index] if index >= 0 else None
 
 
-def _statement_in(function: Function, at: int) -> nodes.Statement | None:
-    """The innermost statement of the body around `at`, counted from the function's start."""
-    statements = function.body.statements
-    index = bisect_right(statements, at, key=_node_start) - 1
-    while index >= 0:
-        statement = statements[index]
-        if at <= statement.end:
-            return statement
-        if function.node.body is not None and _is_direct(function.node.body, statement):
-            return None  # nothing before it reaches further
-        index -= 1
-    return None
+def blocks_at(function: Function, offset: int) -> list[nodes.Block]:
+    """The blocks around `offset`, the body first; no brace is within its block."""
+    found: list[nodes.Block] = []
+    item, block = function.item, function.node.body
+    while block is not None:
+        start, end = item.span(block)
+        if not start < offset <= end:
+            break
+        found.append(block)
+        inner = _statement_among(function, block.statements, offset)
+        block = inner if isinstance(inner, nodes.Block) else None
+    return found
 
 
-def _is_direct(body: nodes.Block, statement: nodes.Statement) -> bool:
-    """Whether `statement` is one of the body itself, not of a block in it."""
-    index = bisect_right(body.statements, statement.start, key=_node_start) - 1
-    return index >= 0 and body.statements[index] is statement
+def _statement_in(function: Function, offset: int) -> nodes.Statement | None:
+    """The innermost statement of the body around `offset`, or the one that ends there."""
+    found: nodes.Statement | None = None
+    statements = function.node.body.statements if function.node.body is not None else ()
+    while True:
+        inner = _statement_among(function, statements, offset)
+        if inner is None:
+            return found
+        found = inner
+        if not isinstance(inner, nodes.Block):
+            return found
+        statements = inner.statements
 
 
-def _path(node: Node, at: int) -> list[Node]:
+def _statement_among(
+    function: Function, statements: tuple[nodes.Statement, ...], offset: int
+) -> nodes.Statement | None:
+    item = function.item
+    index = bisect_right(statements, offset, key=lambda one: item.offset(one.start)) - 1
+    found = statements[index] if index >= 0 else None
+    return found if found is not None and offset <= item.span(found).end else None
+
+
+def _path(item: Item, node: Node, offset: int) -> list[Node]:
     path = [node]
     while not isinstance(path[-1], nodes.Block):
         inner: Node | None = None
         for child in children(path[-1]):
-            if child.start <= at < child.end:
+            start, end = item.span(child)
+            if start <= offset < end:
                 inner = child
                 break
-            if child.end == at > child.start:
+            if end == offset > start:
                 inner = child
         if inner is None:
             break
@@ -154,7 +172,3 @@ def _start(item: Item) -> int:
 
 def _function_start(function: Function) -> int:
     return function.item.start
-
-
-def _node_start(node: Node) -> int:
-    return node.start

@@ -49,14 +49,14 @@ def document_symbols(module: Module) -> tuple[Outlined, ...]:
                 declared = by_statement.get(id(item.node), ())
                 found += [_variable(module, symbol, span) for symbol in declared]
             case nodes.Section(name=nodes.Name() as name):
-                place = Span(name.start, name.end).shifted(item.start)
+                place = item.span(name)
                 found.append(Outlined(f".section {name.text}", "section", "", span, place))
             case nodes.Aggregate(name=nodes.Name() as name):
-                place = Span(name.start, name.end).shifted(item.start)
+                place = item.span(name)
                 found.append(Outlined(name.text, "structure", item.node.kind.text, span, place))
             case nodes.Alias(name=nodes.Name() as name, aliasee=aliasee):
                 of = aliasee.text if isinstance(aliasee, nodes.Name) else ""
-                place = Span(name.start, name.end).shifted(item.start)
+                place = item.span(name)
                 found.append(Outlined(name.text, "alias", f"alias of {of}", span, place))
             case _:
                 pass

@@ -102,9 +102,8 @@ def _functions(module: Module, offset: int) -> tuple[Function | None, Function |
     if function is None:
         return None, None
     body = function.node.body
-    at = offset - function.item.start
-    if body is not None and body.start < at:
-        is_closed = at >= body.end and not function.item.is_unclosed
+    if body is not None and function.item.offset(body.start) < offset:
+        is_closed = offset >= function.span(body).end and not function.item.is_unclosed
         return (None, None) if is_closed else (function, None)
     return None, function
 
@@ -116,9 +115,9 @@ def _start(
     if function is not None:
         before = statement_before(function, max(0, offset - 1))
         if before is not None:
-            return function.item.start + before.start
+            return function.item.offset(before.start)
         body = function.node.body
-        return function.item.start + (body.start if body is not None else 0)
+        return function.item.offset(body.start) if body is not None else function.item.start
     if header is not None:
         return header.item.start
     item = item_at(module, max(0, offset - 1))

@@ -31,7 +31,7 @@ def register_uniformity(
     """
     known = uniformity(function)
     flow = known.values.steps
-    step = flow.steps[step_number(flow, instruction)]
+    step = flow.steps[step_number(function, flow, instruction)]
     number = flow.number(register)
     value = _value(known, step, number, written) if number is not None else -1
     if value < 0:
@@ -49,7 +49,7 @@ def branch_uniformity(function: Function, instruction: nodes.Instruction) -> lis
     """How uniformly a jump is taken, then why; empty for what is no jump, or is not conditional."""
     known = uniformity(function)
     flow = known.values.steps
-    step = flow.steps[step_number(flow, instruction)]
+    step = flow.steps[step_number(function, flow, instruction)]
     block = known.values.cfg.block_of[step.number]
     level = known.branches.get(block)
     if level is None or known.values.cfg.blocks[block].end != step.number + 1:
@@ -73,4 +73,4 @@ def _value(known: Uniformity, step: Step, number: int, written: bool) -> int:
 
 def _line(function: Function, step: Step) -> str:
     source = function.module.document.source
-    return f"line {source.line_of(function.item.start + step.node.start) + 1}: "
+    return f"line {source.line_of(function.item.offset(step.node.start)) + 1}: "

@@ -44,7 +44,7 @@ def mended(document: Document, judge: Judge, unsafe: bool = False) -> Mended:
             for one in judge(document)
             if one.fix is not None and (one.fix.safe or unsafe) and one.fix not in refused
         ]
-        chosen = _apart(fitting)
+        chosen = apart(fitting)
         after, names, bad = _applied(document, chosen)
         refused |= bad
         if not names and bad:
@@ -58,7 +58,7 @@ def mended(document: Document, judge: Judge, unsafe: bool = False) -> Mended:
     return Mended(document, tuple(applied))
 
 
-def _apart(fixes: Iterable[tuple[str, Fix]]) -> list[tuple[str, Fix]]:
+def apart(fixes: Iterable[tuple[str, Fix]]) -> list[tuple[str, Fix]]:
     """Those that touch no other one; the same fix of two findings once."""
     chosen: list[tuple[str, Fix]] = []
     taken: list[Edit] = []

@@ -10,11 +10,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, wraps
 from typing import NamedTuple
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import fact, found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding, Severity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -82,6 +82,25 @@ def module_rule(name: str, code: str) -> Callable[[Callable[[Module], Iterator[F
         return Rule(name, code, _SEVERITY[code[0]], inspect.getdoc(check) or "", on_module=check)
 
     return decorate
+
+
+def each_function(
+    check: Callable[[Function], Iterable[Finding]]
+) -> Callable[[Module], Iterator[Finding]]:
+    """For rules that look at a module: makes the decorated generator one over all of its functions. It runs
+    anew for those only that an edit touched, as it may depend on nothing else than a `function_rule` may.
+    """
+
+    @fact
+    @wraps(check)
+    def kept(function: Function) -> tuple[Finding, ...]:
+        return tuple(check(function))
+
+    def of_all(module: Module) -> Iterator[Finding]:
+        for function in module.functions:
+            yield from kept(function)
+
+    return of_all
 
 
 @cache

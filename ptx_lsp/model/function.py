@@ -152,6 +152,7 @@ class Function:
             for key, value in before.facts.items():
                 if key in LASTING:
                     self.earlier[key] = (value, change)
+            before.earlier = {}  # so that no version holds one before it
 
     def _continue(self, before: Function) -> None:
         """What knows the earlier version of this very function, such as its facts, finds this one's module

@@ -97,6 +97,10 @@ class OpenFile:
         """Takes over what the client did."""
         self.source = self.source.edited(edit)
         self._changed = (self._changed or Changed(edit.start, edit.start, edit.start)).then(edit)
+        self.count(version)
+
+    def count(self, version: int | None) -> None:
+        """There is a new version, if only by its number."""
         self.version = version
         self.revision += 1
 

@@ -143,6 +143,16 @@ def test_rows_of_8_by_16() -> None:
         assert found[lane, 0].tobytes() == bytes(want)
 
 
+def test_integers_of_4_bits() -> None:
+    """They become 8 bits, with their sign."""
+    data = np.random.default_rng(5).integers(0, 256, 128).astype(np.uint8)
+    found = moved("ldmatrix.sync.aligned.m8n16.x1.shared.s8.s4 {%d0}, [%row];", data, 1)
+    for lane in range(32):
+        pair = data.reshape(8, 16)[lane // 4, lane % 4 * 2 : lane % 4 * 2 + 2]
+        nibbles = [part for one in pair.tolist() for part in (one & 15, one >> 4)]
+        assert found[lane].view(np.int8).tolist() == [one - 16 if one > 7 else one for one in nibbles]
+
+
 def test_transposed_in_registers() -> None:
     matrix = np.arange(64, dtype=np.uint16).reshape(8, 8)
     found = run_warp(

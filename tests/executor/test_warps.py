@@ -257,3 +257,29 @@ def test_lanes_that_no_longer_are_there() -> None:
     found = warp(body)
     assert found[:29] == [[t + 1, t] for t in range(29)]
     assert found[29:] == [[30, 29], [0, 0], [0, 0]]
+
+
+def test_many_lanes_compare_and_swap_in_turns() -> None:
+    """Chains of successes, at several addresses, against the definition."""
+    count = 300
+    for most in (2, 3, 40):
+        at, wanted, given = (CHOSEN.choices(range(most), k=count) for _ in range(3))
+        cells = [0] * most
+        olds: list[int] = []
+        for a, b, c in zip(at, wanted, given, strict=True):
+            olds.append(cells[a])
+            cells[a] = c if cells[a] == b else cells[a]
+        memory, old = np.zeros(most, np.uint32), np.zeros(count, np.uint32)
+        operands = np.array([at, wanted, given], np.uint32).T.copy()
+        text = HEADER + """
+        .entry k(.param .u64 cells, .param .u64 operands, .param .u64 old) {
+        .reg .u64 %a, %b, %c; .reg .u32 %t, %v<4>;
+        mov.u32 %t, %tid.x; ld.param.u64 %a, [cells]; ld.param.u64 %b, [operands]; ld.param.u64 %c, [old];
+        mad.wide.u32 %b, %t, 12, %b; mad.wide.u32 %c, %t, 4, %c; ld.global.u32 %v0, [%b];
+        ld.global.u32 %v1, [%b+4]; ld.global.u32 %v2, [%b+8]; mad.wide.u32 %a, %v0, 4, %a;
+        atom.global.cas.b32 %v3, [%a], %v1, %v2; st.global.u32 [%c], %v3;
+        ret; }
+        """
+        launch(text, entry="k", grid=1, block=count, args=[memory, operands, old])
+        assert memory.tolist() == cells
+        assert old.tolist() == olds

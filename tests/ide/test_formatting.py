@@ -52,7 +52,7 @@ def test_blocks_and_labels() -> None:
 
 def test_comments() -> None:
     check_format(
-        "//  a  \n.entry k() // head\n{ /* b */\n// c\nret; // d\nadd.s32 %r1, /* e */ %r2, 3;\n// f\n}\n"
+        "//  a  \n.entry k() // head  \n{ /* b */\n// c\nret; // d\nadd.s32 %r1, /* e */ %r2, 3;\n// f\n}\n"
         "// g",
         "//  a\n.entry k()                                      // head\n"
         "{                                               /* b */\n    // c\n"

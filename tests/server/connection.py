@@ -7,14 +7,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from types import TracebackType
 from typing import TypeAlias
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Message: TypeAlias = dict[str, Json]
 
 COMMAND = (sys.executable, "-m", "ptx_lsp.server.command")
@@ -209,7 +209,7 @@ class Connection:
 def at(value: Json, *path: str | int) -> Json:
     """What lies deep in a JSON value; None where there is nothing."""
     for step in path:
-        if isinstance(value, dict) and isinstance(step, str):
+        if isinstance(value, Mapping) and isinstance(step, str):
             value = value.get(step)
         elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
             value = value[step]

@@ -95,22 +95,22 @@ class Order:
             if come[rows].any():
                 self._meet(everybody[rows][come[rows]], everybody[rows][gone[rows]])
 
-    def warp(self, wave: Wave, together: Bools) -> None:
+    def warp(self, wave: Wave, come: Bools, gone: Bools) -> None:
         """Sentence 2: threads of each warp come together."""
         if self._warps is None:
             self._warps = np.zeros((self._threads, WARP_SIZE), np.int32)
-        mask = together.reshape(-1, WARP_SIZE)
+        came, went = come.reshape(-1, WARP_SIZE), gone.reshape(-1, WARP_SIZE)
         everybody = self._everybody(wave).reshape(-1, WARP_SIZE)
         warps, since = self._warps[everybody], self._since[everybody]
-        joined = np.where(mask[:, :, None], warps, 0).max(axis=1)
-        joined = np.where(mask, self.now, joined)[:, None, :]
-        self._warps[everybody] = np.where(mask[:, :, None], np.maximum(warps, joined), warps)
-        latest = np.where(mask, since, 0).max(axis=1, keepdims=True)
-        self._since[everybody] = np.where(mask, np.maximum(since, latest), since)
+        joined = np.where(came[:, :, None], warps, 0).max(axis=1)
+        joined = np.where(came, self.now, joined)[:, None, :]
+        self._warps[everybody] = np.where(went[:, :, None], np.maximum(warps, joined), warps)
+        latest = np.where(came, since, 0).max(axis=1, keepdims=True)
+        self._since[everybody] = np.where(went, np.maximum(since, latest), since)
         if self._known is not None:
             known = self._known[everybody]
-            most = np.where(mask[:, :, None], known, 0).max(axis=1, keepdims=True)
-            self._known[everybody] = np.where(mask[:, :, None], np.maximum(known, most), known)
+            most = np.where(came[:, :, None], known, 0).max(axis=1, keepdims=True)
+            self._known[everybody] = np.where(went[:, :, None], np.maximum(known, most), known)
 
     def _everybody(self, wave: Wave) -> Threads:
         """The numbers of the lanes of a wave."""

@@ -30,6 +30,7 @@ from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.usage import Usage
+from ptx_lsp.executor.warp import Warp
 from ptx_lsp.executor.wave import Shape, Wave
 
 _STRONG = frozenset((".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio"))
@@ -97,7 +98,8 @@ class Races(Observer):
             lanes = np.flatnonzero(mask)
             self.order.fence(self.order.threads(wave, lanes))
         elif usage.opcode == "bar" and ".warp" in usage.modifiers:
-            self.order.warp(wave, mask)
+            awaited = step.action.awaited(wave, mask) if isinstance(step.action, Warp) else mask
+            self.order.warp(wave, awaited, mask)
 
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         if ".cluster" in self._findings.usages.of(step).modifiers:

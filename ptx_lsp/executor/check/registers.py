@@ -31,6 +31,8 @@ class UninitializedRegisters(Observer):
         for register in usage.reads:
             if register.number not in written or written[register.number] is not None:
                 self._check(wave, step, register, come if register is usage.guard else take)
+        if usage.opcode in ("bar", "barrier"):  # a reduction, which is there when they go on
+            self._write(wave, step, take)
 
     def _check(self, wave: Wave, step: Step, register: Named, mask: Bools | None) -> None:
         here = wave.exists if mask is None else mask
@@ -43,6 +45,9 @@ class UninitializedRegisters(Observer):
             )
 
     def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        self._write(wave, step, take)
+
+    def _write(self, wave: Wave, step: Step, take: Bools | None) -> None:
         written = self._written.setdefault(wave, {})
         for number, _ in self._findings.usages.of(step).writes:
             if take is None:
