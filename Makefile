@@ -56,9 +56,12 @@ bench: setup ## time linting and the analyses
 	$(BIN)/python -m benchmarks.lint
 	$(BIN)/python -m benchmarks.analyses
 	$(BIN)/python -m benchmarks.tree
+	$(BIN)/python -m benchmarks.executor
 
 docs: setup ## build the site in build/site (its pages on rules and instructions come from the code)
 	$(BIN)/python -m mkdocs build --strict
+	$(BIN)/ptx-lint man > build/ptx-lint.1
+	for shell in bash zsh fish; do $(BIN)/ptx-lint completion $$shell > build/ptx-lint.$$shell; done
 
 record-gpu: setup ## run tests/conformance on a CUDA GPU and record its answers
 	$(BIN)/python -m tests.executor.record_gpu

@@ -84,10 +84,10 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
 
     plan = Plan(options)
     inputs = [one for one in collect(options.paths, options.stdin_filename) if plan.wanted(one)]
-    works = [(one, plan.settings(one)) for one in inputs]
-    watched = (*map(str, plan.files), *(one.path for one in inputs))
+    watched = (*map(str, plan.files(inputs)), *(one.path for one in inputs))
     if only_files:
         return Outcome(NOTHING, watched)
+    works = [(one, plan.settings(one)) for one in inputs]
     for note in plan.notes:
         _complain(note)
     if not inputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from ptx_lsp import ptxas
@@ -49,10 +49,10 @@ class Plan:
         """What counts for the run as a whole."""
         return self._config(Path())
 
-    @property
-    def files(self) -> Iterator[Path]:
-        """The configurations that were used."""
-        return (config.path for config in self._configs.values() if config.path is not None)
+    def files(self, inputs: Iterable[Input]) -> list[Path]:
+        """The configurations that count for any of them."""
+        found = {self._config_of(one).path for one in inputs} | {self.here.path}
+        return [path for path in found if path is not None]
 
     @property
     def fail_on(self) -> str:

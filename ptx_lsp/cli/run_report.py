@@ -140,7 +140,8 @@ def _trace(trace: Trace) -> Table:
     for event in trace.events:
         table.add_row(
             str(event.number), str(event.line), _index(event.lane.block), _index(event.lane.thread),
-            Text(event.text), Text(_registers(event.reads) + _address(event)), Text(_registers(event.writes)),
+            Text(event.text), Text((_registers(event.reads) + _address(event)).strip()),
+            Text(_registers(event.writes)),
         )
     return table
 

@@ -11,8 +11,22 @@ from ptx_lsp.lint.rule import Rule, all_rules
 
 PTXAS = "ptxas"
 OVER_BUDGET = "over-budget"
-OUTSIDE = (PTXAS, OVER_BUDGET)
-"""Names, and codes, of what is found but by no rule: run where asked for, unless ignored."""
+OUTSIDE = {
+    PTXAS: (
+        "What ptxas itself says of a file, with `--ptxas`.",
+        "Where it speaks of a line in which ptx-lint has found an error, its words are a note on that one.",
+        "It has no columns: the whole line is marked.",
+    ),
+    OVER_BUDGET: (
+        "A kernel that uses more than the configuration allows it.",
+        "`[budgets]` has them by the pattern of names of kernels: `registers <= 128`, `occupancy >= 50 %`, "
+        "`shared <= 48 KiB`, `spills == 0`.",
+        "The figure is measured if ptxas was asked, else exact or estimated; the message says which.",
+    ),
+}
+"""Names, and codes, of what is found but by no rule, and what they are. They run where asked for, unless
+ignored.
+"""
 
 
 class UnknownRuleError(ValueError):

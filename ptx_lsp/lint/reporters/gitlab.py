@@ -28,7 +28,7 @@ def gitlab(run: Run) -> Iterator[str]:
 def _row(file: FileReport, found: Reported) -> Value:
     path = from_here(file.path)
     return {
-        "description": found.message,
+        "description": found.text,
         "check_name": found.rule,
         "fingerprint": _fingerprint(path, found.fingerprint),
         "severity": _SEVERITIES[found.severity],

@@ -27,7 +27,7 @@ def rdjson(run: Run) -> Iterator[str]:
 def _row(file: FileReport, found: Reported) -> Value:
     path = from_here(file.path)
     row: dict[str, Value] = {
-        "message": found.message,
+        "message": found.text,
         "location": {"path": path, "range": _range(found.mark)},
         "severity": _SEVERITIES[found.severity],
         "code": {"value": found.rule},
