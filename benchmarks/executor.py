@@ -114,9 +114,9 @@ def _cases() -> tuple[Case, Case, Case]:
 def _beside_numpy(seconds: float) -> None:
     x, y = (_RANDOM.standard_normal(_COUNT).astype(np.float32) for _ in range(2))
     same = _best(lambda: _same_operations(x, y))
-    print(f"  the same operations in NumPy     {same * 1e3:9.2f} ms: it takes {seconds / same:.1f} times that")
+    print(f"  the same operations in NumPy     {same * 1e3:9.2f} ms: {seconds / same:.1f} times that")
     bare = _best(lambda: np.float32(0.5) * x + y)
-    print(f"  a * x + y in NumPy               {bare * 1e3:9.2f} ms: it takes {seconds / bare:.1f} times that")
+    print(f"  a * x + y in NumPy               {bare * 1e3:9.2f} ms: {seconds / bare:.1f} times that")
 
 
 def _same_operations(x: npt.NDArray[np.float32], y: npt.NDArray[np.float32]) -> None:
