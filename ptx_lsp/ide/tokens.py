@@ -53,7 +53,7 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
         first, last = found.span(kind)
         if first >= stop:
             return
-        yield Token(first, last, kind)
+        yield Token(first, min(last, stop), kind)  # a comment without an end goes on to the end of the file
         found = match(text, last)
 
 

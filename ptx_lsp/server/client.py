@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
+from ptx_lsp.server.json import at, texts
 from ptx_lsp.text import ColumnUnit
 
 
@@ -28,9 +29,13 @@ class Client(NamedTuple):
     shows_progress: bool = False
     markdown: bool = False
     snippets: bool = False
+    documents_markdown: bool = False
+    """Whether what completions mean can be Markdown; else it is plain text."""
     versioned_edits: bool = False
     tags: bool = False
     related: bool = False
+    commands: frozenset[str] = frozenset()
+    """Those that code lenses may name, from the initialization options."""
 
     @classmethod
     def of(cls, params: types.InitializeParams) -> Client:
@@ -62,9 +67,11 @@ class Client(NamedTuple):
             shows_progress=bool(can.window and can.window.work_done_progress),
             markdown=types.MarkupKind.Markdown in (formats or ()),
             snippets=bool(item.snippet_support),
+            documents_markdown=types.MarkupKind.Markdown in (item.documentation_format or ()),
             versioned_edits=bool(space.workspace_edit and space.workspace_edit.document_changes),
             tags=published.tag_support is not None,
             related=bool(published.related_information),
+            commands=frozenset(texts(at(params.initialization_options, "commands"), ())),
         )
 
 

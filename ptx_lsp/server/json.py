@@ -22,3 +22,10 @@ def number(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
         return None
     return int(value)
+
+
+def texts(value: object, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+    """The strings of a list; `otherwise` where it is none."""
+    if not isinstance(value, list | tuple):
+        return otherwise
+    return tuple(one for one in cast(list[object], value) if isinstance(one, str))

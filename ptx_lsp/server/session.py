@@ -22,7 +22,7 @@ from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.openfile import OpenFile, Snapshot
 from ptx_lsp.server.outline import MOST_BYTES
 from ptx_lsp.server.progress import Progress
-from ptx_lsp.server.publisher import Publisher
+from ptx_lsp.server.publisher import Publisher, send
 from ptx_lsp.server.settings import SECTION, Configurations, Settings, Wanted
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.text import Edit, Source
@@ -166,6 +166,11 @@ class Session:
 
     def configure_all(self) -> None:
         self.configurations.forget()
+        client = self.client
+        if client.refreshes_hints:
+            send(self.server.workspace_inlay_hint_refresh(None))
+        if client.refreshes_lenses:
+            send(self.server.workspace_code_lens_refresh(None))
         for file in self.files.values():
             self.start(self.configure(file))
 

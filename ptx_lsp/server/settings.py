@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from pygls.uris import to_fs_path
 
@@ -13,7 +13,7 @@ from ptx_lsp.lint import config
 from ptx_lsp.lint.config import Config, ConfigError
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.lint.selection import Choice, Rules, UnknownRuleError, chosen
-from ptx_lsp.server.json import at
+from ptx_lsp.server.json import at, texts
 
 _log = logging.getLogger(__name__)
 
@@ -41,8 +41,8 @@ class Settings(NamedTuple):
         hints, lens, own = at(given, "inlayHints"), at(given, "codeLens"), otherwise or cls()
         return cls(
             _text(at(given, "target"), own.target),
-            _texts(at(given, "select"), own.select),
-            _texts(at(given, "ignore"), own.ignore),
+            texts(at(given, "select"), own.select),
+            texts(at(given, "ignore"), own.ignore),
             _flag(at(hints, "liveRegisters"), own.live_registers),
             _flag(at(hints, "types"), own.types),
             _flag(at(hints, "literals"), own.literals),
@@ -127,12 +127,6 @@ def _target(name: str) -> tuple[Target | None, str | None]:
 
 def _text(value: object, otherwise: str) -> str:
     return value if isinstance(value, str) else otherwise
-
-
-def _texts(value: object, otherwise: tuple[str, ...]) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        return otherwise
-    return tuple(one for one in cast(list[object], value) if isinstance(one, str))
 
 
 def _flag(value: object, otherwise: bool) -> bool:

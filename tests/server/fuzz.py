@@ -172,7 +172,11 @@ class Session:
     def wait_for_all(self) -> None:
         for identity, method, is_cancelled in self.waiting:
             try:
-                self.connection.answer(identity)
+                answer = self.connection.answer(identity)
+                if "semanticTokens" in method:
+                    data = at(answer, "data")
+                    numbers = data if isinstance(data, list) else []
+                    assert all(isinstance(number, int) and number >= 0 for number in numbers)
             except ResponseError as error:
                 refused = error.code == _REFUSED and method in _MAY_BE_REFUSED
                 assert refused or (error.code == _CANCELLED and is_cancelled), error
