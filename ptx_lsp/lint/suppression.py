@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
+from ptx_lsp.lint.known import known_rules
 from ptx_lsp.lint.rule import Rule, all_rules
 from ptx_lsp.lint.selection import OUTSIDE, UnknownRuleError, did_you_mean, matching
 from ptx_lsp.text import Edit, Source, Span
@@ -106,7 +107,7 @@ class Suppressions:
         unused: list[str] = []
         for word in one.rules:
             try:
-                named = matching(all_rules(), word)
+                named = matching(known_rules(), word)
             except UnknownRuleError as error:
                 left = [other for other in one.rules if other != word]
                 return str(error)[:1].upper() + str(error)[1:], left
