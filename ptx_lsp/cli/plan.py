@@ -25,6 +25,8 @@ class Plan:
         self._options = options
         remember_rules(options.no_cache)
         self._configs: dict[Path, Config] = {}
+        """By folder."""
+        self._by_file: dict[Path, Config] = {}
         self._choice = Choice(
             tuple(options.select) if options.select else None,
             tuple(options.extend_select),
@@ -112,16 +114,23 @@ class Plan:
         options = self._options
         if options.no_config:
             return DEFAULT
-        if options.config is not None:
-            folder = Path(options.config)
         found = self._configs.get(folder)
         if found is None:
             try:
-                found = config.read(folder) if options.config is not None else config.nearest(folder)
+                found = self._configs[folder] = self._read(folder)
             except ConfigError as error:
                 raise UsageError(str(error)) from error
-            self._configs[folder] = found
         return found
+
+    def _read(self, folder: Path) -> Config:
+        """Each file once, for however many folders it counts. Raises ConfigError."""
+        named = self._options.config
+        path = Path(named) if named is not None else config.find(folder)
+        if path is None:
+            return config.nearest(folder)
+        if path not in self._by_file:
+            self._by_file[path] = config.read(path)
+        return self._by_file[path]
 
     def _chosen(self, below: tuple[Choice, ...]) -> Rules:
         layers = (*below, self._choice)
