@@ -1,4 +1,4 @@
-"""Which instructions the executor runs: every recorded line that ptxas accepts, decoded and executed.
+"""Which instructions the executor runs: every recorded line that ptxas and the table accept, decoded and executed.
 
     python -m tests.oracle.executed [SECTION ...]     prints what cannot be executed, by reason
     python -m tests.oracle.executed --update          renews what docs/coverage.md says of it
@@ -90,11 +90,16 @@ def _of_point(of_point: Iterable[str], point: Point) -> Iterator[Executed]:
             continue
         node = step.source.node
         match = resolve(node.opcode.text).match(arguments(kernel, node))
-        if match is not None:
+        if match is not None and not match.problems and not _is_odd(match):
             matches[step.line] = match
             reasons[step.line] = _reason(step.action, Wave(shape, frame, shape.order))
     for number, match in matches.items():
         yield Executed(text[number - 1], match.entry, match.candidate.form, reasons[number])
+
+
+def _is_odd(match: Match) -> bool:
+    """Whether ptxas takes a spelling that nobody writes: `call.uni.uni`."""
+    return any(problem.kind == "repeated-modifier" for problem in match.candidate.problems)
 
 
 def _reason(action: Action | Control, wave: Wave) -> str:
@@ -157,7 +162,6 @@ _LIST = "## What the executor does not run"
 TENSOR_CORES = ("tcgen05_memory", "tcgen05_mma", "wgmma")
 """The sections of instructions that belong to one generation of tensor cores."""
 _WHY = {
-    "call": "the prototype says nothing of the parameters",
     "fabric": "it sends to other devices; a launch has one",
     "tcgen05": "tensor memory of one generation of tensor cores",
     "cp.async.bulk.tensor": "the manual tells of `.im2col::w` and `.im2col::w::128` in figures alone",
