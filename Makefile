@@ -56,6 +56,7 @@ bench: setup ## time linting and the analyses
 	$(BIN)/python -m benchmarks.lint
 	$(BIN)/python -m benchmarks.analyses
 	$(BIN)/python -m benchmarks.tree
+	$(BIN)/python -m benchmarks.executor
 
 docs: setup ## build the site in build/site (its pages on rules and instructions come from the code)
 	$(BIN)/python -m mkdocs build --strict

@@ -9,7 +9,9 @@ from ptx_lsp.executor.async_store import async_store, bulk_store
 from ptx_lsp.executor.bulk_copy import bulk_copy
 from ptx_lsp.executor.cluster_control import cluster_control
 from ptx_lsp.executor.compression import compression
+from ptx_lsp.executor.compute import move
 from ptx_lsp.executor.control import Action
+from ptx_lsp.executor.lanes import constant
 from ptx_lsp.executor.matrix import matrix
 from ptx_lsp.executor.matrix_memory import matrix_memory
 from ptx_lsp.executor.mbarrier_steps import mbarrier
@@ -34,7 +36,17 @@ def builder(match: Match) -> Builder | None:
     return _BUILDERS.get(name)
 
 
+def _policy(
+    node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
+) -> Action:
+    """`createpolicy`: a policy is opaque, and there are no caches here."""
+    number = operands.number(node.operands[0])
+    assert number is not None
+    return move(number, constant(0), operands)
+
+
 _BUILDERS: dict[str, Builder] = {
+    "createpolicy": _policy,
     "spcompress": compression,
     "spdecompress": compression,
     "ldmatrix": matrix_memory,

@@ -29,6 +29,8 @@ class Client(NamedTuple):
     shows_progress: bool = False
     markdown: bool = False
     snippets: bool = False
+    documents_markdown: bool = False
+    """Whether what completions mean can be Markdown; else it is plain text."""
     versioned_edits: bool = False
     tags: bool = False
     related: bool = False
@@ -65,6 +67,7 @@ class Client(NamedTuple):
             shows_progress=bool(can.window and can.window.work_done_progress),
             markdown=types.MarkupKind.Markdown in (formats or ()),
             snippets=bool(item.snippet_support),
+            documents_markdown=types.MarkupKind.Markdown in (item.documentation_format or ()),
             versioned_edits=bool(space.workspace_edit and space.workspace_edit.document_changes),
             tags=published.tag_support is not None,
             related=bool(published.related_information),

@@ -26,14 +26,29 @@ def capabilities(name: str) -> types.InitializeParams:
 
 @pytest_asyncio.fixture
 async def client() -> AsyncIterator[LanguageClient]:
+    """A client that can little."""
+    async for started in _started("eglot-1.9"):
+        yield started
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def neovim() -> AsyncIterator[LanguageClient]:
+    """A client that can much, for all tests of a module."""
+    async for started in _started("nvim-0.11.4"):
+        yield started
+
+
+async def _started(editor: str) -> AsyncIterator[LanguageClient]:
     started = await ClientServerConfig(COMMAND, server_env=dict(os.environ)).start()
     assert isinstance(started, LanguageClient)
     started.feature(types.CLIENT_REGISTER_CAPABILITY)(_agree)
-    await started.initialize_session(capabilities("eglot-1.9"))
+    for method in (types.WORKSPACE_INLAY_HINT_REFRESH, types.WORKSPACE_CODE_LENS_REFRESH):
+        started.feature(method)(_agree)
+    await started.initialize_session(capabilities(editor))
     yield started
     await started.shutdown_session()
     await started.stop()
 
 
-def _agree(_: types.RegistrationParams) -> None:
-    """To whatever the server wants to hear of."""
+def _agree(_: types.RegistrationParams | None) -> None:
+    """To whatever the server asks for."""

@@ -175,7 +175,8 @@ class Session:
                 answer = self.connection.answer(identity)
                 if "semanticTokens" in method:
                     data = at(answer, "data")
-                    assert data is None or (isinstance(data, list) and all(isinstance(n, int) and n >= 0 for n in data))
+                    numbers = data if isinstance(data, list) else []
+                    assert all(isinstance(number, int) and number >= 0 for number in numbers)
             except ResponseError as error:
                 refused = error.code == _REFUSED and method in _MAY_BE_REFUSED
                 assert refused or (error.code == _CANCELLED and is_cancelled), error

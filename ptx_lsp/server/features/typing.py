@@ -9,6 +9,7 @@ from lsprotocol import types
 from ptx_lsp.ide.completion import completion, documentation
 from ptx_lsp.ide.signature import Signature, signature_help
 from ptx_lsp.ide.suggestion import Sort, Suggestion
+from ptx_lsp.server.convert import plain
 from ptx_lsp.server.feature import answer, handler
 from ptx_lsp.server.json import at, text
 from ptx_lsp.server.session import Session, View
@@ -79,7 +80,8 @@ async def on_completion_resolve(
     if view is not None and key is not None:
         found = await session.threads.answer(documentation, view.module, key)
         if found is not None:
-            item.documentation = view.convert.markup(found)
+            as_it_is = session.client.documents_markdown
+            item.documentation = view.convert.markup(found) if as_it_is else plain(found)
     return item
 
 
