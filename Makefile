@@ -9,7 +9,7 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              tree-sitter-ptx/bindings/python/tree_sitter_ptx/binding.c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types unit test-vscode grammar bench docs clean
+.PHONY: help setup demo test lint types unit test-vscode grammar bench docs record-gpu clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,9 +56,15 @@ bench: setup ## time linting and the analyses
 	$(BIN)/python -m benchmarks.lint
 	$(BIN)/python -m benchmarks.analyses
 	$(BIN)/python -m benchmarks.tree
+	$(BIN)/python -m benchmarks.executor
 
 docs: setup ## build the site in build/site (its pages on rules and instructions come from the code)
 	$(BIN)/python -m mkdocs build --strict
+	$(BIN)/ptx-lint man > build/ptx-lint.1
+	for shell in bash zsh fish; do $(BIN)/ptx-lint completion $$shell > build/ptx-lint.$$shell; done
+
+record-gpu: setup ## run tests/conformance on a CUDA GPU and record its answers
+	$(BIN)/python -m tests.executor.record_gpu
 
 clean: ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

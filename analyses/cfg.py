@@ -71,9 +71,14 @@ class Cfg:
         return tuple(block.number for block in self.blocks for _ in block.steps)
 
     @cached_property
+    def edges(self) -> tuple[tuple[int, ...], ...]:
+        """For each block its successors."""
+        return tuple([block.successors for block in self.blocks])
+
+    @cached_property
     def order(self) -> tuple[int, ...]:
         """The blocks that can be reached, in reverse postorder: first those that lead to others."""
-        return order(tuple(block.successors for block in self.blocks), 0)
+        return order(self.edges, 0)
 
     @cached_property
     def reached(self) -> frozenset[int]:

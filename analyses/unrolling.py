@@ -13,7 +13,7 @@ ptxas decides this without telling; the limits here come from watching it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from analyses.cfg import Cfg, cfg
 from analyses.dominance import Loop, dominance
@@ -21,7 +21,7 @@ from analyses.schedule import Run
 from analyses.steps import Step, steps
 from analyses.words import Operation, Words, constant, words
 from analyses.words_alive import words_alive
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
@@ -36,6 +36,40 @@ _FACTORS: Final = (16, 8, 4, 2)
 def runs(function: Function) -> tuple[Run, ...]:
     """The runs of `function` that can be reached, in the order of the text."""
     return tuple(_runs(function))
+
+
+_Key: TypeAlias = tuple[tuple[int, ...], int, frozenset[int]]
+"""Which operations they are, how often they are repeated, and what is live behind them. A run holds its
+operations, so that none other is where they are.
+"""
+
+
+@lasting_fact
+def _memory(_: Function, earlier: Earlier[Memory[_Key, _Repeated]] | None) -> Memory[_Key, _Repeated]:
+    return Memory(earlier.value if earlier else None)
+
+
+class _Repeated(NamedTuple):
+    """Operations, and the run that they are as often as it takes."""
+
+    operations: list[Operation]
+    run: Run
+
+
+def _run(
+    function: Function, operations: list[Operation], factor: int, behind: list[frozenset[int]]
+) -> Run:
+    """The same object as before an edit where the operations and what is live behind them are the same."""
+    live_out = frozenset[int]().union(*behind)
+    memory = _memory(function)
+    key = tuple(map(id, operations)), factor, live_out
+    known = memory.get(key)
+    if known is None:
+        repeated = operations
+        if factor > 1:
+            repeated = _unrolled(operations, factor, words(function).count)
+        known = memory.put(key, _Repeated(operations, Run(repeated, live_out)))
+    return known.run
 
 
 def turns(function: Function, loop: Loop) -> int | None:
@@ -70,10 +104,10 @@ def _runs(function: Function) -> Iterator[Run]:
                     for target in graph.blocks[members[-1]].successors
                     if not (factor == count and target == loop.head)
                 ]
-                yield Run(_unrolled(body, factor, left.count), frozenset[int]().union(*behind))
+                yield _run(function, body, factor, behind)
                 continue
         behind = [alive[target] for target in block.successors]
-        yield Run(_of(graph, left, block.number), frozenset[int]().union(*behind))
+        yield _run(function, _of(graph, left, block.number), 1, behind)
 
 
 def _of(graph: Cfg, left: Words, block: int) -> list[Operation]:

@@ -14,16 +14,21 @@ and may stand for parts of several registers of PTX.
    instruction or from the constant bank: they need no word (`FREE`).
    The generic address of a local variable does, for it is computed.
 4. What makes none of the values that are left is gone: it is no operation of the machine.
+5. The words of a register have numbers of their own, whatever other registers there are. After an edit,
+   those registers are looked at again that a step names which came or went, and those that may take
+   their words from such a register.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, NamedTuple
 
+from analyses.numbering import Numbering
 from analyses.steps import Step, Steps, steps
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -37,11 +42,13 @@ _ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ld
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 _DEEP: Final = 200
 """Copies of copies are followed so far, unless the text has them in order: then without end."""
+_SHARING: Final = frozenset({"mov", "ld", "cvta", "cvt", "add", "mul", "shl"})
+"""What may take the words of what it reads."""
 _OFFSETS: Final = frozenset({"add.s64", "add.u64", "add.s32", "add.u32"})
 
 
 class Operation(NamedTuple):
-    """A step that is left, with the words that it reads and writes.
+    """A step that is left (its number may be an earlier one), with the words that it reads and writes.
 
     `keeps` are the written words of which something remains. `flags_read` and `flags_written` are registers
     without words: predicates. `materialised` is how many more registers it needs while it happens, for
@@ -64,12 +71,29 @@ class Words:
     values: tuple[tuple[int, ...], ...]
     operations: tuple[Operation | None, ...]
     count: int
+    found: _Found
 
 
-@fact
-def words(function: Function) -> Words:
+class _Found(NamedTuple):
+    """For each register the steps that write it, those that read it, and whether words are made for it; then
+    where the steps begin that are gone, all steps, and how the registers are numbered.
+    """
+
+    writers: list[list[Step]]
+    readers: list[list[Step]]
+    made: list[bool]
+    gone: set[int]
+    steps: tuple[Step, ...]
+    numbering: Numbering
+
+
+@lasting_fact
+def words(function: Function, earlier: Earlier[Words] | None) -> Words:
     """The words of `function`."""
-    return _Lowering(function, steps(function)).run()
+    flow = steps(function)
+    if earlier is None or earlier.value.found.numbering != flow.numbering:
+        return _Lowering(function, flow).run()
+    return _Lowering(function, flow).run_again(earlier)
 
 
 def constant(value: nodes.Operand) -> int | None:
@@ -89,27 +113,37 @@ class _Lowering:
         self.function = function
         self.flow = flow
         self.sizes = [_size(register.type, register.vector) for register in flow.registers]
-        self.writers: list[list[Step]] = [[] for _ in flow.registers]
-        self.readers: list[list[Step]] = [[] for _ in flow.registers]
-        for step in flow.steps:
-            for register in step.writes:
-                self.writers[register].append(step)
-            for register in step.reads:
-                self.readers[register].append(step)
+        self.firsts = [0, *accumulate(self.sizes)]
+        self.writers: list[list[Step]] = []
+        self.readers: list[list[Step]] = []
         self.values: list[tuple[int, ...] | None] = [None] * len(flow.registers)
         self.pending = [False] * len(flow.registers)
         self.made = [False] * len(flow.registers)
         self.gone: set[int] = set()
-        self.count = 0
         self.depth = 0
 
     def run(self) -> Words:
-        values = tuple(self.value(register) for register in range(len(self.values)))
-        operations = tuple(self.operation(step) for step in self.flow.steps)
-        return Words(values, operations, self.count)
+        self.writers = [[] for _ in self.flow.registers]
+        self.readers = [[] for _ in self.flow.registers]
+        for step in self.flow.steps:
+            for register in step.writes:
+                self.writers[register].append(step)
+            for register in step.reads:
+                self.readers[register].append(step)
+        values = tuple([self.value(register) for register in range(len(self.values))])
+        return self.words(values, [self.operation(step) for step in self.flow.steps])
+
+    def words(
+        self, values: tuple[tuple[int, ...], ...], operations: Sequence[Operation | None]
+    ) -> Words:
+        flow = self.flow
+        found = _Found(
+            self.writers, self.readers, self.made, self.gone, flow.steps, flow.numbering
+        )
+        return Words(values, tuple(operations), self.firsts[-1], found)
 
     def operation(self, step: Step) -> Operation | None:
-        if step.number in self.gone:
+        if step.node.start in self.gone:
             return None
         reads = {word for register in step.reads for word in self.value(register)}
         writes = {word for register in step.writes for word in self.own(register)}
@@ -122,6 +156,63 @@ class _Lowering:
             tuple(register for register in step.writes if not self.sizes[register]),
             self.materialised(step),
         )
+
+    # -- after an edit --------------------------------------------------------------------------
+
+    def run_again(self, earlier: Earlier[Words]) -> Words:
+        """From the words before."""
+        before, (first, old_end, end) = earlier
+        came = self.flow.steps[first:end]
+        went = before.found.steps[first:old_end]
+        named = self.replace(before.found, went, came)
+        touched = self.dependent(named)
+        self.values = list(before.values)
+        self.made = list(before.found.made)
+        again = {step.node.start for step in came}
+        for register in touched:
+            again.update(step.node.start for step in self.writers[register])
+            again.update(step.node.start for step in self.readers[register])
+            self.values[register] = None
+            self.made[register] = False
+        self.gone = before.found.gone - again - {step.node.start for step in went}
+        values = tuple([
+            self.value(register) if found is None else found
+            for register, found in enumerate(self.values)
+        ])  # fmt: skip
+        operations = [*before.operations[:first], *[None] * len(came), *before.operations[old_end:]]
+        for number, step in enumerate(self.flow.steps):
+            if step.node.start in again:
+                operations[number] = self.operation(step)
+        return self.words(values, operations)
+
+    def replace(
+        self, found: _Found, went: Sequence[Step], came: Sequence[Step]
+    ) -> set[int]:
+        """Makes writers and readers those of the steps as they are; the registers that these name."""
+        self.writers, self.readers = list(found.writers), list(found.readers)
+        starts = {step.node.start for step in went}
+        named = {register for step in (*went, *came) for register in (*step.reads, *step.writes)}
+        for lists in (self.writers, self.readers):
+            for register in named:
+                lists[register] = [one for one in lists[register] if one.node.start not in starts]
+        for step in came:
+            for register in step.writes:
+                self.writers[register].append(step)
+            for register in step.reads:
+                self.readers[register].append(step)
+        return named
+
+    def dependent(self, named: set[int]) -> set[int]:
+        """These registers, and all that may take their words from one of them."""
+        found = set(named)
+        waiting = list(named)
+        while waiting:
+            for step in self.readers[waiting.pop()]:
+                if step.opcode in _SHARING:
+                    more = [one for one in step.writes if one not in found]
+                    found.update(more)
+                    waiting.extend(more)
+        return found
 
     # -- the words of a register ----------------------------------------------------------------
 
@@ -142,20 +233,15 @@ class _Lowering:
             found = self.shared(register, self.writers[register][0])
             self.depth -= 1
             if found is not None and self.values[register] is None:
-                self.gone.add(self.writers[register][0].number)
+                self.gone.add(self.writers[register][0].node.start)
         known = self.values[register]  # found meanwhile, by way of itself
         if known is not None:
             return known
         if found is None:
-            found = self.fresh(self.sizes[register])
+            found = tuple(range(self.firsts[register], self.firsts[register + 1]))
             self.made[register] = True
         self.values[register] = found
         return found
-
-    def fresh(self, count: int) -> tuple[int, ...]:
-        first = self.count
-        self.count += count
-        return tuple(range(first, self.count))
 
     def is_single(self, register: int) -> bool:
         writers = self.writers[register]

@@ -24,7 +24,11 @@ def hold(
     rules = {one.path: settings.rules.names for one, settings in works}
 
     def place(file: str) -> str:
-        return PurePath(os.path.relpath(Path(file).absolute(), path.absolute().parent)).as_posix()
+        whole = Path(file).absolute()
+        try:
+            return PurePath(os.path.relpath(whole, path.absolute().parent)).as_posix()
+        except ValueError:  # another drive
+            return whole.as_posix()
 
     def ran(file: str, rule: str) -> bool:
         return rule in rules[file]

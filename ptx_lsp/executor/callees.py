@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.runtime import is_provided
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.calls import Call, Formal, calls
 from ptx_lsp.model.function import Function
@@ -13,12 +14,16 @@ from ptx_lsp.model.symbols import AliasName, FunctionName, TargetTable
 from ptx_lsp.syntax import nodes
 
 
-def callee(call: Call, function: Function) -> Function | None:
-    """The function that a call names, None where it has its address; ExecutionError where it has no body."""
+def callee(call: Call, function: Function) -> Function | str | None:
+    """The function that a call names, or its name where it is one of the runtime; None where the call has its
+    address. ExecutionError where it has no body.
+    """
     if call.table is not None:
         return None
     symbol, module = function.resolve(call.target), function.module
     name = _defined(symbol) if isinstance(symbol, FunctionName | AliasName) else call.target.text
+    if name not in module.definitions and is_provided(name):
+        return name
     if name not in module.definitions:
         raise ExecutionError(f"`{name}` is called, which has no body here", "unsupported")
     return module.definitions[name]

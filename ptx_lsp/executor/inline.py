@@ -5,13 +5,15 @@
    kernel (`routines`).
 2. A parameter of the callee in `.param` is the memory that the caller passes; one in a register is moved.
    What is no variable of the caller goes through memory that is made for it.
-3. Calls of functions without a body stay as they are.
+3. A function without a body is an error once a thread calls it, but for those that every device has
+   (`runtime`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from ptx_lsp.executor import lanes
 from ptx_lsp.executor.access import Load, Store, sources
@@ -27,6 +29,7 @@ from ptx_lsp.executor.locals import Locals, Relative
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, DType, Program
 from ptx_lsp.executor.routines import Return, Routine, stack
+from ptx_lsp.executor.runtime import Provided
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.calls import Call, calls
@@ -159,6 +162,10 @@ class _Inliner:
         start = len(self.lines)
         try:
             called = callee(call, context.function)
+            if isinstance(called, str):
+                self.provide(call, called, context)
+                skip.jump_to = len(self.lines)
+                return
             if called is not None and self._is_put_in_place(called, context):
                 self.put_in_place(call, called, context)
             else:
@@ -236,6 +243,32 @@ class _Inliner:
         for one in after:
             one()
 
+    def provide(self, call: Call, name: str, context: Context) -> None:
+        """Adds the lines of the call of a function that every device has."""
+        returns, parameters = formals(call, [])
+        after: list[Callable[[], None]] = []
+        registers: dict[str, list[int]] = {"return": [], "argument": []}
+        for kind, declared, actuals in (
+            ("return", returns, call.returns), ("argument", parameters, call.arguments)
+        ):
+            for at, (formal, actual) in enumerate(zip(declared, actuals, strict=True)):
+                type = element_type(formal.declaration)
+                dtype = array_type(type)
+                number = self.carrier(kind, at, dtype)
+                registers[kind].append(number)
+                place = self.memory(call, context, actual, type, after, returns=kind == "return")
+                if kind == "argument":
+                    self.load(call, context, place, type, (number,))
+                else:
+                    value = self.passed(kind, at, dtype)
+                    after.insert(0, partial(self.store, call, context, place, type, value))
+        result = registers["return"][0] if registers["return"] else None
+        self.lines.append(Line(
+            call.node, context, make=lambda spaces: Provided(name, spaces, registers["argument"], result)
+        ))
+        for one in after:
+            one()
+
     def known(self, function: Function) -> Routine:
         """The routine of a function."""
         found = self.listing.routines.get(function)
@@ -267,23 +300,40 @@ class _Inliner:
                 return address
         width = TYPES[type].width // 8
         place = context.locals.slot(width, width)
-        program = Program()
-        emitter = Emitter(program, self.frame.dtypes)
-        program.outputs.append(emitter.modular(_address(place), 64))
         if returns:
-            numbers = operands.numbers(actual)
-            after.append(lambda: self.lines.append(Line(
-                call.node, context, make=lambda spaces: Load(
-                    spaces, program, ".local", TYPES[type], numbers, self.frame.dtypes
-                ),
-            )))
+            after.append(partial(self.load, call, context, place, type, operands.numbers(actual)))
         else:
-            values = sources([(actual, TYPES[type])], operands)
-            self.lines.append(Line(
-                call.node, context,
-                make=lambda spaces: Store(spaces, program, ".local", TYPES[type], values),
-            ))
+            self.store(call, context, place, type, operands.source(actual, TYPES[type]))
         return place
+
+    def load(
+        self, call: Call, context: Context, place: int | Relative, type: str,
+        numbers: tuple[int | None, ...],
+    ) -> None:
+        """Adds the line that gives registers what lies in local memory."""
+        address, dtypes = self.program(_address(place), 64), self.frame.dtypes
+        self.lines.append(Line(
+            call.node, context,
+            make=lambda spaces: Load(spaces, address, ".local", TYPES[type], numbers, dtypes),
+        ))
+
+    def store(
+        self, call: Call, context: Context, place: int | Relative, type: str, value: Integers
+    ) -> None:
+        """Adds the line that writes local memory."""
+        address = self.program(_address(place), 64)
+        values = self.program(value, TYPES[type].width)
+        self.lines.append(Line(
+            call.node, context,
+            make=lambda spaces: Store(spaces, address, ".local", TYPES[type], values),
+        ))
+
+    def program(self, value: Integers, width: int) -> Program:
+        """What computes a value of `width` bits."""
+        program = Program()
+        slot = Emitter(program, self.frame.dtypes).modular(value, 64 if width == 64 else 32)
+        program.outputs.append(program.cast(slot, UNSIGNED[width]))
+        return program
 
     def carrier(self, kind: str, at: int, dtype: DType) -> int:
         """The register that passes an argument or a result."""

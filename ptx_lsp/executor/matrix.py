@@ -193,9 +193,7 @@ _NAMES = {
 
 
 def _types(node: nodes.Instruction, match: Match) -> tuple[str, ...]:
-    """The types of D, A, B and C; without those of A and B both are `.f16`. Those that ptxas passes over do not
-    count.
-    """
+    """The types of D, A, B and C, without those that ptxas ignores; if A and B have none both are `.f16`."""
     words = [f".{word}" for word in node.opcode.text.split(".")[1:]]
     found = [word for word in words if word in TYPES and word in match.candidate.choices.modifiers]
     if len(found) == 2:

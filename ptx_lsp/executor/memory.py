@@ -35,10 +35,19 @@ class Buffer:
     data: Bytes
 
 
+@dataclass(eq=False)
+class Heap:
+    """Memory that threads allocate, from `base` on: how many bytes are used."""
+
+    base: int
+    used: int = 0
+
+
 class Memory:
     """The buffers of global and constant memory."""
 
     def __init__(self) -> None:
+        self._heap: Heap | None = None
         self._buffers: list[Buffer] = []
         self._end = GLOBAL_BASE
 
@@ -52,6 +61,12 @@ class Memory:
         self._buffers.append(Buffer(name, base, data))
         self._end = -(-(base + data.size + _GAP) // _ALIGNMENT) * _ALIGNMENT
         return base
+
+    def heap(self, size: int) -> Heap:
+        """That of the launch, made when it is first asked for."""
+        if self._heap is None:
+            self._heap = Heap(self.add("heap", np.zeros(size, np.uint8)))
+        return self._heap
 
     def find(self, address: int) -> Buffer | None:
         """The buffer that lies at an address."""

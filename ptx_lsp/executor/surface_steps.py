@@ -39,6 +39,7 @@ class SurfaceAccess:
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
         at = [one.astype(np.int64) for one in row.compute(self._coordinates)]
+        at += [np.zeros_like(at[0])] * (3 - len(at))  # ptxas takes fewer than the geometry has
         at = [(one & 0xFFFFFFFF ^ 1 << 31) - (1 << 31) for one in at]
         handles = row.compute(self._surface)[0].astype(np.int64)
         for surface, here in objects(self._spaces, row, handles, Surface):

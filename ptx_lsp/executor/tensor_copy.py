@@ -102,10 +102,8 @@ class TensorCopy:
                 return described.tile(coordinates)
             case ".tile::gather4" | ".tile::scatter4":
                 return described.rows(coordinates[0], coordinates[1:])
-            case ".im2col" | ".im2col_no_offs":
-                return described.columns(coordinates, given.get("im2colInfo", []))
             case _:
-                raise ExecutionError(f"`{mode}` cannot be executed yet", "unsupported")
+                return described.columns(coordinates, given.get("im2colInfo", []))
 
     def _piece(
         self, row: Threads, at: int, place: int, described: Description, box: Box, *, loads: bool
@@ -202,6 +200,8 @@ def tensor_copy(
 ) -> Action:
     """The action of a copy or reduction of a box."""
     choices = match.candidate.choices
+    if "::w" in choices["load_mode"]:  # the manual tells of these in figures alone
+        raise ExecutionError(f"`{choices['load_mode']}` cannot be executed yet", "unsupported")
     given = by_name(node, match)
     values = {
         name: sources([(item, TYPES[type]) for item in _items(given[name])], operands)

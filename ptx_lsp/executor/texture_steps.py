@@ -9,14 +9,13 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.control import Action
-from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.opaque import TYPES as KINDS
 from ptx_lsp.executor.opaque import handle, objects
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, Program
 from ptx_lsp.executor.sampling import Reader, Texels, on_cube
 from ptx_lsp.executor.spaces import Spaces
-from ptx_lsp.executor.texture import SPATIAL, Sampler, Surface, Texture, sampler_property
+from ptx_lsp.executor.texture import Sampler, Surface, Texture, sampler_property
 from ptx_lsp.executor.threads import Indices, Threads, by_name, threads
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match
@@ -70,9 +69,9 @@ class Fetch:
         self._write(row, result)
 
     def _read(self, texture: Texture, reader: Reader, given: dict[str, list[Array]]) -> Texels:
-        values = given["c"]
+        values = _filled(given["c"])
         layer, at = self._coordinates(texture, values)
-        offsets = [one.view(np.int32) for one in given.get("offset", [])]
+        offsets = [one.view(np.int32) for one in _filled(given.get("offset", []))]
         depth = given["depth"][0].view(np.float32) if "depth" in given else None
         if self._name == "tld4":
             channel = (".r", ".g", ".b", ".a").index(self._choices["comp"])
@@ -82,7 +81,7 @@ class Fetch:
             kind = np.int32 if self._of_integers else np.float32
             lod = given["lod"][0].view(kind).astype(np.float64)
         elif "dPdx" in given:
-            dx, dy = ([one.view(np.float32) for one in given[name]] for name in ("dPdx", "dPdy"))
+            dx, dy = ([one.view(np.float32) for one in _filled(given[name])] for name in ("dPdx", "dPdy"))
             lod = reader.detail(dx, dy) - self._along(values)
         return reader.read(layer, at, offsets, depth, lod)
 
@@ -228,9 +227,6 @@ def texture(
     values = {
         name: _values(_items(given[name]), one, operands) for name, one in types.items() if name in given
     }
-    wanted = SPATIAL[choices["geom"].lstrip(".")]
-    if "offset" in given and len(_items(given["offset"])) < wanted:
-        raise ExecutionError(f"an offset of {wanted} elements is needed", "unsupported")
     return Fetch(
         spaces, choices, opcode, handle(named, operands),
         handle(given["b"], operands) if "b" in given else None, values, destinations, resident,
@@ -248,6 +244,11 @@ def _coordinate_types(choices: Choices) -> list[str]:
     kind = ".s32" if choices["ctype"] == ".s32" else ".f32"
     first = {".a1d": 1, ".a2d": 1, ".acube": 1, ".2dms": 1, ".a2dms": 2}.get(choices["geom"], 0)
     return [".u32"] * first + [kind] * (4 - first)
+
+
+def _filled(values: list[Array]) -> list[Array]:
+    """Four elements: ptxas takes fewer where a vector is expected, and those are 0."""
+    return [*values, *[np.zeros_like(values[0])] * (4 - len(values))] if values else []
 
 
 def _items(operand: nodes.Expression) -> tuple[nodes.Expression, ...]:

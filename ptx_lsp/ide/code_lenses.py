@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.ide.figures import figures, limiters_in_words, registers_in_words
+from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.ide.figures import MANY, figures, limiters_in_words, registers_in_words
 from ptx_lsp.ide.hover_function import function_named
 from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.occurrences import occurrences
@@ -14,22 +15,29 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 
+LensSort: TypeAlias = Literal["figures", "references", "preview"]
+
 
 class Lens(NamedTuple):
     """A line above `span`, the name of the function `name`. What it says is found out later (`title`)."""
 
     span: Span
-    sort: Literal["figures", "references"]
+    sort: LensSort
     name: str
 
 
 def code_lenses(module: Module) -> tuple[Lens, ...]:
-    """Of each kernel its figures, of each function its references; only where they are defined."""
+    """Of each kernel its figures, of each function its references; only where they are defined. Of a
+    kernel that a launch comment (`// ptx-run: ...`) launches, its preview.
+    """
+    launched = {one.entry for one in _comments(module)}
     found: list[Lens] = []
     for function in module.functions:
         if function.symbol.is_definition and function.name:
             span = module.span(function.symbol.place)
             found.append(Lens(span, "figures" if function.is_kernel else "references", function.name))
+            if function.name in launched:
+                found.append(Lens(span, "preview", function.name))
     return tuple(found)
 
 
@@ -39,10 +47,26 @@ def title(module: Module, lens: Lens) -> str:
     function = function_named(module, symbol) if symbol is not None else None
     if function is None:
         return ""
+    if lens.sort == "preview":
+        return next((_launch(one) for one in _comments(module) if one.entry == lens.name), "")
     if lens.sort == "references":
         count = len(references_of(module, function))
         return f"{count} reference{'s' if count != 1 else ''}"
+    count = len(function.body.instructions)
+    if count > MANY:
+        return f"{count} instructions"
     return figures_in_words(figures(function))
+
+
+def _comments(module: Module) -> tuple[LaunchComment, ...]:
+    return launch_comments(module) if "ptx-run:" in module.document.source.text else ()
+
+
+def _launch(comment: LaunchComment) -> str:
+    if comment.problem:
+        return f"Run: {comment.problem}"
+    grid, block = (", ".join(map(str, one)) for one in (comment.grid, comment.block))
+    return f"Run: grid {grid}, block {block}"
 
 
 def references_of(module: Module, function: Function) -> tuple[Span, ...]:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from heapq import nsmallest
 
 from ptx_lsp.ide.operand_place import Wanted, depths, wanted
-from ptx_lsp.ide.scope_at import ranges, visible
+from ptx_lsp.ide.scope_at import ranges, scope_at, visible
 from ptx_lsp.ide.site import statement_before
 from ptx_lsp.ide.suggestion import Sort, Suggestion, escaped, plain
 from ptx_lsp.ide.typed import Typed
@@ -151,16 +152,19 @@ def _registers(
     offset = typing.span.start
     recent = _recent(function, typing.start)
     ranks: dict[str, int] = {}
-    found: list[Suggestion] = []
+    rows: list[tuple[int, int, str, str]] = []
     for symbol in visible(function, offset, typing.word):
-        if isinstance(symbol, Register) and not _is_all_of_range(symbol):
+        if type(symbol) is Register and not _is_all_of_range(symbol):
             if symbol.type not in ranks:
                 ranks[symbol.type] = _register_rank(typing, places, symbol.type)
-            rank = ranks[symbol.type] + recent.get(symbol.name, _RECENT + 1)
-            found.append(plain(symbol.name, "register", f".reg {symbol.type}", rank))
-    found.sort(key=lambda one: (one.rank, len(one.label), one.label))
-    del found[_MOST:]
-    return found + list(_fresh(typing, function, places, {one.label for one in found}))
+            name = symbol.name
+            rank = ranks[symbol.type] + recent.get(name, _RECENT + 1)
+            rows.append((rank, len(name), name, symbol.type))
+    found = [
+        plain(name, "register", f".reg {type}", rank)
+        for rank, _, name, type in nsmallest(_MOST, rows)
+    ]
+    return found + list(_fresh(typing, function, places, {row[2] for row in rows}))
 
 
 def _fresh(
@@ -254,8 +258,14 @@ def _variables(
     typing: Typed, function: Function, places: tuple[Wanted, ...]
 ) -> list[Suggestion]:
     """Variables and parameters: of the function, then of the file."""
-    known = visible(function, typing.span.start, typing.word)
-    found = [_variable(symbol, places, 0) for symbol in known if isinstance(symbol, Variable)]
+    scope = scope_at(function, typing.span.start)
+    found = [
+        _variable(symbol, places, 0)
+        for symbol in (*function.body.returns, *function.body.parameters, *function.body.variables)
+        if isinstance(symbol, Variable) and symbol.name.startswith(typing.word)
+        and function.item.offset(symbol.place.start) < typing.span.start
+        and scope.find(symbol.name) is symbol
+    ]
     for symbol in typing.module.variables:
         is_before = typing.module.span(symbol.place).start < typing.span.start
         if isinstance(symbol, Variable) and is_before and symbol.name.startswith(typing.word):

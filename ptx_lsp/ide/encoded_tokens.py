@@ -54,13 +54,13 @@ def encoded_tokens(module: Module, unit: ColumnUnit, span: Span | None = None) -
         if item.start > last:
             break
         if item.end >= first:
-            joined.add_found(list(between(source.text, position, min(item.start, last), first)))
+            joined.add_found(list(between(source.text, position, item.start, Span(first, last))))
             if first <= item.start and item.end <= last:
                 joined.add(item.start, _whole(module, item, unit))
             else:
                 joined.add_found(list(of_item(module, item, max(first, item.start), last)))
         position = item.end
-    joined.add_found(list(between(source.text, position, last, first)))
+    joined.add_found(list(between(source.text, position, len(source.data), Span(first, last))))
     return joined.numbers
 
 

@@ -8,6 +8,9 @@ from ptx_lsp.lint.report import Kernel
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 
+MANY = 20_000
+"""Instructions above which the figures of a kernel take longer than an editor should wait."""
+
 
 def figures(function: Function) -> Kernel:
     """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text."""

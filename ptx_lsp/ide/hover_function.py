@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from analyses.launch_bounds import launch_bounds
-from ptx_lsp.ide.figures import figures, occupancy_in_words, registers_in_words
+from ptx_lsp.ide.figures import MANY, figures, occupancy_in_words, registers_in_words
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.needs_met import met_in_words
@@ -19,8 +19,6 @@ from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes
 
 _LONGEST = 1200
-_MANY = 20_000
-"""Instructions above which a kernel's figures are left to the code lens, as they take too long."""
 
 
 def function_text(module: Module, symbol: FunctionName) -> str:
@@ -62,7 +60,7 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
         lines.append("declared only: it is defined in another file")
     if function is not None and symbol.is_definition:
         lines.append(f"{len(function.body.instructions)} instructions")
-        if symbol.is_kernel and len(function.body.instructions) <= _MANY:
+        if symbol.is_kernel and len(function.body.instructions) <= MANY:
             lines += kernel_lines(figures(function), function)
     if not symbol.is_kernel or used:
         lines.append(f"named {len(used)} times" if len(used) != 1 else "named once")

@@ -52,6 +52,7 @@ def spelling_text(
         _operands(candidates, match, operands or []),
         listed(_needs(module, entry, candidates, match)),
         listed(_objections(module, match)),
+        _preview(spelling),
         listed(entry.notes),
         _manual(entry),
     ])
@@ -138,6 +139,24 @@ def _objections(module: Module, match: Match | None) -> Iterator[str]:
     yield from (problem.message for problem in match.problems)
     if module.version is not None and module.target is not None:
         yield from (end.sentence for end in match.ended(module.version, module.target))
+
+
+def _preview(spelling: str) -> str:
+    """What it computes of some operands, as the executor does; empty where that is no single value."""
+    from ptx_lsp.executor.preview import preview_instruction  # NumPy: only once a hover wants it
+
+    found = preview_instruction(spelling, seconds=_SECONDS)
+    if not found.rows:
+        return ""
+    columns = [*found.operands, *found.results]
+    lines = ["| " + " | ".join(map(code, columns)) + " |", "|" + " --- |" * len(columns)]
+    for row in found.rows:
+        cells = (*map(code, row.operands), *(f"**{code(one)}**" for one in row.results))
+        lines.append("| " + " | ".join(cells) + " |")
+    return paragraphs(["\n".join(lines), found.note])
+
+
+_SECONDS = 0.25
 
 
 def _manual(entry: Entry) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.ide.site import function_of
+from ptx_lsp.ide.site import blocks_at, function_of
 from ptx_lsp.ide.tokens import tokens
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -41,7 +42,7 @@ def pieces(module: Module, span: Span) -> Iterator[Piece]:
         end = item.end
         function = function_of(module, item)
         if function is not None:
-            yield from _of_function(function)
+            yield from _of_function(function, span)
         else:
             yield _of_item(module, item)
 
@@ -55,7 +56,8 @@ def _of_item(module: Module, item: Item) -> Piece:
     return Piece(item.start, item.end, 0, sort, words_end)
 
 
-def _of_function(function: Function) -> Iterator[Piece]:
+def _of_function(function: Function, span: Span) -> Iterator[Piece]:
+    """Of a long function only what is around `span`."""
     item, node = function.item, function.node
     if item.is_unclosed or not item.alone:
         yield Piece(item.start, item.end, 0, "as it is")
@@ -68,7 +70,7 @@ def _of_function(function: Function) -> Iterator[Piece]:
     end = words[-1].end if words else head_end
     yield Piece(item.start, end, 0, "as it is" if is_broken else "head")
     if body is not None:
-        yield from _Blocks(function, text).walk(body)
+        yield from _Blocks(function, text, span).walk(body)
 
 
 def _words_end(text: str, item: Item, node: nodes.Declaration) -> int:
@@ -84,19 +86,32 @@ def _words_end(text: str, item: Item, node: nodes.Declaration) -> int:
 class _Blocks:
     """Goes through the statements of a body and the braces between them."""
 
-    def __init__(self, function: Function, text: str) -> None:
+    def __init__(self, function: Function, text: str, span: Span) -> None:
+        self.function = function
         self.item = function.item
-        self.statements = function.body.statements
+        self.span = span
         self.text = text
         self.broken = sorted(self.item.span(one) for one in self.item.problems)
         self.next_broken = 0
 
     def walk(self, body: nodes.Block) -> Iterator[Piece]:
+        """From the statement before the span on, to its end."""
         start, end = self.item.span(body)
+        statements = self.function.body.statements
+        offset = self.item.offset
+        first = bisect_right(statements, self.span.start, key=lambda one: offset(one.start)) - 2
         open_ends = [end]
-        yield Piece(start, start + 1, 0, "brace")
-        for statement in self.statements:
+        if first > 0:
+            at = offset(statements[first].start)
+            open_ends = [self.item.span(block).end for block in blocks_at(self.function, at)]
+        else:
+            yield Piece(start, start + 1, 0, "brace")
+        for index in range(max(0, first), len(statements)):
+            statement = statements[index]
             span = self.item.span(statement)
+            if span.start > self.span.end:
+                yield self._statement(statement, span, len(open_ends))
+                return
             while span.start >= open_ends[-1]:
                 yield self._close(open_ends)
             if isinstance(statement, nodes.Block):

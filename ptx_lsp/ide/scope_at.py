@@ -38,12 +38,17 @@ def visible(function: Function, offset: int, prefix: str) -> Iterator[Declared]:
     """
     at = function.item.offset
     seen: set[str] = set()
+    known: dict[int, bool] = {}
+    """Of where things are declared (those of a range at one place), whether that is before."""
     scope: Scope | None = scope_at(function, offset)
     while scope is not None:
         for name, symbol in scope.names.items():
-            if name.startswith(prefix) and name not in seen and (
-                isinstance(symbol, Label) or at(symbol.place.start) < offset
-            ):
+            if not name.startswith(prefix) or name in seen:
+                continue
+            mark = symbol.place.start
+            if mark not in known:
+                known[mark] = at(mark) < offset
+            if known[mark] or isinstance(symbol, Label):
                 seen.add(name)
                 yield symbol
         scope = scope.parent

@@ -54,10 +54,10 @@ def semantic_tokens(module: Module, span: Span | None = None) -> Iterator[Semant
         if item.start > last:
             break
         if item.end >= first:
-            yield from between(text, position, min(item.start, last), first)
+            yield from between(text, position, item.start, Span(first, last))
             yield from of_item(module, item, max(first, item.start), last)
         position = item.end
-    yield from between(text, position, last, first)
+    yield from between(text, position, len(text), Span(first, last))
 
 
 def of_item(module: Module, item: Item, first: int, last: int) -> Iterator[SemanticToken]:
@@ -69,10 +69,12 @@ def of_item(module: Module, item: Item, first: int, last: int) -> Iterator[Seman
         yield from _outside(module, item, first, last)
 
 
-def between(text: str, start: int, end: int, first: int) -> Iterator[SemanticToken]:
-    """The comments between two statements that end behind `first`."""
+def between(text: str, start: int, end: int, span: Span) -> Iterator[SemanticToken]:
+    """The comments between two statements that touch `span`."""
     for token in tokens(text, start, end):
-        if token.kind == "comment" and token.end > first:
+        if token.start >= span.end:
+            return
+        if token.kind == "comment" and token.end > span.start:
             yield SemanticToken(token.start, token.end, "comment")
 
 
@@ -83,7 +85,9 @@ def _outside(module: Module, item: Item, first: int, last: int) -> Iterator[Sema
     if isinstance(item.node, nodes.Section) and first > start:
         start = max(start, text.rfind("\n", start, first) + 1)
     declared = _declared(module, item)
-    for word in tokens(text, start, min(item.end, last)):
+    for word in tokens(text, start, item.end):
+        if word.start >= last:
+            return
         token = _plain(text, word)
         if token is None and word.kind == "word":
             name = text[word.start : word.end]
@@ -164,8 +168,10 @@ class _Painter:
         index = bisect_left(instructions, begin, key=lambda one: item.offset(one.node.start))
         opcode_start, opcode_end = self.opcode(index)
         modifiers_end = 0
-        for word in tokens(text, begin, min(item.end, last)):
+        for word in tokens(text, begin, item.end):
             start, end, kind = word
+            if start >= last:
+                return
             token = None
             if kind == "word":
                 while opcode_start < start:

@@ -91,6 +91,11 @@ class Reported(NamedTuple):
     fingerprint: str = ""
     """The same after lines have moved (`fingerprint.py`)."""
 
+    @property
+    def text(self) -> str:
+        """The message, and which targets it is about where it is not about all."""
+        return f"{self.message} ({', '.join(self.targets)} only)" if self.targets else self.message
+
 
 class Registers(NamedTuple):
     """32-bit registers of a thread. `estimate`, `low`, `high` and `peak_live` are estimated, `measured` is

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
+from ptx_lsp.lint.known import Known, known_rules
 from ptx_lsp.lint.nearest import nearest
-from ptx_lsp.lint.rule import Rule, all_rules
+
+if TYPE_CHECKING:
+    from ptx_lsp.lint.rule import Rule
 
 PTXAS = "ptxas"
 OVER_BUDGET = "over-budget"
-OUTSIDE = (PTXAS, OVER_BUDGET)
-"""Names, and codes, of what is found but by no rule: run where asked for, unless ignored."""
+OUTSIDE = {
+    PTXAS: (
+        "What ptxas itself says of a file, with `--ptxas`.",
+        "Where it speaks of a line in which ptx-lint has found an error, its words are a note on that one.",
+        "It has no columns: the whole line is marked.",
+    ),
+    OVER_BUDGET: (
+        "A kernel that uses more than the configuration allows it.",
+        "`[budgets]` has them by the pattern of names of kernels: `registers <= 128`, `occupancy >= 50 %`, "
+        "`shared <= 48 KiB`, `spills == 0`.",
+        "The figure is measured if ptxas was asked, else exact or estimated; the message says which.",
+    ),
+}
+"""Names, and codes, of what is found but by no rule, and what they are. They run where asked for, unless
+ignored.
+"""
 
 
 class UnknownRuleError(ValueError):
@@ -38,6 +55,8 @@ class Rules(NamedTuple):
 
     def chosen(self) -> list[Rule]:
         """The rules themselves."""
+        from ptx_lsp.lint.rule import all_rules
+
         return [rule for rule in all_rules() if rule.name in self.names]
 
     def judged(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -50,9 +69,9 @@ class Rules(NamedTuple):
         ]
 
 
-def chosen(layers: Iterable[Choice], rules: Sequence[Rule] | None = None) -> Rules:
+def chosen(layers: Iterable[Choice]) -> Rules:
     """What the layers leave: at first all rules but hints. Raises UnknownRuleError."""
-    everything = all_rules() if rules is None else rules
+    everything = known_rules()
     names = {rule.name for rule in everything if rule.severity != "hint"} | set(OUTSIDE)
     severities: dict[str, Severity] = {}
     for layer in layers:
@@ -65,7 +84,7 @@ def chosen(layers: Iterable[Choice], rules: Sequence[Rule] | None = None) -> Rul
     return Rules(frozenset(names), tuple(sorted(severities.items())))
 
 
-def matching(rules: Sequence[Rule], word: str) -> list[str]:
+def matching(rules: Sequence[Known], word: str) -> list[str]:
     """The names of the rules that a word means. Raises UnknownRuleError."""
     if word in OUTSIDE:
         return [word]
@@ -83,5 +102,5 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     return f"; did you mean `{near}`?" if near is not None else ""
 
 
-def _all_matching(rules: Sequence[Rule], words: Iterable[str]) -> set[str]:
+def _all_matching(rules: Sequence[Known], words: Iterable[str]) -> set[str]:
     return {name for word in words for name in matching(rules, word)}

@@ -161,3 +161,8 @@ def test_rules(lint: Lint) -> None:
     ]
     rows = json.loads(lint("--rules", "--format", "json").out)
     assert [row["rule"] for row in rows] == [rule.name for rule in all_rules()]
+
+
+@pytest.mark.parametrize("name", ["ptxas", "over-budget"])
+def test_what_no_rule_finds_is_explained(lint: Lint, name: str) -> None:
+    assert lint("--explain", name).out.startswith(f"{name} (of no rule)\n")

@@ -235,6 +235,14 @@ def test_several_at_once(lint: Lint, trouble: Path) -> None:
     assert Path("out.xml").read_text() == report(lint, "junit", trouble)
 
 
+def test_findings_of_some_targets_say_so(lint: Lint, tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(f"{HEADER}.entry k() {{ .reg .b32 %r; redux.sync.add.s32 %r, %r, -1; ret; }}\n")
+    for name in ("sarif", "github", "gitlab", "junit", "rdjson", "markdown", "concise"):
+        done = lint("--format", name, "--select", "E", "--targets", "sm_70,sm_80", path)
+        assert "(sm_70 only)" in done.out, name
+
+
 def test_wrong_formats(lint: Lint, trouble: Path) -> None:
     assert "did you mean `sarif`?" in lint("--format", "sarf", trouble).err
     assert "a file is missing" in lint("--format", "sarif=", trouble).err

@@ -11,6 +11,7 @@ import pytest
 from ptx_lsp.executor import ExecutionError, launch
 
 KERNELS = Path(__file__).parent / "kernels"
+CORPUS = Path(__file__).parents[1] / "oracle" / "corpus"
 Words = npt.NDArray[np.uint32]
 
 # In all kernels here: the thread in %t, the address of its element of `out` in %out, that of `in` in %in.
@@ -192,3 +193,19 @@ def test_misuse_of_an_mbarrier(body: str, part: str) -> None:
 
 def test_an_mbarrier_is_in_shared_memory() -> None:
     assert wrong("mbarrier.arrive.b64 %s0, [%in];").kind == "out-of-bounds"
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_matrix_product_of_triton(seed: int) -> None:
+    """Three stages of cp.async between global and shared memory, ldmatrix and mma."""
+    m, n, k = 64, 64, 256
+    random = np.random.default_rng(1)
+    a, b = random.standard_normal((m, k)).astype("f2"), random.standard_normal((k, n)).astype("f2")
+    c = np.zeros((m, n), np.float16)
+    sizes = [np.int32(one) for one in (m, n, k, k, n, n)]
+    launch(
+        CORPUS / "triton_matmul_f16_64x64x32.sm80.ptx", entry="matmul_k", grid=1, block=128, seed=seed,
+        args=[a, b, c, *sizes, np.uint64(0), np.uint64(0)], shared_bytes=1 << 15,
+    )
+    want = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.allclose(c, want, rtol=2e-3, atol=0.05)

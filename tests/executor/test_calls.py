@@ -211,3 +211,64 @@ def test_virtual_functions() -> None:
     assert stored(one_thread_each(body, functions), 2) == [7, 7]
     with pytest.raises(ExecutionError, match="is not the address of a function"):
         stored(one_thread_each(body.replace("table[2]", "table[1]"), functions), 2)
+
+
+# -- programs from nvcc ---------------------------------------------------------------------------
+
+CORPUS = Path(__file__).parents[1] / "oracle" / "corpus"
+CONTROL = CORPUS / "nvcc130_control.sm90.O3.ptx"
+
+
+@pytest.mark.parametrize("source", ["clang_bitonic.sm_75.O0.ptx", "nvcc130_bitonic.sm90.G.ptx"])
+def test_recursive_quick_sort(source: str) -> None:
+    keys = RANDOM.integers(-99, 99, 150).astype(np.int32)
+    want = np.sort(keys)
+    launch(CORPUS / source, entry="quicksort_rec", grid=1, block=1, args=[keys, np.int32(150)])
+    assert np.array_equal(keys, want)
+
+
+def test_fibonacci() -> None:
+    out = np.zeros(12, np.int32)
+    launch(CONTROL, entry="fibk", grid=1, block=12, args=[out])
+    assert out.tolist() == [fibonacci(n) for n in range(12)]
+
+
+def test_table_of_functions() -> None:
+    which = RANDOM.integers(0, 3, 32).astype(np.int32)
+    values = np.abs(RANDOM.standard_normal(32)).astype(np.float32)
+    want = [[v + np.float32(1), v * v, np.sqrt(v)][w] for v, w in zip(values, which, strict=True)]
+    launch(CONTROL, entry="indirect", grid=1, block=32, args=[which, values])
+    assert np.array_equal(values, np.array(want, np.float32))
+
+
+def test_objects_with_virtual_functions() -> None:
+    """Squares and circles on the heap, by turns."""
+    sizes, areas = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
+    launch(CONTROL, entry="virt", grid=1, block=32, args=[sizes, areas])
+    circles = sizes * (sizes * np.float32(3.14))
+    assert np.array_equal(areas, np.where(np.arange(32) % 2 == 1, sizes * sizes, circles)) or np.array_equal(
+        areas, np.where(np.arange(32) % 2 == 0, sizes * sizes, circles)
+    )
+
+
+def test_formatted_output(capsys: pytest.CaptureFixture[str]) -> None:
+    launch(CONTROL, entry="hello", grid=1, block=3, args=[np.uint32(7), np.float64(0.25)])
+    assert capsys.readouterr().out == "".join(f"thread {t} of 7: 0.250000 end\n" for t in range(3))
+
+
+def test_formats_of_output(capsys: pytest.CaptureFixture[str]) -> None:
+    launch(NVCC, entry="formats", grid=1, block=1, args=[np.int64(-(10**12))])
+    want = "  -42|ab  |0003.142|z|-1000000000000|ff|%|     7|4294967295|1.234500e+04\n"
+    assert capsys.readouterr().out == want
+
+
+def test_assertions() -> None:
+    with pytest.raises(ExecutionError, match="the assertion `i < n` fails in `void checked") as caught:
+        launch(NVCC, entry="checked", grid=1, block=32, args=[np.zeros(32, np.int32), np.int32(20)])
+    assert (caught.value.kind, caught.value.lanes[0].thread) == ("trap", (20, 0, 0))
+
+
+def test_the_heap_ends() -> None:
+    out = np.zeros(16, np.int32)
+    launch(NVCC, entry="exhausted", grid=1, block=16, args=[out, np.int32(1 << 20)])
+    assert out.tolist() == [1] * 8 + [0] * 8

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from ptx_lsp.executor import ExecutionError, TensorMap, launch, tensor_map
 from ptx_lsp.executor.tensor_map import Atomicity, Swizzle
 
+KERNELS = Path(__file__).parent / "kernels"
 Array = npt.NDArray[np.generic]
 _HEAD = """.version 8.8
 .target sm_100a
@@ -220,3 +223,19 @@ mov.u16 %h1, 6; mov.u16 %h2, 2; mov.u16 %h3, 0; mov.u32 %r12, 8;
     want = np.zeros((3, 8), np.uint32)
     want[:2, :6] = [array[0, 4:10], array[2, 4:10]]
     assert np.array_equal(out.view(np.uint32).reshape(3, 8), want)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_pipeline_of_tiles(seed: int) -> None:
+    """A warp that loads and eight that add up, over two stages with mbarriers; the last tiles lie outside."""
+    array = (np.arange(30 * 96) * 7 % 4001).astype(np.uint16).reshape(30, 96)
+    out = np.zeros((8, 32), np.uint32)
+    map = tensor_map(array, box=(8, 32), swizzle="64B")
+    findings = launch(
+        KERNELS / "tma_pipeline.ptx", entry="tma_pipeline", grid=1, block=288, seed=seed, check=True,
+        args=[map, out, np.uint32(3), np.uint32(4)],
+    )
+    padded = np.zeros((32, 96), np.uint32)
+    padded[:30] = array
+    assert np.array_equal(out, padded.reshape(4, 8, 3, 32).sum(axis=(0, 2)))
+    assert findings == ()

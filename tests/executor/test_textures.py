@@ -17,8 +17,7 @@ Array = npt.NDArray[np.generic]
 _HEAD = """.version 8.8
 .target TARGET
 .address_size 64
-.global .texref t; .global .surfref s; .global .samplerref m; .global .samplerref repeated = {
- addr_mode_0 = wrap, addr_mode_1 = clamp_to_border, filter_mode = linear };
+.global .texref t; .global .surfref s; SAMPLERS
 .entry k(.param .u64 in, .param .u64 out, .param .u64 object) {
 .reg .u64 %in, %out, %object, %s<4>, %step; .reg .u32 %t, %r<9>; .reg .f32 %f<9>; .reg .b16 %h<5>;
 .reg .pred %p<4>; .reg .b32 %w<3>;
@@ -26,6 +25,8 @@ ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u64 %object, [object]
 mov.u32 %t, %tid.x; mul.wide.u32 %step, %t, 16; add.u64 %in, %in, %step; add.u64 %out, %out, %step;
 ld.global.v4.f32 {%f5, %f6, %f7, %f8}, [%in]; ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%in];
 """
+_SAMPLERS = """.global .samplerref m; .global .samplerref repeated = {
+ addr_mode_0 = wrap, addr_mode_1 = clamp_to_border, filter_mode = linear };"""
 _RESULT = "\nst.global.v4.f32 [%out], {%f1, %f2, %f3, %f4};"
 Coordinates = Sequence[Sequence[float]]
 
@@ -34,8 +35,10 @@ def run(
     body: str, inputs: Array, out: Array, object: Texture | Surface | Sampler | int = 0,
     bind: Mapping[str, Texture | Surface | Sampler] | None = None, target: str = "sm_80",
 ) -> None:
+    head = _HEAD.replace("TARGET", target)
+    head = head.replace("SAMPLERS", _SAMPLERS if "independent" in target else "\n")
     launch(
-        _HEAD.replace("TARGET", target) + body + "\nret;\n}\n", entry="k", grid=1, block=len(inputs),
+        head + body + "\nret;\n}\n", entry="k", grid=1, block=len(inputs),
         args=[inputs, out, object], bind=bind,
     )
 

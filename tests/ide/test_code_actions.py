@@ -82,9 +82,11 @@ def test_another_target() -> None:
 
 def test_a_higher_version() -> None:
     check_action(
-        ".version 7.0\n.target sm_80\n.func f() { .reg .b32 %r; mov.u32 %r, %reserved_smem_<CURSOR>offset_end; }",
+        ".version 7.0\n.target sm_80\n.func f() {\n.reg .b32 r;\n"
+        "mov.u32 r, %reserved_<CURSOR>smem_offset_end; }",
         "Raise `.version` to 7.6",
-        ".version 7.6\n.target sm_80\n.func f() { .reg .b32 %r; mov.u32 %r, %reserved_smem_offset_end; }",
+        ".version 7.6\n.target sm_80\n.func f() {\n.reg .b32 r;\n"
+        "mov.u32 r, %reserved_smem_offset_end; }",
     )
 
 

@@ -36,6 +36,21 @@ def test_an_instruction() -> None:
     )
 
 
+def test_what_an_instruction_computes() -> None:
+    check_hover(
+        "add<CURSOR>.sat.s32 %r1, %r2, 300;", "| `a .s32` | `b .s32` | `d .s32` |", "| --- | --- | --- |",
+        "| `1` | `1` | **`2`** |", "**`2147483647`** |",
+    )
+    check_hover("rcp<CURSOR>.approx.f32 %f1, %f2;", "**`inf`**", "within the bound that the manual states")
+
+
+def test_no_table_where_there_is_no_single_value() -> None:
+    module, offset = at_cursor("ld<CURSOR>.global.b32 %r1, [%rd1];")
+    found = hover(module, offset)
+    assert found is not None
+    assert "| --- |" not in found.markdown
+
+
 def test_a_requirement_that_is_met() -> None:
     check_hover("elect<CURSOR>.sync %r1|%p1, -1;", "needs PTX ISA 8.0 and sm_90 or higher ✓")
 

@@ -154,6 +154,13 @@ def test_hints_of_literals() -> None:
     check_hints("add.f64 %fd1, %fd1, 0dC004000000000000;", "0dC004000000000000«= -2.5»;", Shown(False, "off"))
 
 
+def test_the_lens_of_a_launch() -> None:
+    module = Module.parse(HEADER + "// ptx-run: grid=2 block=32,4\n.entry k() { ret; }\n.entry l() { ret; }")
+    assert [(lens.name, title(module, lens)) for lens in code_lenses(module) if lens.sort == "preview"] == [
+        ("k", "Run: grid 2, block 32, 4")
+    ]
+
+
 @pytest.mark.parametrize("target", ["sm_90", "sm_20", "sm_999"])
 def test_lenses(target: str) -> None:
     module = Module.parse(HEADER.replace("sm_90", target) + FILE)

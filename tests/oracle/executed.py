@@ -1,6 +1,7 @@
-"""Which instructions the executor runs: every recorded line that ptxas accepts, decoded and executed.
+"""Which instructions the executor runs: every recorded line that ptxas and the table accept, decoded and executed.
 
     python -m tests.oracle.executed [SECTION ...]     prints what cannot be executed, by reason
+    python -m tests.oracle.executed --update          renews what docs/coverage.md says of it
 
 A line is executed by 32 threads whose registers are all 0. That an address then lies nowhere is no reason
 against it: the instruction has come as far as memory.
@@ -11,7 +12,9 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +35,8 @@ from ptx_lsp.model.module import Module
 from tests.oracle.isa_cases import Point
 from tests.oracle.judge import VERDICTS, prelude, recorded, sections
 
+PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+
 
 class Executed(NamedTuple):
     """A line, the form that it is, and why it cannot be executed ("" where it can)."""
@@ -42,22 +47,24 @@ class Executed(NamedTuple):
     reason: str
 
 
-def lines(section: str) -> dict[Point, list[str]]:
-    """One line of each spelling that ptxas accepts, by the newest version and target at which it does."""
+def lines(section: str, share: int = 1) -> dict[Point, list[str]]:
+    """One line of each spelling with each shape of operands that ptxas accepts, by the newest version and
+    target at which it does; or every so manieth of them.
+    """
     newest: dict[str, tuple[Point, str]] = {}
     for (line, point), accepted in recorded((VERDICTS / f"{section}.txt").read_text()).items():
-        spelling = line.partition(" ")[0]
-        if accepted and (spelling not in newest or _order(point) > _order(newest[spelling][0])):
-            newest[spelling] = (point, line)
+        shape = re.sub(r"%\w+", "%", line)
+        if accepted and (shape not in newest or _order(point) > _order(newest[shape][0])):
+            newest[shape] = (point, line)
     found: dict[Point, list[str]] = defaultdict(list)
-    for point, line in newest.values():
+    for point, line in list(newest.values())[::share]:
         found[point].append(line)
     return found
 
 
-def executed(section: str) -> Iterator[Executed]:
-    """Every spelling of a section."""
-    for point, of_point in lines(section).items():
+def executed(section: str, share: int = 1) -> Iterator[Executed]:
+    """Every spelling of a section, or every so manieth."""
+    for point, of_point in lines(section, share).items():
         yield from _of_point(of_point, point)
 
 
@@ -83,11 +90,16 @@ def _of_point(of_point: Iterable[str], point: Point) -> Iterator[Executed]:
             continue
         node = step.source.node
         match = resolve(node.opcode.text).match(arguments(kernel, node))
-        if match is not None:
+        if match is not None and not match.problems and not _is_odd(match):
             matches[step.line] = match
             reasons[step.line] = _reason(step.action, Wave(shape, frame, shape.order))
     for number, match in matches.items():
         yield Executed(text[number - 1], match.entry, match.candidate.form, reasons[number])
+
+
+def _is_odd(match: Match) -> bool:
+    """Whether ptxas takes a spelling that nobody writes: `call.uni.uni`."""
+    return any(problem.kind == "repeated-modifier" for problem in match.candidate.problems)
 
 
 def _reason(action: Action | Control, wave: Wave) -> str:
@@ -106,7 +118,103 @@ def _reason(action: Action | Control, wave: Wave) -> str:
     return ""
 
 
+class Counted(NamedTuple):
+    """Of a row: its forms, those with lines that the executor cannot run, such lines, and one of them."""
+
+    name: str
+    forms: int
+    refused: int
+    lines: int
+    example: str
+
+
+def count(section: str) -> list[Counted]:
+    """Counts a section, row after row."""
+    refused: dict[int, dict[int, list[str]]] = {}
+    rows = sections()[section]
+    for one in executed(section):
+        if one.reason:
+            forms = refused.setdefault(rows.index(one.entry), {})
+            forms.setdefault(one.entry.forms.index(one.form), []).append(one.line)
+    found: list[Counted] = []
+    for number, row in enumerate(rows):
+        of_row = refused.get(number, {})
+        lines = [line for of_form in of_row.values() for line in of_form]
+        found.append(Counted(row.name, len(row.forms), len(of_row), len(lines), (*lines, "")[0]))
+    return found
+
+
+def renewed(page: str) -> str:
+    """The page of coverage with what is executed now."""
+    with ProcessPoolExecutor(2) as pool:
+        names = list(sections())
+        counted = dict(zip(names, pool.map(count, names), strict=True))
+    head, *parts = re.split(r"(?m)^## ", page.partition(_LIST)[0].rstrip("\n") + "\n")
+    head = re.sub(r"(?m)^The executor runs .*\n\n", "", head)
+    parts = [_section(part, counted) for part in parts]
+    text = "## ".join([head + _total(counted), *parts]) + "\n" + _LIST
+    rows = [row for found in counted.values() for row in _refusals(found)]
+    columns = ["| instruction | forms | lines | such as | why |", "|---|--:|--:|---|---|"]
+    return "\n".join([text, *columns, *rows, ""])
+
+
+_LIST = "## What the executor does not run"
+TENSOR_CORES = ("tcgen05_memory", "tcgen05_mma", "wgmma")
+"""The sections of instructions that belong to one generation of tensor cores."""
+_WHY = {
+    "fabric": "it sends to other devices; a launch has one",
+    "tcgen05": "tensor memory of one generation of tensor cores",
+    "cp.async.bulk.tensor": "the manual tells of `.im2col::w` and `.im2col::w::128` in figures alone",
+    "cp.reduce.async.bulk.tensor": "the manual tells of `.im2col_no_offs::w` in figures alone",
+}
+"""Why the executor does not run an instruction, by what its name begins with."""
+
+
+def _section(part: str, counted: Mapping[str, list[Counted]]) -> str:
+    """A table of the page with its last column renewed."""
+    cells: dict[str, list[int]] = {}
+    for row in counted.get(part.partition("\n")[0], ()):
+        forms = cells.setdefault(row.name, [0, 0])
+        forms[0] += row.forms
+        forms[1] += row.refused
+    lines: list[str] = []
+    for line in part.split("\n"):
+        name = line.split(" | ")[0].strip("|` ")
+        if name in cells and line.count(" | ") == 8:
+            forms, refused = cells[name]
+            cell = "yes" if not refused else "no" if refused == forms else f"{forms - refused} of {forms}"
+            line = f"{line[: line.rindex(' | ')]} | {cell} |"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _total(counted: Mapping[str, list[Counted]]) -> str:
+    """How many forms the executor runs."""
+    rows = [row for name, found in counted.items() if name not in TENSOR_CORES for row in found]
+    forms, refused = sum(row.forms for row in rows), sum(row.refused for row in rows)
+    share = f"{100 * (forms - refused) / forms:.1f} %"
+    return (
+        f"The executor runs {forms - refused} of {forms} forms ({share}) in all their spellings, those of"
+        f" {', '.join(TENSOR_CORES)} not counted.\n\n"
+    )
+
+
+def _refusals(found: Iterable[Counted]) -> Iterator[str]:
+    names: dict[str, list[Counted]] = {}
+    for row in found:
+        if row.refused:
+            names.setdefault(row.name, []).append(row)
+    for name, rows in names.items():
+        why = next((why for start, why in _WHY.items() if name.startswith(start)), "not yet")
+        forms, lines = sum(row.refused for row in rows), sum(row.lines for row in rows)
+        example = rows[0].example.replace("|", "\\|")
+        yield f"| `{name}` | {forms} | {lines} | `{example}` | {why} |"
+
+
 def main(names: list[str]) -> int:
+    if names == ["--update"]:
+        PAGE.write_text(renewed(PAGE.read_text()))
+        return 0
     for section in names or list(sections()):
         found = list(executed(section))
         reasons = Counter(one.reason for one in found if one.reason)

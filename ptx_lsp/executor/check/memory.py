@@ -43,6 +43,10 @@ class UninitializedMemory(Observer):
                 self._report(wave, step, access, np.asarray(missing, np.bool_), "uninitialized-memory")
         if access.use in ("write", "update", "land"):
             written[reached] = True
+            modifiers = self._findings.usages.of(step).modifiers
+            if any(one.startswith(".multicast") for one in modifiers):  # perhaps in all blocks of the cluster
+                row = row_bytes(wave, access.space)
+                written.reshape(-1, row)[:, np.unique(reached % row)] = True
 
     def _await(
         self, wave: Wave, step: Step, access: Access, reached: npt.NDArray[np.int64]

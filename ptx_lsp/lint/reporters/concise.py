@@ -24,5 +24,4 @@ def concise(run: Run) -> Iterator[str]:
 def headline(found: Reported, style: Style) -> str:
     """`severity[rule] message`, and which targets it is about where it is not about all."""
     name = style.paint(f"{found.severity}[{found.rule}]", SEVERITY_COLOURS[found.severity])
-    only = f" ({', '.join(found.targets)} only)" if found.targets else ""
-    return f"{name} {printable(found.message)}{only}"
+    return f"{name} {printable(found.text)}"

@@ -31,7 +31,7 @@ def github(run: Run) -> Iterator[str]:
 def _annotation(file: FileReport, found: Reported) -> str:
     title = f"ptx-lint: {found.rule}"
     (line, column), (last, end) = found.mark.start, found.mark.end
-    message = printable(found.message)
+    message = printable(found.text)
     if is_in_tree(found) and found.origin is not None:
         place = {"file": from_here(found.origin.path), "line": found.origin.line, "title": title}
         message += f" ({from_here(file.path)}:{line}:{column})"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import FileReport, Reported
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json_report import Value
+from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.reporters.places import from_here
 
 _SEVERITIES: dict[Severity, str] = {
@@ -28,7 +28,7 @@ def gitlab(run: Run) -> Iterator[str]:
 def _row(file: FileReport, found: Reported) -> Value:
     path = from_here(file.path)
     return {
-        "description": found.message,
+        "description": found.text,
         "check_name": found.rule,
         "fingerprint": _fingerprint(path, found.fingerprint),
         "severity": _SEVERITIES[found.severity],

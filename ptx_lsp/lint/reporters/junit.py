@@ -48,7 +48,7 @@ def _case(suite: str, found: Reported) -> Iterator[str]:
     name = _attribute(f"{found.rule}:{line}:{column}")
     yield f'    <testcase classname={suite} name={name}>'
     yield (
-        f'      <failure type="{found.severity}" message={_attribute(found.message)}>'
+        f'      <failure type="{found.severity}" message={_attribute(found.text)}>'
         f"{_text(f'line {line}, column {column}: {found.mark.excerpt.text.strip()}')}</failure>"
     )
     yield "    </testcase>"

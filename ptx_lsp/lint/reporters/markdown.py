@@ -52,7 +52,7 @@ def _findings(files: Sequence[FileReport]) -> Iterator[str]:
         (
             f"{_ICONS[found.severity]} `{found.rule}`",
             f"`{cell(file.path)}:{found.mark.start.line}`",
-            cell(found.message),
+            cell(found.text),
         )
         for file in files
         for found in file.diagnostics

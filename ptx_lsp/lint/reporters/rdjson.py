@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import Excerpt, FileReport, Mark, Point, Reported
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json_report import Value
+from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.reporters.places import from_here
 
 _SEVERITIES: dict[Severity, str] = {
@@ -27,7 +27,7 @@ def rdjson(run: Run) -> Iterator[str]:
 def _row(file: FileReport, found: Reported) -> Value:
     path = from_here(file.path)
     row: dict[str, Value] = {
-        "message": found.message,
+        "message": found.text,
         "location": {"path": path, "range": _range(found.mark)},
         "severity": _SEVERITIES[found.severity],
         "code": {"value": found.rule},

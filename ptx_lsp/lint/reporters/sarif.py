@@ -13,7 +13,7 @@ from ptx_lsp import __version__
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import FileReport, Mark, Point, Reported
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json_report import Value
+from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.reporters.places import uri
 from ptx_lsp.lint.rule import Rule, all_rules
 from ptx_lsp.lint.selection import OUTSIDE
@@ -30,7 +30,11 @@ def sarif(run: Run) -> Iterator[str]:
     """The whole log, with one run."""
     used = {found.rule for file in run.files for found in file.diagnostics}
     rules = [_rule(rule) for rule in all_rules() if rule.name in used]
-    rules += [{"id": name, "name": name} for name in OUTSIDE if name in used]
+    rules += [
+        {"id": name, "name": name, "shortDescription": {"text": summary}}
+        for name, (summary, *_) in OUTSIDE.items()
+        if name in used
+    ]
     places = {str(rule["id"]): index for index, rule in enumerate(rules)}
     failed = [file for file in run.files if file.error is not None or file.failures]
     whole: Value = {
@@ -95,7 +99,7 @@ def _result(file: FileReport, found: Reported, rule: int) -> Value:
         "ruleId": found.rule,
         "ruleIndex": rule,
         "level": _LEVELS[found.severity],
-        "message": {"text": found.message},
+        "message": {"text": found.text},
         "locations": [first],
         "partialFingerprints": {"ptxLint/v1": found.fingerprint},
     }

@@ -6,7 +6,7 @@ from typing import cast
 
 from lsprotocol import types
 
-from ptx_lsp.ide.code_lenses import Lens, code_lenses, title
+from ptx_lsp.ide.code_lenses import Lens, LensSort, code_lenses, title
 from ptx_lsp.ide.inlay_hints import HintSort, InlayHint, Shown, inlay_hints
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.client import Client
@@ -22,6 +22,9 @@ _KINDS: dict[HintSort, types.InlayHintKind | None] = {
 }
 _OCCUPANCY = "ptx.occupancy"
 """What a client does when the figures of a kernel are clicked on, if it says that it can."""
+_PREVIEW = "ptx.preview"
+"""And when its launch is."""
+_SORTS: tuple[LensSort, ...] = ("figures", "references", "preview")
 
 
 @answer(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions())
@@ -69,12 +72,14 @@ async def on_code_lens_resolve(session: Session, lens: types.CodeLens) -> types.
 
 
 def _title(module: Module, name: str, sort: str) -> str:
-    return title(module, Lens(Span(0, 0), "figures" if sort == "figures" else "references", name))
+    known: LensSort | None = next((one for one in _SORTS if one == sort), None)
+    return title(module, Lens(Span(0, 0), known, name)) if known is not None else ""
 
 
 def _command(client: Client, told: str, uri: str, name: str, sort: str) -> types.Command:
     """Without a command, a lens is only shown."""
-    if sort == "figures" and _OCCUPANCY in client.commands:
+    command = {"figures": _OCCUPANCY, "preview": _PREVIEW}.get(sort)
+    if command is not None and command in client.commands:
         argument: Json = {"uri": uri, "kernel": name}
-        return types.Command(told, _OCCUPANCY, arguments=[argument])
+        return types.Command(told, command, arguments=[argument])
     return types.Command(told, "")

@@ -1,3 +1,6 @@
+// Compiled to the PTX beside it by nvcc 13.5: nvcc -ptx -arch=compute_90 -O3
+#include <assert.h>
+#include <stdio.h>
 extern "C" {
 __device__ __noinline__ unsigned fib(unsigned n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 __global__ void fibonacci(unsigned *out) { unsigned i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = fib(i % 13); }
@@ -54,4 +57,10 @@ __global__ void on_stack(int *out, const int *sizes) {
   int s = 0; for (int k = n - 1; k >= 0; k--) s += p[k];
   out[i] = s;
 }
+
+__global__ void checked(int *out, int n) { int i = threadIdx.x; assert(i < n); out[i] = i; }
+__global__ void formats(long long big) {
+  printf("%5d|%-4s|%08.3f|%c|%lld|%x|%%|%*d|%u|%e\n", -42, "ab", 3.14159, 'z', big, 255, 6, 7, -1, 12345.0);
+}
+__global__ void exhausted(int *out, int each) { out[threadIdx.x] = malloc(each) != 0; }
 }
