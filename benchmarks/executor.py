@@ -1,4 +1,5 @@
-"""How fast the executor runs kernels, beside the bare NumPy operations of the same arithmetic, in one run.
+"""How fast the executor runs kernels: beside the bare NumPy operations of the same arithmetic, and beside
+numba's CUDA simulator (`pip install 'ptx-lsp[bench]'`), in one run.
 
     python -m benchmarks.executor
 """
@@ -6,56 +7,116 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.simulator import TILE, Simulator
 from ptx_lsp.executor import launch
+from ptx_lsp.executor.launch import Value
+from ptx_lsp.executor.profile import Profile
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "tests" / "executor" / "kernels"
+SAXPY = ROOT / "examples" / "saxpy.ptx"
 _COUNT = 1 << 20
 _REPEATS = 9
+_SIZE = 256
+_RANDOM = np.random.default_rng(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A launch that is timed."""
+
+    name: str
+    path: Path
+    entry: str
+    grid: int | tuple[int, ...]
+    block: int | tuple[int, ...]
+    args: tuple[Value, ...]
+
+    def run(self) -> None:
+        launch(self.path, entry=self.entry, grid=self.grid, block=self.block, args=self.args)
+
+    def instructions(self, grid: int | tuple[int, ...] | None = None) -> int:
+        """The thread-instructions that it executes, or fewer blocks of it would."""
+        profile = Profile()
+        launch(
+            self.path, entry=self.entry, grid=grid or self.grid, block=self.block, args=self.args,
+            observers=[profile],
+        )
+        return profile.instructions
 
 
 def main() -> None:
-    """Prints a table: the best of several runs of each, and thread-instructions per second."""
-    random = np.random.default_rng(1)
-    x, y = (random.standard_normal(_COUNT).astype(np.float32) for _ in range(2))
-
-    def saxpy() -> None:
-        launch(
-            ROOT / "examples" / "saxpy.ptx", entry="saxpy", grid=_COUNT // 256, block=256,
-            args=[np.uint32(_COUNT), np.float32(0.5), x, y],
+    """Prints tables: the best of several runs of each, and thread-instructions per second."""
+    saxpy, matmul, collatz = cases = _cases()
+    rates: dict[str, float] = {}
+    for case in cases:
+        count, seconds = case.instructions(), _best(case.run, 3 if case is collatz else _REPEATS)
+        rates[case.name] = seconds / count
+        print(f"{case.name:34} {seconds * 1e3:9.2f} ms {count / seconds / 1e6:10.0f} M thread-instructions/s")
+        if case is saxpy:
+            _beside_numpy(seconds)
+    _growth()
+    _memory()
+    try:
+        simulator = Simulator()
+    except ImportError:
+        print("\nnumba is not installed (pip install 'ptx-lsp[bench]'): no simulator to compare with")
+        return
+    print(f"\nnumba {simulator.version}, CUDA simulator, some of the threads; by thread-instructions")
+    a, b = matmul.args[0], matmul.args[1]
+    assert isinstance(a, np.ndarray)
+    assert isinstance(b, np.ndarray)
+    rows = (
+        (saxpy, "1024 threads", simulator.saxpy(1024), saxpy.instructions(4)),
+        (
+            matmul, f"1 block of {TILE}x{TILE}",
+            simulator.matmul(a.view(np.float32), b.view(np.float32), _SIZE), matmul.instructions((1, 1)),
+        ),
+        (collatz, "256 threads", simulator.collatz(256), collatz.instructions(1)),
+    )
+    for case, what, seconds, count in rows:
+        each = seconds / count
+        print(
+            f"  {case.name:32} {what:18} {seconds * 1e3:9.1f} ms {each * 1e9:9.0f} ns, "
+            f"{each / rates[case.name]:8.0f} times as long as here"
         )
 
-    _report("saxpy, 1M threads", _best(saxpy), 20 * _COUNT)
-    _report("  the same operations in NumPy", _best(lambda: _same_operations(x, y)), 0)
-    _report("  a * x + y in NumPy", _best(lambda: np.float32(0.5) * x + y), 0)
 
-    size = 256
-    a, b, c = (random.standard_normal(size * size).astype(np.float32) for _ in range(3))
-
-    def matmul() -> None:
-        launch(
-            KERNELS / "matmul.ptx", entry="matmul", grid=(size // 16, size // 16), block=(16, 16),
-            args=[a, b, c, np.uint32(size)],
-        )
-
-    _report("tiled matmul, 256 x 256", _best(matmul), size * size * (size * 8 + size // 16 * 20 + 28))
+def _cases() -> tuple[Case, Case, Case]:
+    x, y = (_RANDOM.standard_normal(_COUNT).astype(np.float32) for _ in range(2))
+    a, b, c = (_RANDOM.standard_normal(_SIZE * _SIZE).astype(np.float32) for _ in range(3))
     numbers = np.arange(1, (1 << 16) + 1, dtype=np.uint32)
-    steps = np.zeros_like(numbers)
+    blocks = _SIZE // TILE
+    return (
+        Case(
+            "saxpy, 1M threads", SAXPY, "saxpy", _COUNT // 256, 256,
+            (np.uint32(_COUNT), np.float32(0.5), x, y),
+        ),
+        Case(
+            "tiled matmul, 256 x 256", KERNELS / "matmul.ptx", "matmul", (blocks, blocks), (TILE, TILE),
+            (a, b, c, np.uint32(_SIZE)),
+        ),
+        Case(
+            "divergent loop, 64k threads", KERNELS / "collatz.ptx", "collatz", 256, 256,
+            (numbers, np.zeros_like(numbers), np.uint32(numbers.size)),
+        ),
+    )
 
-    def collatz() -> None:
-        launch(
-            KERNELS / "collatz.ptx", entry="collatz", grid=256, block=256,
-            args=[numbers, steps, np.uint32(numbers.size)],
-        )
 
-    seconds = _best(collatz, 3)
-    _report("divergent loop, 64k threads", seconds, int(steps.sum(dtype=np.int64)) * 8)
+def _beside_numpy(seconds: float) -> None:
+    x, y = (_RANDOM.standard_normal(_COUNT).astype(np.float32) for _ in range(2))
+    same = _best(lambda: _same_operations(x, y))
+    print(f"  the same operations in NumPy     {same * 1e3:9.2f} ms: {seconds / same:.1f} times that")
+    bare = _best(lambda: np.float32(0.5) * x + y)
+    print(f"  a * x + y in NumPy               {bare * 1e3:9.2f} ms: {seconds / bare:.1f} times that")
 
 
 def _same_operations(x: npt.NDArray[np.float32], y: npt.NDArray[np.float32]) -> None:
@@ -73,6 +134,35 @@ def _same_operations(x: npt.NDArray[np.float32], y: npt.NDArray[np.float32]) -> 
     y[to] = total.astype(np.float32)
 
 
+def _growth() -> None:
+    """The same time for a thread, however many there are."""
+    print("saxpy by threads")
+    for count in (1 << 16, 1 << 18, 1 << 20, 1 << 22):
+        case = _saxpy(count)
+        seconds = _best(case.run, 5)
+        print(f"  {count:>9} threads {seconds * 1e3:9.2f} ms {seconds / count * 1e9:8.1f} ns a thread")
+
+
+def _memory() -> None:
+    """What a launch needs besides its buffers, at its highest."""
+    print("saxpy: memory besides the buffers, at its highest")
+    for count in (1 << 14, 1 << 16, 1 << 20):
+        case = _saxpy(count)
+        case.run()
+        tracemalloc.start()
+        case.run()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        print(f"  {count:>9} threads {peak / 2**20:9.2f} MiB {peak / count:8.1f} bytes a thread")
+
+
+def _saxpy(count: int) -> Case:
+    x, y = np.ones(count, np.float32), np.ones(count, np.float32)
+    return Case(
+        "saxpy", SAXPY, "saxpy", count // 256, 256, (np.uint32(count), np.float32(0.5), x, y)
+    )
+
+
 def _best(function: Callable[[], object], repeats: int = _REPEATS) -> float:
     """The least time of several runs, in seconds."""
     times: list[float] = []
@@ -81,11 +171,6 @@ def _best(function: Callable[[], object], repeats: int = _REPEATS) -> float:
         function()
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def _report(name: str, seconds: float, instructions: int) -> None:
-    rate = f"{instructions / seconds / 1e6:10.0f} M thread-instructions/s" if instructions else ""
-    print(f"{name:34} {seconds * 1e3:9.2f} ms {rate}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
-from ptx_lsp.model.function import Function
+from ptx_lsp.model.function import LASTING, Function
 from ptx_lsp.syntax import nodes
 
 _K = TypeVar("_K")
@@ -47,6 +47,11 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
             return value
 
     return known
+
+
+def is_known(known: Callable[[Function], object], function: Function) -> bool:
+    """Whether a fact of `function` has been computed already."""
+    return getattr(known, "__wrapped__", None) in function.facts
 
 
 class Memory(Generic[_K, _T]):
@@ -85,6 +90,7 @@ def lasting_fact(
             value = function.facts[compute] = compute(function, before)
             return value
 
+    LASTING.add(compute)
     return known
 
 

@@ -25,3 +25,9 @@ def _no_rule_may_fail(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     yield
     failed = [r for r in caplog.get_records("call") if r.name == "ptx_lsp.lint.engine"]
     assert not failed, failed[0].exc_text or failed[0].getMessage()
+
+
+@pytest.fixture(autouse=True)
+def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs in a test is what the code does now; tests of the cache take this back."""
+    monkeypatch.setenv("PTX_LINT_NO_CACHE", "1")

@@ -23,6 +23,7 @@ LAYERS = {
     "ptx_lsp.server": 6,
     "ptx_lsp.cli": 6,
     "ptx_lsp.__main__": 7,
+    "ptx_lsp.pytest_plugin": 7,
 }
 APART = [{"ptx_lsp.syntax", "ptx_lsp.isa"}, {"analyses", "ptx_lsp.executor"}]
 ONLY_IN = {

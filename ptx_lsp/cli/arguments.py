@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from typing import Literal, NoReturn
 
@@ -24,6 +23,12 @@ examples:
   ptx-lint --cfg saxpy -o saxpy.svg k.ptx the control flow graph of a kernel
   ptx-lint --explain mul.wide.u32         what an instruction, modifier, directive or rule means
 
+commands of their own, unless a file has that name:
+  ptx-lint config check|show|schema       the configuration: is it right, what holds, its JSON schema
+  ptx-lint compare OLD NEW                kernels side by side: registers, occupancy, instructions, findings
+  ptx-lint completion bash|zsh|fish       a script with which a shell completes the command
+  ptx-lint man                            the manual page
+
 exit status:
   0  nothing at or above the level of --fail-on
   1  findings at or above it
@@ -35,7 +40,13 @@ class Options(argparse.Namespace):
     """What the command line says."""
 
     paths: list[str]
+    formats: list[str]
+    """As given: `X` or `X=FILE`."""
     format: str
+    """What is printed."""
+    written: list[tuple[str, str]]
+    """Formats and the files they go to."""
+    statistics: bool
     output: str | None
     color: str
     quiet: bool
@@ -47,9 +58,25 @@ class Options(argparse.Namespace):
     target: str | None
     targets: list[str]
     select: list[str]
+    extend_select: list[str]
     ignore: list[str]
-    fail_on: Literal["error", "warning", "info"]
+    config: str | None
+    no_config: bool
+    force_exclude: bool
+    fail_on: Literal["error", "warning", "info"] | None
     exit_zero: bool
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+    add_ignore: bool
+    baseline: str | None
+    no_baseline: bool
+    update_baseline: bool
+    reason: str | None
+    ratchet: bool
+    cache_dir: str | None
+    no_cache: bool
+    watch: bool
     ptxas: str | None
     jobs: int | None
     stdin_filename: str
@@ -61,34 +88,40 @@ class UsageError(Exception):
     """The command line asks for something that there is not."""
 
 
-def parse(argv: Sequence[str] | None) -> Options:
+def parse(argv: Sequence[str]) -> Options:
     """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = list(argv)
     end = words.index("--") if "--" in words else len(words)
     # Its value comes with `=` only, lest it take the first PATH for that.
     before = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
-    options = _parser().parse_intermixed_args(before, Options())
+    options = parser().parse_intermixed_args(before, Options())
     options.paths.extend(words[end + 1 :])
+    options.format, options.written = (["full", *options.formats])[-1], []
     return options
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """Tells of a mistake in two lines, and exits with 2."""
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"ptx-lint: error: {message}\nTry `ptx-lint --help`.\n")
+        self.exit(2, f"ptx-lint: error: {message}\nTry `{self.prog} --help`.\n")
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the examples as they are."""
+
     def _format_action_invocation(self, action: argparse.Action) -> str:
         return super()._format_action_invocation(action).replace("--ptxas PATH", "--ptxas[=PATH]")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def parser() -> argparse.ArgumentParser:
+    """Every option of `ptx-lint`."""
+    parser = Parser(
         prog="ptx-lint",
         usage="ptx-lint [OPTIONS] PATH ...",
         description="Finds mistakes in NVIDIA PTX, without a GPU.",
         epilog=_EPILOG,
-        formatter_class=_Formatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -97,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ptx-lint {__version__}")
     _add_judgement(parser)
+    _add_changes(parser)
     _add_output(parser)
     _add_help(parser)
     return parser
@@ -107,6 +141,10 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--select", action="extend", type=_names, default=[], metavar="RULES",
         help="run these rules only: names, codes or first letters of codes (E1), with commas",
+    )
+    group.add_argument(
+        "--extend-select", action="extend", type=_names, default=[], metavar="RULES",
+        help="run these as well, such as hints",
     )
     group.add_argument(
         "--ignore", action="extend", type=_names, default=[], metavar="RULES",
@@ -125,13 +163,30 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
         help="also ask ptxas (--ptxas=PATH: that one), and take over what it measures",
     )
     group.add_argument(
-        "--fail-on", choices=("error", "warning", "info"), default="error",
+        "--fail-on", choices=("error", "warning", "info"),
         help="the least severe finding that makes the exit status 1 (default: error)",
     )
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--config", metavar="FILE",
+        help="the configuration, in place of the nearest ptx-lint.toml or pyproject.toml",
+    )
+    either.add_argument("--no-config", action="store_true", help="look for no configuration")
+    group.add_argument(
+        "--force-exclude", action="store_true",
+        help="leave out what the configuration excludes even where it is named",
+    )
     group.add_argument(
         "--stdin-filename", default=STANDARD_INPUT_NAME, metavar="NAME",
         help="what standard input is called in the report",
+    )
+    group.add_argument(
+        "--cache-dir", metavar="DIR", help="keep reports there (default: with the user's caches)"
+    )
+    group.add_argument("--no-cache", action="store_true", help="keep and use no reports of other runs")
+    group.add_argument(
+        "--watch", action="store_true", help="run again whenever a file changes, until Ctrl-C"
     )
     group.add_argument(
         "--jobs", "-j", type=_positive, metavar="N",
@@ -139,12 +194,41 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_changes(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is changed, and what is known")
+    group.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
+    group.add_argument(
+        "--unsafe-fixes", action="store_true", help="apply those as well that are a guess; implies --fix"
+    )
+    group.add_argument(
+        "--diff", action="store_true",
+        help="in place of findings: what the fixes would change, which is left as it is",
+    )
+    group.add_argument(
+        "--add-ignore", action="store_true", help="write a `ptx-lint: ignore` comment for each finding"
+    )
+    group.add_argument(
+        "--baseline", metavar="FILE", help="hide the findings that FILE knows, and tell what became better"
+    )
+    group.add_argument("--no-baseline", action="store_true", help="use no baseline")
+    group.add_argument(
+        "--update-baseline", action="store_true", help="write what is found into the baseline"
+    )
+    group.add_argument("--reason", metavar="TEXT", help="why the baseline has what is new in it")
+    group.add_argument(
+        "--ratchet", action="store_true", help="fail as well where the baseline knows more than there is"
+    )
+
+
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is printed")
     group.add_argument(
-        "--format", choices=("full", "concise", "json", "dot", "svg"), default="full",
-        help="full with source lines (default), concise with one line a finding, or json; "
-        "dot or svg with --cfg",
+        "--format", "--output-format", action="append", default=[], dest="formats", metavar="X[=FILE]",
+        help="full (default), concise, json, json-lines, sarif, github, gitlab, junit, rdjson, markdown, "
+        "statistics; dot or svg with --cfg. With =FILE written there, beside what is printed",
+    )
+    group.add_argument(
+        "--statistics", action="store_true", help="how many findings each rule has: --format statistics"
     )
     group.add_argument("--kernels", action="store_true", help="print the table of kernels")
     group.add_argument(

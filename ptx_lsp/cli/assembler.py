@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from ptx_lsp import ptxas
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import Locator, Reported
+from ptx_lsp.lint.report import Locator, Origin, Reported
+from ptx_lsp.lint.selection import PTXAS
+from ptx_lsp.lint.suppression import Suppressions
 from ptx_lsp.ptxas import Message, PtxasError, Report
 from ptx_lsp.text import Source, Span
 
 __all__ = ["RULE", "PtxasError", "ask", "with_messages"]
 
-RULE = "ptxas"
+RULE = PTXAS
 """The rule and the code of its findings."""
 
 _TIMEOUT_S = 600
@@ -29,21 +32,36 @@ def ask(source: Source, program: Path, target: Target | None) -> Report:
     return ptxas.judge(source.data, ptxas=program, arch=arch, timeout_s=_TIMEOUT_S)
 
 
-def with_messages(found: list[Reported], answer: Report, source: Source) -> list[Reported]:
+def with_messages(
+    found: list[Reported],
+    answer: Report,
+    source: Source,
+    comments: Suppressions,
+    origin: Callable[[int], tuple[str, Origin | None]] = lambda offset: ("", None),
+) -> list[Reported]:
     """The findings with those of ptxas among them, by place.
 
     What it says on the line of one of our own findings of that severity, or of a name that one of them
-    points at, becomes a note of that one: the same mistake is not told twice.
+    points at, becomes a note of that one: the same mistake is not told twice. `comments` silence it.
     """
     merged = list(found)
     added: list[Reported] = []
     locate = Locator(source)
     for message in answer.messages:
         severity = _severity(message)
+        line = (message.line or 1) - 1
+        if comments.silence_lines(RULE, RULE, line, line):
+            continue
         index = _same(merged, message, severity, source)
         if index is None:
-            mark = locate.mark(_span(message, source))
-            added.append(Reported(RULE, RULE, severity, _text(message), mark, source=RULE))
+            span = _span(message, source)
+            function, comes_from = origin(span.start)
+            added.append(
+                Reported(
+                    RULE, RULE, severity, _text(message), locate.mark(span), source=RULE,
+                    function=function, origin=comes_from,
+                )
+            )
         else:
             notes = (*merged[index].notes, f"ptxas: {_text(message)}")
             merged[index] = merged[index]._replace(notes=tuple(dict.fromkeys(notes)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import traceback
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -13,33 +13,21 @@ from typing import NamedTuple
 from ptx_lsp.cli import assembler
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.requirements import needed
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
+from ptx_lsp.lint import budget
+from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.report import FileReport, Kernel, Reported, reported
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.fingerprint import with_fingerprints
+from ptx_lsp.lint.mending import Mended, mended
+from ptx_lsp.lint.origin import Origins
+from ptx_lsp.lint.report import FileReport, Kernel, Reported, by_place, reported
+from ptx_lsp.lint.selection import Rules
+from ptx_lsp.lint.suppression import Suppressions, suppressed, unused_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.ptxas import Resources
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
-
-
-class Settings(NamedTuple):
-    """What is wanted of each file; small, as it is sent to other processes."""
-
-    rules: frozenset[str]
-    """The names of those that run."""
-    targets: tuple[str, ...] = ()
-    """Judged for in place of the file's own."""
-    ptxas: Path | None = None
-    ptxas_messages: bool = True
-    requires: bool = False
-    """Whether to tell what a file needs."""
-    kernels: bool = False
-    """Whether the figures of kernels are wanted."""
-    details: bool = False
-    """Whether a page is to show them."""
-    threads: int | None = None
-    """The size of a block where the kernel leaves it open."""
 
 
 class Judged(NamedTuple):
@@ -47,8 +35,8 @@ class Judged(NamedTuple):
 
     found: list[Reported]
     kernels: list[Kernel]
-    complaint: str | None = None
-    """Why ptxas could not be asked."""
+    complaints: tuple[str, ...] = ()
+    """Why ptxas could not be asked, or a budget not be held against a kernel."""
 
 
 def check(one: Input, settings: Settings) -> FileReport:
@@ -73,26 +61,50 @@ def located(error: BaseException) -> str:
 
 def _check(path: str, source: Source, settings: Settings) -> FileReport:
     document = Document.parse(source)
-    rules = [rule for rule in all_rules() if rule.name in settings.rules]
+    fixed: tuple[str, ...] = ()
+    if settings.fix:
+        document, fixed = _mended(document, settings)
+        source = document.source
+    rules = settings.rules.chosen()
+    comments = Suppressions(source)
     wanted = tuple(parse_target(name) for name in settings.targets) or (None,)
     judged: list[Judged] = []
     module, linting = None, None
     for target in wanted:
         module = Module(document, module, target)
         linting = Linting(module, rules, linting)
-        judged.append(_judge(linting, target, settings))
+        judged.append(_judge(linting, target, settings, comments))
         settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None
+    found = merged([one.found for one in judged], settings.targets)
     return FileReport(
         path,
         str(module.version) if module.version else None,
         settings.targets[0] if len(settings.targets) == 1 else own_target(module),
         settings.targets,
-        tuple(merged([one.found for one in judged], settings.targets)),
+        tuple(with_fingerprints(_with_unused(found, comments, settings.rules, module))),
         tuple(kernel for one in judged for kernel in one.kernels),
-        complaints=tuple(one.complaint for one in judged if one.complaint is not None),
+        complaints=tuple(dict.fromkeys(text for one in judged for text in one.complaints)),
         needed=needed(module) if settings.requires else None,
+        fixed=fixed,
+        text=source.data if fixed else None,
     )
+
+
+def _mended(document: Document, settings: Settings) -> Mended:
+    """The document after the fixes of what is found and not silenced."""
+    target = parse_target(settings.targets[0]) if settings.targets else None
+    rules = settings.rules.chosen()
+    module, linting = None, None
+
+    def judge(document: Document) -> list[Diagnostic]:
+        nonlocal module, linting
+        module = Module(document, module, target)
+        linting = Linting(module, rules, linting)
+        names = settings.rules.names
+        return settings.rules.judged(suppressed(linting.diagnostics, document.source, names))
+
+    return mended(document, judge, settings.fix == "unsafe")
 
 
 def own_target(module: Module) -> str | None:
@@ -101,27 +113,62 @@ def own_target(module: Module) -> str | None:
     return names[-1] if names else None
 
 
-def _judge(linting: Linting, target: Target | None, settings: Settings) -> Judged:
-    module = linting.module
-    found = list(reported(linting.diagnostics, module.document.source))
-    if settings.ptxas is None:
-        return Judged(found, _kernels(module, settings))
-    try:
-        answer = assembler.ask(module.document.source, settings.ptxas, target)
-    except assembler.PtxasError as error:
-        return Judged(found, _kernels(module, settings), str(error))
-    if settings.ptxas_messages:
-        found = assembler.with_messages(found, answer, module.document.source)
-    return Judged(found, _kernels(module, settings, answer.kernels))
+def _judge(
+    linting: Linting, target: Target | None, settings: Settings, comments: Suppressions
+) -> Judged:
+    module, source = linting.module, linting.module.document.source
+    kept = settings.rules.judged(comments.kept(linting.diagnostics))
+    origins = Origins(module)
+    found = list(reported(kept, source, origins.of))
+    measured, complaints = None, list[str]()
+    if settings.ptxas is not None:
+        try:
+            answer = assembler.ask(source, settings.ptxas, target)
+        except assembler.PtxasError as error:
+            complaints.append(str(error))
+        else:
+            measured = answer.kernels
+            if settings.ptxas_messages:
+                found = assembler.with_messages(found, answer, source, comments, origins.of)
+    rows = _kernels(module, settings, measured)
+    if settings.budgets and budget.OVER_BUDGET in settings.rules.names:
+        over = list(budget.broken(rows, settings.budgets))
+        complaints += budget.unchecked(over)
+        found += _unsilenced(budget.reported(over, module), comments, settings.rules)
+        found.sort(key=by_place)
+    return Judged(found, rows, tuple(complaints))
+
+
+def _unsilenced(
+    found: Iterable[Reported], comments: Suppressions, rules: Rules
+) -> Iterator[Reported]:
+    """Those that no comment silences, as severe as the configuration has it."""
+    own = dict(rules.severities)
+    for one in found:
+        line = one.mark.start.line - 1
+        if not comments.silence_lines(one.rule, one.code, line, line):
+            yield one._replace(severity=own.get(one.rule, one.severity))
+
+
+def _with_unused(
+    found: Iterable[Reported], comments: Suppressions, rules: Rules, module: Module
+) -> list[Reported]:
+    """The findings, with those on comments that have silenced none of them."""
+    diagnostics = (
+        one for rule in unused_rules(rules.names) for one in comments.unused(rule, rules.names)
+    )
+    told = rules.judged(diagnostics)
+    unused = list(reported(told, module.document.source, Origins(module).of))
+    return sorted([*found, *unused], key=by_place) if unused else list(found)
 
 
 def _kernels(
     module: Module, settings: Settings, measured: Mapping[str, Resources] | None = None
 ) -> list[Kernel]:
     """The analyses take long to import, and longer to run: only where someone wants to know."""
-    if not settings.kernels:
+    if not (settings.kernels or settings.budgets):
         return []
-    from ptx_lsp.cli.kernels import kernels
+    from ptx_lsp.lint.kernels import kernels
 
     return kernels(module, measured, settings.threads, settings.details)
 
@@ -142,7 +189,7 @@ def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> Iterabl
         )
         for one, (names, notes) in having.items()
     ]
-    return sorted(found, key=lambda one: (one.mark.start, one.mark.end, one.code, one.message))
+    return sorted(found, key=by_place)
 
 
 @contextmanager

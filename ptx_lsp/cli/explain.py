@@ -10,10 +10,10 @@ from ptx_lsp.cli.arguments import UsageError
 from ptx_lsp.cli.explain_instruction import explain_instruction
 from ptx_lsp.cli.explain_modifier import explain_word, needs, word_names
 from ptx_lsp.cli.sections import prose, section, title
-from ptx_lsp.cli.selection import did_you_mean
 from ptx_lsp.isa import directives, special_registers, table
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style
 from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.selection import OUTSIDE, did_you_mean
 
 
 def explain(name: str, style: Style) -> Iterator[str]:
@@ -34,6 +34,9 @@ def _explained(name: str, style: Style) -> list[Iterator[str]]:
     for rule in all_rules():
         if name in (rule.name, rule.code):
             return [_rule(rule, style)]
+    if name in OUTSIDE:
+        summary, *more = OUTSIDE[name]
+        return [iter([*title(name, "of no rule", summary, style), *section("Notes", prose(more), style)])]
     register = special_registers.find(re.sub(r"\.[xyzwrgba]$", "", name))
     if register is not None:
         return [_special_register(register, style)]
@@ -71,7 +74,7 @@ def list_rules(format: str, style: Style) -> Iterator[str]:
 def _all_names() -> list[str]:
     names = [text for rule in all_rules() for text in (rule.name, rule.code)]
     registers = [pattern for pattern, _ in special_registers.rows()]
-    return [*names, *directives.DIRECTIVES, *registers, *table.opcodes(), *word_names()]
+    return [*names, *OUTSIDE, *directives.DIRECTIVES, *registers, *table.opcodes(), *word_names()]
 
 
 def _rule(rule: Rule, style: Style) -> Iterator[str]:

@@ -8,14 +8,11 @@ from inspect import cleandoc
 
 from ptx_lsp.cli.sections import prose, section, statements, table, title
 from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.in_words import concerns, since, wanted, worded
 from ptx_lsp.isa.modifiers import Modifier, describe
-from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand_summary import summarize
 from ptx_lsp.isa.resolve import Candidate, Resolution, resolve
-from ptx_lsp.isa.selector import Selector, Term
 from ptx_lsp.isa.syntax_text import syntax_text
 from ptx_lsp.isa.table import entries
-from ptx_lsp.isa.target import OLDEST, Version
 from ptx_lsp.lint.reporters.style import Style
 
 _MOST = 16
@@ -24,11 +21,11 @@ _MOST = 16
 
 def explain_instruction(spelling: str, style: Style) -> Iterator[str]:
     """All rows of an opcode; with modifiers the rows that the spelling fits, else what is wrong."""
-    rows = sorted(entries(spelling.partition(".")[0]), key=_since)
+    rows = sorted(entries(spelling.partition(".")[0]), key=since)
     resolution = resolve(spelling) if "." in spelling else None
     if resolution is not None and resolution.ok:
         fitting = {candidate.entry.name: candidate.entry for candidate in resolution.candidates}
-        rows = sorted(fitting.values(), key=_since)
+        rows = sorted(fitting.values(), key=since)
     elif resolution is not None:
         named = [row for row in rows if row.name == spelling]
         rows = named or rows
@@ -42,12 +39,6 @@ def explain_instruction(spelling: str, style: Style) -> Iterator[str]:
         yield from _entry(row, resolution, style)
 
 
-def _since(entry: Entry) -> Version:
-    """The version that every spelling of a row needs; the oldest rows come first."""
-    ways = [way.version for need in entry.needs if not need.because.text for way in need.ways]
-    return min(ways, default=OLDEST)
-
-
 def _entry(entry: Entry, resolution: Resolution | None, style: Style) -> Iterator[str]:
     fitting = [c for c in resolution.candidates if c.entry is entry] if resolution else []
     name = resolution.spelling if resolution is not None and fitting else entry.name
@@ -55,6 +46,7 @@ def _entry(entry: Entry, resolution: Resolution | None, style: Style) -> Iterato
     yield from section("Syntax", _syntax(entry, fitting), style)
     yield from section("Modifiers", _modifiers(entry, name if fitting else ""), style)
     yield from section("Operands", _operands(fitting), style)
+    yield from section("Results", _results(entry, fitting, name), style)
     yield from section("Needs", prose(_needs(entry, fitting)), style)
     yield from section("Refused", prose(_refused(entry, fitting)), style)
     yield from section("Ended", prose(_ended(entry, fitting)), style)
@@ -102,7 +94,7 @@ def _operands(fitting: list[Candidate]) -> list[str]:
     rows: list[tuple[str, str]] = []
     seen: set[tuple[str, str]] = set()
     for candidate in fitting:
-        fresh = [row for row in _wanted(candidate, candidate.form.places) if row not in seen]
+        fresh = [row for row in wanted(candidate) if row not in seen]
         seen.update(fresh)
         for name, text in fresh:
             if rows and rows[-1][1] == text:
@@ -112,44 +104,37 @@ def _operands(fitting: list[Candidate]) -> list[str]:
     return table(rows)
 
 
-def _wanted(candidate: Candidate, places: tuple[Place, ...], within: str = "") -> Iterator[tuple[str, str]]:
-    for place in places:
-        optional = within or ("optional: " if place.groups else "")
-        if place.parts:
-            inner = list(_wanted(candidate, place.parts, optional))
-            yield inner[0][0], inner[0][1] + _suffixes(place)
-            yield from inner[1:]
-        else:
-            text = optional + summarize(candidate.operand(place))
-            yield place.name, text + _suffixes(place)
-        if place.pair:
-            optional = "optional: " if place.paired == "{" else within
-            yield place.pair, optional + summarize(candidate.operand(Place(place.pair)))
+def _results(entry: Entry, fitting: list[Candidate], spelling: str) -> list[str]:
+    """What a spelling computes from values at the edges of its types."""
+    if not fitting or entry.meaning is None:
+        return []
+    from ptx_lsp.executor.preview import preview_instruction  # NumPy is loaded for this only
 
-
-def _suffixes(place: Place) -> str:
-    if not place.suffixes:
-        return ""
-    few = len(place.suffixes) <= _FEW
-    listed = ", ".join(place.suffixes) if few else f"{place.suffixes[0]} to {place.suffixes[-1]}"
-    return f" ({listed} may follow)"
-
-
-_FEW = 8
+    found = preview_instruction(spelling)
+    heads = (*found.operands, *found.results)
+    rows = [heads, *((*row.operands, *row.results) for row in found.rows)]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(heads))]
+    middle = len(found.operands)
+    lines: list[str] = []
+    for row in rows if found.rows else ():
+        cells = [f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)]
+        arrow = "    " if row is heads else " -> "
+        lines.append("  ".join(cells[:middle]) + arrow + "  ".join(cells[middle:]))
+    return [*lines, found.note] if lines and found.note else lines
 
 
 def _needs(entry: Entry, fitting: list[Candidate]) -> list[str]:
     lines: list[str] = []
     for need in entry.needs:
         ways = " or ".join(text for text in map(str, need.ways) if text)
-        if ways and _concerns(need.because, fitting):
-            lines.append(f"{_worded(need.because)}: {ways}" if need.because.text else ways)
+        if ways and concerns(need.because, fitting):
+            lines.append(f"{worded(need.because)}: {ways}" if need.because.text else ways)
     return lines or ["any PTX ISA version and target"]
 
 
 def _refused(entry: Entry, fitting: list[Candidate]) -> list[str]:
     sentences = list(dict.fromkeys(
-        sentence for when, sentence in entry.exceptions if _concerns(when, fitting)
+        sentence for when, sentence in entry.exceptions if concerns(when, fitting)
     ))
     more = [f"and {len(sentences) - _MOST} more"] if len(sentences) > _MOST else []
     return sentences[:_MOST] + more
@@ -157,29 +142,6 @@ def _refused(entry: Entry, fitting: list[Candidate]) -> list[str]:
 
 def _ended(entry: Entry, fitting: list[Candidate]) -> Iterator[str]:
     for end in entry.ends:
-        if _concerns(end.when, fitting):
-            named = f"{_worded(end.when)}: " if end.when.text else ""
+        if concerns(end.when, fitting):
+            named = f"{worded(end.when)}: " if end.when.text else ""
             yield f"{named}{end.sentence} (from PTX ISA {end.version}, sm_{end.number} on)"
-
-
-def _worded(selector: Selector) -> str:
-    """`.sat with .u32 or .s32`, `operand c`, `a as a register`, `not .v2`."""
-    return " with ".join(map(_term, selector.terms))
-
-
-def _term(term: Term) -> str:
-    alternatives = sorted(term.values)
-    if term.given:
-        parts = [one.partition(":") for one in alternatives]
-        alternatives = [f"{name} as {kind}" if kind else f"operand {name}" for name, _, kind in parts]
-    text = " or ".join(value or "nothing" for value in alternatives)
-    where = f" as .{term.slot}" if term.slot is not None else ""
-    return f"{'not ' if term.negated else ''}{text}{where}"
-
-
-def _concerns(selector: Selector, fitting: list[Candidate]) -> bool:
-    """Whether a statement may be about the spelling, by what does not depend on operands."""
-    terms = [term for term in selector.terms if not term.given]
-    return not fitting or any(
-        all(term.holds(candidate.choices, ()) for term in terms) for candidate in fitting
-    )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge, Turn
-
-MOST_OPCODES = 6
-_TURNS: dict[Turn, str] = {"divergent": "divergent", "unknown": "may diverge"}
+from ptx_lsp.ide.flow_picture import told
+from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
 
 
 def dot(flow: Flow) -> Iterator[str]:
@@ -21,31 +19,6 @@ def dot(flow: Flow) -> Iterator[str]:
     for edge in flow.edges:
         yield f"  b{edge.source} -> b{edge.target}{_style(edge)};"
     yield "}"
-
-
-def told(block: FlowBlock, count: int) -> list[str]:
-    """The lines of its box: name, place, the first and last opcodes, how it is left; `count` is the number
-    of blocks, the last of which is the exit.
-    """
-    name = f"block {block.number}" if block.number < count - 1 else "exit"
-    lines = [" ".join((name, *block.labels))]
-    if not block.opcodes:
-        return lines
-    if block.first_line == block.last_line:
-        lines[0] += f", line {block.first_line}"
-    else:
-        lines[0] += f", lines {block.first_line}-{block.last_line}"
-    if not block.is_reached:
-        lines.append("never reached")
-    half = MOST_OPCODES // 2
-    more = len(block.opcodes) - 2 * half
-    if more > 1:
-        lines += [*block.opcodes[:half], f"... {more} more", *block.opcodes[-half:]]
-    else:
-        lines += block.opcodes
-    if block.turn in _TURNS:
-        lines.append(f"[{_TURNS[block.turn]}]")
-    return lines
 
 
 def _colours(block: FlowBlock) -> str:

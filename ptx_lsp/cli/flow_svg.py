@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from ptx_lsp.cli.flow_dot import told
-from ptx_lsp.cli.layered import Point, layered
+from ptx_lsp.ide.flow_picture import LINE, PADDING, Box, picture
+from ptx_lsp.ide.layered import Point
 from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
 
 STYLE: Final = """\
@@ -25,17 +25,11 @@ STYLE: Final = """\
 .flow .head { fill: var(--line); stroke: none } .flow .head.taken { fill: var(--jump) }
 .flow text.way { font-size: 10px }
 """
-_LETTER: Final = 7.3
-_LINE: Final = 16
-_PADDING: Final = 8
-_LONGEST: Final = 44
 
 
 def flow_svg(flow: Flow, style: str = STYLE) -> Iterator[str]:
     """The lines of the picture; `style` is left out where the page around it has it. Raises TooLargeError."""
-    texts = [[_cut(line) for line in told(block, len(flow.blocks))] for block in flow.blocks]
-    sizes = [_size(lines) for lines in texts]
-    drawing = layered(sizes, [(edge.source, edge.target) for edge in flow.edges], flow.order)
+    drawing = picture(flow)
     width, height = round(drawing.width), round(drawing.height)
     name = escape(f"Control flow of {flow.name}")
     yield (
@@ -47,27 +41,20 @@ def flow_svg(flow: Flow, style: str = STYLE) -> Iterator[str]:
         yield f"<style>{style}</style>"
     for edge, points in zip(flow.edges, drawing.paths, strict=True):
         yield from _edge(edge, points)
-    for block, corner, size, lines in zip(flow.blocks, drawing.boxes, sizes, texts, strict=True):
-        yield from _box(block, corner, size, lines)
+    for block, box in zip(flow.blocks, drawing.boxes, strict=True):
+        yield from _box(block, box)
     yield "</svg>"
 
 
-def _size(lines: Sequence[str]) -> tuple[float, float]:
-    letters = max(map(len, lines))
-    return letters * _LETTER + 2 * _PADDING, len(lines) * _LINE + 2 * _PADDING - 4
-
-
-def _box(
-    block: FlowBlock, corner: Point, size: tuple[float, float], lines: Sequence[str]
-) -> Iterator[str]:
-    x, y = corner
+def _box(block: FlowBlock, box: Box) -> Iterator[str]:
+    x, y = box.x, box.y
     kind = block.turn if block.is_reached else "unreached"
-    yield f'<g class="{kind}"><rect x="{x:.1f}" y="{y:.1f}" width="{size[0]:.1f}" '\
-        f'height="{size[1]:.1f}" rx="4"/>'
-    for number, line in enumerate(lines):
+    yield f'<g class="{kind}"><rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" '\
+        f'height="{box.height:.1f}" rx="4"/>'
+    for number, line in enumerate(box.lines):
         role = ' class="title"' if not number else ' class="note"' if line.startswith("[") else ""
-        base = y + _PADDING + _LINE * number + 9
-        yield f'<text x="{x + _PADDING:.1f}" y="{base:.1f}"{role}>{escape(line)}</text>'
+        base = y + PADDING + LINE * number + 9
+        yield f'<text x="{x + PADDING:.1f}" y="{base:.1f}"{role}>{escape(line)}</text>'
     yield "</g>"
 
 
@@ -80,9 +67,3 @@ def _edge(edge: FlowEdge, points: Sequence[Point]) -> Iterator[str]:
     if edge.condition:
         x, y = points[0]
         yield f'<text class="way" x="{x + 3:.1f}" y="{y + 10:.1f}">{escape(edge.condition)}</text>'
-
-
-def _cut(text: str) -> str:
-    """Names of any length and characters; the file tells them whole."""
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in text)
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."

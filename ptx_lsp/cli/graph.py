@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ptx_lsp.cli.arguments import Options, UsageError
-from ptx_lsp.cli.details import flow
 from ptx_lsp.cli.flow_dot import dot
 from ptx_lsp.cli.flow_svg import flow_svg
 from ptx_lsp.cli.inputs import Input, InputError, read
-from ptx_lsp.cli.layered import TooLargeError
-from ptx_lsp.cli.selection import did_you_mean
+from ptx_lsp.ide.layered import TooLargeError
 from ptx_lsp.isa.target import parse_target
+from ptx_lsp.lint.flow import flow
+from ptx_lsp.lint.selection import did_you_mean
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document

@@ -27,6 +27,8 @@ class Input(NamedTuple):
     data: bytes | None = None
     size: int = 0
     error: str | None = None
+    was_found: bool = False
+    """In a folder, rather than named."""
 
 
 def collect(paths: Iterable[str], stdin_filename: str) -> Iterator[Input]:
@@ -110,7 +112,7 @@ def _below(top: str, seen: set[str]) -> Iterator[Input]:
                 (links if entry.is_symlink() else waiting).append(entry.path)
         for entry in reversed(entries):
             if entry.name.endswith(".ptx") and not _is_directory(entry):
-                yield Input(entry.path.removeprefix(_HERE), size=_size(entry))
+                yield Input(entry.path.removeprefix(_HERE), size=_size(entry), was_found=True)
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:

@@ -10,10 +10,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import TypeAlias
 
-from ptx_lsp.cli.check import Settings, check
-from ptx_lsp.cli.inputs import Input
+from ptx_lsp.cli.cache import Cache, key
+from ptx_lsp.cli.inputs import Input, InputError, read
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.report import FileReport
+
+Work: TypeAlias = tuple[Input, Settings]
 
 _WORTH_A_PROCESS = 1 << 20
 """Bytes: below this much work for each, starting processes costs more than it gains."""
@@ -24,17 +28,57 @@ _BYTES_BESIDES = 4 << 10
 
 
 def check_all(
-    inputs: Sequence[Input], settings: Settings, jobs: int | None, show_progress: bool
+    works: Sequence[Work], jobs: int | None, show_progress: bool, kept: Cache | None = None
 ) -> list[FileReport]:
-    """The reports in the order of `inputs`, whatever the number of processes."""
+    """The reports in the order of `works`, from `kept` where that has them."""
+    if kept is None:
+        return list(_check_all(works, jobs, show_progress))
+    keys = [_key(work) for work in works]
+    reports = [
+        kept.get(name, one.path) if name is not None else None
+        for name, (one, _) in zip(keys, works, strict=True)
+    ]
+    missing = [index for index, found in enumerate(reports) if found is None]
+    made = _check_all([works[index] for index in missing], jobs, show_progress)
+    for index, found in zip(missing, made, strict=True):  # one by one: an interrupted run keeps its own
+        reports[index] = found
+        name, (_, settings) = keys[index], works[index]
+        doubtful = settings.ptxas is not None and found.complaints
+        # the file may have been written while it was checked
+        if name is not None and not doubtful and name == _key(works[index]):
+            kept.put(name, found)
+    kept.prune()
+    return [found for found in reports if found is not None]
+
+
+def _key(work: Work) -> str | None:
+    """None for what cannot be read, and for what pages show, which is large."""
+    one, settings = work
+    if settings.details or settings.requires or settings.fix:
+        return None
+    try:
+        return key(read(one), settings)
+    except (InputError, OSError):
+        return None
+
+
+def _check_all(
+    works: Sequence[Work], jobs: int | None, show_progress: bool
+) -> Iterator[FileReport]:
+    inputs = [one for one, _ in works]
     count = process_count(inputs, jobs, _cores())
-    reports = _in_processes(inputs, settings, count) if count > 1 else _here(inputs, settings)
-    found: list[FileReport] = []
+    reports = _in_processes(works, count) if count > 1 else _here(works)
     with _progress(inputs, show_progress) as advance:
         for one, report in zip(inputs, reports, strict=True):
-            found.append(report)
+            yield report
             advance(_cost(one))
-    return found
+
+
+def check(one: Input, settings: Settings) -> FileReport:
+    """All about one input. What that needs takes long to import: not where all is kept from earlier."""
+    from ptx_lsp.cli.check import check
+
+    return check(one, settings)
 
 
 def process_count(inputs: Sequence[Input], jobs: int | None, cores: int) -> int:
@@ -54,17 +98,15 @@ def _cost(one: Input) -> int:
     return one.size + _BYTES_BESIDES
 
 
-def _here(inputs: Iterable[Input], settings: Settings) -> Iterator[FileReport]:
-    return (check(one, settings) for one in inputs)
+def _here(works: Iterable[Work]) -> Iterator[FileReport]:
+    return (check(one, settings) for one, settings in works)
 
 
-def _in_processes(
-    inputs: Sequence[Input], settings: Settings, count: int
-) -> Iterator[FileReport]:
+def _in_processes(works: Sequence[Work], count: int) -> Iterator[FileReport]:
     with ProcessPoolExecutor(count, initializer=_begin) as pool:
-        waiting = [_submitted(pool, one, settings) for one in inputs]
+        waiting = [_submitted(pool, one, settings) for one, settings in works]
         try:
-            for one, future in zip(inputs, waiting, strict=True):
+            for (one, _), future in zip(works, waiting, strict=True):
                 yield _answer(one, future)
         except BaseException:  # Ctrl-C: what is under way is of no use any more
             pool.shutdown(wait=False, cancel_futures=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ptx_lsp.cli.arguments import Options, UsageError, parse
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ptx_lsp.cli.check import Settings
+    from ptx_lsp.cli.jobs import Work
+    from ptx_lsp.cli.plan import Plan
     from ptx_lsp.lint.report import FileReport
+    from ptx_lsp.lint.reporter import Reporter
 
 # What takes long to import is imported where it is needed: `--version` needs none of it.
 
@@ -21,14 +22,23 @@ NOTHING, FINDINGS, TROUBLE = 0, 1, 2
 INTERRUPTED = 130
 
 
+_COMMANDS = {
+    "config": "ptx_lsp.cli.configure",
+    "compare": "ptx_lsp.cli.compare",
+    "completion": "ptx_lsp.cli.completion",
+    "man": "ptx_lsp.cli.manual",
+}
+"""Commands of their own; each module has a function `run` of the words behind."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status; see docs/ptx-lint.md."""
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        options = parse(argv)
+        command = _command(words)
+        return command(words[1:]) if command is not None else _run(parse(words))
     except SystemExit as done:  # --help, --version or a mistake, told already
         return done.code if isinstance(done.code, int) else TROUBLE
-    try:
-        return _run(options)
     except UsageError as error:
         _complain(f"error: {error}")
     except KeyboardInterrupt:
@@ -41,77 +51,154 @@ def main(argv: Sequence[str] | None = None) -> int:
     return TROUBLE
 
 
+def _command(words: Sequence[str]) -> Callable[[Sequence[str]], int] | None:
+    """The command that the first word names, unless it is a file."""
+    if not words or words[0] not in _COMMANDS or os.path.lexists(words[0]):
+        return None
+    from importlib import import_module
+
+    return import_module(_COMMANDS[words[0]]).run
+
+
 def _run(options: Options) -> int:
     if options.rules or options.explain is not None:
         return _explain(options)
     if not options.paths:
         raise UsageError("no PATH given: name files or directories, or `-` for standard input")
-    from ptx_lsp.cli.inputs import collect
-    from ptx_lsp.cli.jobs import check_all
-    from ptx_lsp.cli.output import write, write_file
-
     if options.cfg is not None:
         return _graph(options)
-    if options.format in ("dot", "svg"):
-        raise UsageError(f"--format {options.format} is for --cfg")
-    settings = _settings(options)
+    _formats(options)
+    _refuse(options)
+    return _once(options).status if not options.watch else _watch(options)
+
+
+class Outcome(NamedTuple):
+    """The exit status of a run, and the files that decide it."""
+
+    status: int
+    watched: tuple[str, ...]
+
+
+def _once(options: Options, only_files: bool = False) -> Outcome:
+    from ptx_lsp.cli.inputs import collect
+    from ptx_lsp.cli.plan import Plan
+
+    plan = Plan(options)
+    inputs = [one for one in collect(options.paths, options.stdin_filename) if plan.wanted(one)]
+    watched = (*map(str, plan.files(inputs)), *(one.path for one in inputs))
+    if only_files:
+        return Outcome(NOTHING, watched)
+    works = [(one, plan.settings(one)) for one in inputs]
+    for note in plan.notes:
+        _complain(note)
+    if not inputs:
+        _complain("warning: there is no *.ptx file below what was given")
+    return Outcome(_checked(options, plan, works), watched)
+
+
+def _watch(options: Options) -> NoReturn:
+    from ptx_lsp.cli.watch import watch
+    from ptx_lsp.lint.config import FILE_NAMES
+
+    def run() -> None:
+        try:
+            _once(options)
+        except UsageError as error:  # a configuration that is being written
+            _complain(f"error: {error}")
+
+    def watched() -> tuple[str, ...]:
+        try:
+            return (*FILE_NAMES, *_once(options, only_files=True).watched)
+        except UsageError:
+            return (*FILE_NAMES, *options.paths)
+
+    watch(run, watched)
+
+
+def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
+    from ptx_lsp.cli.jobs import check_all
+    from ptx_lsp.cli.output import style, write, write_file
+
+    inputs = [one for one, _ in works]
+    kept = plan.cache()
+    files: Sequence[FileReport] = check_all(works, options.jobs, not options.quiet, kept)
+    _tell_troubles(files)
+    trouble = any(file.error is not None or file.failures for file in files)
+    if options.diff:
+        from ptx_lsp.cli.edits import diff
+
+        write(diff(inputs, files, style(options)), options)
+        would_change = any(file.text is not None for file in files) and not options.exit_zero
+        return TROUBLE if trouble else FINDINGS if would_change else NOTHING
+    remarks: tuple[str, ...] = ()
+    if options.fix:
+        from ptx_lsp.cli.edits import write_fixes
+
+        remarks = tuple(write_fixes(inputs, files))
+    path, improved = plan.baseline(), False
+    if path is not None:
+        from ptx_lsp.cli.known import hold
+
+        files, told, improved = hold(options, path, works, files)
+        remarks += told
+    if options.add_ignore:
+        from ptx_lsp.cli.edits import add_ignores
+
+        remarks += tuple(add_ignores(inputs, files))
+        write(remarks, options)
+        return TROUBLE if trouble else NOTHING
+    if options.report is not None:
+        from ptx_lsp.cli.page import page
+
+        write_file(page(files), options.report)
+    _told(options, files, remarks)
+    if trouble:
+        return TROUBLE
+    failed = _fails(files, plan.fail_on) or (options.ratchet and improved)
+    return FINDINGS if failed and not options.exit_zero else NOTHING
+
+
+def _refuse(options: Options) -> None:
+    """Raises UsageError for options that cannot stand together."""
     if options.requires:
         if options.targets:
             raise UsageError("--requires tells of one target: give --target, not --targets")
         if options.report is not None:
             raise UsageError("--report is of findings and kernels: not with --requires")
-        settings = settings._replace(rules=frozenset(), ptxas=None, requires=True, kernels=False)
-    inputs = list(collect(options.paths, options.stdin_filename))
-    if not inputs:
-        _complain("warning: there is no *.ptx file below what was given")
-    files = check_all(inputs, settings, options.jobs, show_progress=not options.quiet)
-    _tell_troubles(files)
-    if options.report is not None:
-        from ptx_lsp.cli.page import page
-
-        write_file(page(files), options.report)
-    write(_lines(options, files), options)
-    if any(file.error is not None or file.failures for file in files):
-        return TROUBLE
-    return FINDINGS if not options.exit_zero and _fails(files, options.fail_on) else NOTHING
+    if options.unsafe_fixes and not options.diff:
+        options.fix = True
+    if (options.fix or options.diff) and (options.add_ignore or options.requires):
+        raise UsageError("--fix and --diff stand alone: not with --add-ignore or --requires")
+    if options.diff and options.fix and not options.unsafe_fixes:
+        raise UsageError("--diff shows what --fix would do: give one of them")
+    if options.watch and "-" in options.paths:
+        raise UsageError("--watch cannot watch standard input")
+    if (options.update_baseline or options.ratchet) and options.no_baseline:
+        raise UsageError("--no-baseline leaves no baseline to work on")
 
 
-def _settings(options: Options) -> Settings:
-    from ptx_lsp.cli.assembler import RULE
-    from ptx_lsp.cli.check import Settings
-    from ptx_lsp.cli.selection import checked_targets, selected
-    from ptx_lsp.lint.rule import all_rules
+def _formats(options: Options) -> None:
+    """Takes `--format X=FILE` apart, and checks every name. Raises UsageError."""
+    from ptx_lsp.lint.reporter import find, reporters
 
-    names = selected(all_rules(), options.select, options.ignore)
-    targets = checked_targets([options.target] if options.target is not None else options.targets)
-    return Settings(
-        names, targets, _ptxas(options), RULE in names,
-        kernels=options.kernels or options.format == "json" or options.report is not None,
-        details=options.report is not None,
-        threads=options.threads,
-    )
+    printed = "full" if not options.statistics else "statistics"
+    for text in options.formats:
+        name, equals, path = text.partition("=")
+        if name in ("dot", "svg"):
+            raise UsageError(f"--format {name} is for --cfg")
+        if not name.isascii() or find(name) is None:
+            from ptx_lsp.lint.selection import did_you_mean
 
-
-def _ptxas(options: Options) -> Path | None:
-    """The program that --ptxas asks for; where there is none at all, one line says so."""
-    if options.ptxas is None:
-        return None
-    from pathlib import Path
-
-    from ptx_lsp import ptxas
-
-    try:
-        program = ptxas.find(Path(options.ptxas) if options.ptxas else None)
-        if program is not None:
-            ptxas.version(program)
-            return program
-    except ptxas.PtxasError as error:
-        raise UsageError(f"--ptxas: {error}") from error
-    _complain(
-        "warning: no ptxas was found on PATH, in CUDA_HOME or CUDA_PATH, or from the package "
-        "nvidia-cuda-nvcc: going on without it"
-    )
-    return None
+            choices = ", ".join(reporters())
+            near = did_you_mean(name, reporters())
+            raise UsageError(f"--format: invalid choice: {name!r} (choose from {choices}){near}")
+        if equals and not path:
+            raise UsageError(f"--format {name}=FILE: a file is missing")
+        if path:
+            options.written.append((name, path))
+        else:
+            printed = name
+    options.format = printed
 
 
 def _tell_troubles(files: Sequence[FileReport]) -> None:
@@ -125,34 +212,30 @@ def _tell_troubles(files: Sequence[FileReport]) -> None:
         _complain(f"warning: {path}: {complaint}")
 
 
-def _lines(options: Options, files: Sequence[FileReport]) -> Iterator[str]:
-    """The report in the format asked for, line by line."""
-    from ptx_lsp.cli.output import columns, style
+def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
+    """Writes every report asked for: files first, as printing may end the run."""
+    from ptx_lsp.cli.output import columns, style, write, write_file
+    from ptx_lsp.lint.reporter import Run
 
-    if options.format == "json":
-        from ptx_lsp.lint.reporters.json_report import json_report
-
-        yield json_report(files)
-        return
+    plain = Run(files, remarks, quiet=options.quiet, kernels=options.kernels)
+    for name, path in options.written:
+        write_file(_reporter(name).write(plain), path)
     painted = style(options)
-    if options.requires:
+    if options.requires and options.format in ("full", "concise"):
         from ptx_lsp.cli.requirements import told
 
-        yield from told(files, painted, options.quiet or options.format == "concise")
+        write(told(files, painted, options.quiet or options.format == "concise"), options)
         return
-    if options.format == "full":
-        from ptx_lsp.lint.reporters.full import full
+    run = plain._replace(style=painted, columns=columns(options))
+    write(_reporter(options.format).write(run), options, to_stderr=options.fix and "-" in options.paths)
 
-        yield from full(files, painted, columns(options), options.quiet)
-    else:
-        from ptx_lsp.lint.reporters.concise import concise
 
-        yield from concise(files, painted)
-    if options.kernels:
-        from ptx_lsp.lint.reporters.kernel_table import kernel_table
+def _reporter(name: str) -> Reporter:
+    from ptx_lsp.lint.reporter import find
 
-        yield ""
-        yield from kernel_table(files, painted)
+    found = find(name)
+    assert found is not None, name  # _formats has looked
+    return found
 
 
 def _graph(options: Options) -> int:

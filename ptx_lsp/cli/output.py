@@ -15,13 +15,16 @@ _COLUMNS = 120
 """How wide source lines may become where there is no terminal."""
 
 
-def write(lines: Iterable[str], options: Options) -> None:
+def write(lines: Iterable[str], options: Options, to_stderr: bool = False) -> None:
     """Writes lines to --output, or prints them. Raises UsageError where the file cannot be written.
 
-    A reader that goes away (`| head`) ends it quietly.
+    A reader that goes away (`| head`) ends it quietly. `to_stderr`: standard output has something else.
     """
     if options.output is not None:
         write_file(lines, options.output)
+        return
+    if to_stderr:
+        sys.stderr.writelines(f"{line}\n" for line in lines)
         return
     if not _is_open():
         raise UsageError("standard output is closed")

@@ -2,127 +2,116 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ptx_lsp import __version__
+from ptx_lsp.cli.run_options import Options, parse
+
+if TYPE_CHECKING:
+    from ptx_lsp.cli.request import Request
+    from ptx_lsp.cli.run_report import Launched
+    from ptx_lsp.executor.trace import Trace
 
 DONE, FAILED, TROUBLE = 0, 1, 2
 """The exit status: the kernel ran; it went wrong; the command line or a file is wrong."""
 
-_EPILOG = """\
-an argument is one of
-  u32:5  f32:1.5                 a value
-  f32[]:1,2,3                    a buffer with these elements
-  u32[]:zeros:1024               a buffer of zeros (or ones)
-  f32[]:arange:32                a buffer with 0, 1, 2, ...
-  @file.npy                      a buffer from a file
-
-example:
-  ptx-run saxpy.ptx --entry saxpy --grid 4 --block 256 --arg u32:1000 --arg f32:2 \\
-      --arg f32[]:arange:1000 --arg f32[]:zeros:1000 --out 3
-"""
-
-
-class Options(argparse.Namespace):
-    """What the command line says."""
-
-    file: str
-    entry: str
-    grid: list[int]
-    block: list[int]
-    arg: list[str]
-    out: list[str]
-    shared: int
-    limit: int | None
+_WIDTH = 120
+"""Columns of what goes to a file or another program."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
     try:
-        options = _parse(argv)
+        options = parse(argv)
     except SystemExit as done:  # --help, --version or a mistake, told already
         return done.code if isinstance(done.code, int) else TROUBLE
-    from ptx_lsp.cli.buffers import SpecError
-    from ptx_lsp.executor import ExecutionError
+    from ptx_lsp.cli.request import requests
+    from ptx_lsp.executor.specs import SpecError
 
     try:
-        _run(options)
-    except ExecutionError as error:
-        return _complain(options, error)
+        launched = [_launched(one, options) for one in requests(options)]
+        _report(launched, options)
     except (SpecError, OSError) as error:
         print(f"ptx-run: error: {error}", file=sys.stderr)
         return TROUBLE
-    return DONE
+    except KeyboardInterrupt:
+        return FAILED
+    return max((_status(one) for one in launched), default=DONE)
 
 
-def _run(options: Options) -> None:
-    from pathlib import Path
+def _launched(request: Request, options: Options) -> Launched:
+    from ptx_lsp.cli.buffers import argument, outputs, save
+    from ptx_lsp.cli.progress import progress
+    from ptx_lsp.cli.run_report import Launched
+    from ptx_lsp.executor import ExecutionError, launch
+    from ptx_lsp.executor.launch import LIMIT
+    from ptx_lsp.executor.observer import Observer
+    from ptx_lsp.executor.profile import Profile
 
-    from ptx_lsp.cli.buffers import argument, delivered
-    from ptx_lsp.executor import launch
-
-    arguments = [argument(spec) for spec in options.arg]
-    outputs = [delivered(spec, arguments) for spec in options.out]
-    source = sys.stdin.read() + "\n" if options.file == "-" else Path(options.file)
-    limits = {} if options.limit is None else {"limit": options.limit}
-    launch(
-        source, entry=options.entry, grid=options.grid, block=options.block, args=arguments,
-        shared_bytes=options.shared, **limits,
-    )
-    for output in outputs:
-        output.deliver()
-
-
-def _complain(options: Options, error: Exception) -> int:
-    from ptx_lsp.executor import ExecutionError
-
-    assert isinstance(error, ExecutionError)
-    text = str(error).removeprefix(f"line {error.line}: ")
-    place = f"{options.file}:{error.line}" if error.line else options.file
-    print(f"{place}: error[{error.kind}] {text}", file=sys.stderr)
-    for lane in error.lanes[:1]:
-        more = f", and {len(error.lanes) - 1} more" if len(error.lanes) > 1 else ""
-        print(f"  block {lane.block}, thread {lane.thread}{more}", file=sys.stderr)
-    return TROUBLE if error.kind == "launch" else FAILED
+    arguments = [argument(spec, request.seed) for spec in request.specs]
+    wanted = outputs(request.out, request.names, arguments)
+    trace, profile = _trace(request, options), Profile() if options.profile else None
+    observers: list[Observer] = [one for one in (trace, profile) if one is not None]
+    try:
+        with progress(request.entry, options) as advance:
+            findings = launch(
+                request.source, entry=request.entry, grid=request.grid, block=request.block, args=arguments,
+                shared_bytes=request.shared_bytes, seed=request.seed, check=options.check,
+                limit=LIMIT if request.limit is None else request.limit, observers=observers,
+                seconds=float("inf") if request.seconds is None else request.seconds, progress=advance,
+            )
+    except ExecutionError as error:
+        return Launched(request, error, error.findings, wanted, trace, profile)
+    save(wanted)
+    return Launched(request, None, findings, wanted, trace, profile)
 
 
-def _parse(argv: Sequence[str] | None) -> Options:
-    parser = argparse.ArgumentParser(
-        prog="ptx-run", description="Runs a PTX kernel without a GPU.", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"ptx-run {__version__}")
-    parser.add_argument("file", metavar="FILE", help="a PTX file, or `-` for standard input")
-    parser.add_argument("--entry", required=True, metavar="NAME", help="the kernel")
-    for name in ("grid", "block"):
-        parser.add_argument(
-            f"--{name}", required=True, type=_dimensions, metavar="X[,Y[,Z]]",
-            help="blocks" if name == "grid" else "threads of a block",
-        )
-    parser.add_argument(
-        "--arg", action="append", default=[], metavar="SPEC", help="an argument, in order"
-    )
-    parser.add_argument(
-        "--out", action="append", default=[], metavar="INDEX[=FILE.npy]",
-        help="prints the buffer with that number (from 0), or saves it",
-    )
-    parser.add_argument(
-        "--shared", type=int, default=0, metavar="BYTES", help="dynamic shared memory of a block"
-    )
-    parser.add_argument(
-        "--limit", type=int, metavar="COUNT",
-        help="gives up after that many instructions of a group of blocks",
-    )
-    return parser.parse_args(argv, namespace=Options())
+def _trace(request: Request, options: Options) -> Trace | None:
+    if options.trace is None and options.trace_lines is None and options.trace_threads is None:
+        return None
+    from ptx_lsp.executor.errors import Lane
+    from ptx_lsp.executor.trace import Trace
+
+    limit = 1000 if options.trace is None else options.trace
+    if options.trace_threads is None:
+        return Trace(limit=limit, lines=options.trace_lines)
+    lanes = [
+        Lane(_index(block, request.grid), _index(thread, request.block))
+        for block, thread in options.trace_threads
+    ]
+    return Trace(limit=limit, lines=options.trace_lines, lanes=lanes)
 
 
-def _dimensions(text: str) -> list[int]:
-    sizes = [int(part) for part in text.split(",")]
-    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
-        raise ValueError(text)
-    return sizes
+def _index(flat: int, sizes: tuple[int, ...]) -> tuple[int, int, int]:
+    x, y, _ = (*sizes, 1, 1)[:3]
+    return flat % x, flat // x % y, flat // (x * y)
+
+
+def _report(launched: list[Launched], options: Options) -> None:
+    from rich.console import Console
+
+    from ptx_lsp.cli.run_report import as_json, print_text
+
+    if options.format == "json":
+        import json
+
+        found = [as_json(one) for one in launched]
+        print(json.dumps(found[0] if len(found) == 1 else found, indent=2, allow_nan=False))
+        return
+    out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+    if not out.is_terminal:
+        out.width = _WIDTH
+    for one in launched:
+        if len(launched) > 1:
+            out.print(f"{one.request.entry} (line {one.request.line})", style="bold")
+        print_text(one, out, err)
+
+
+def _status(launched: Launched) -> int:
+    if launched.error is not None and launched.error.kind == "launch":
+        return TROUBLE
+    return DONE if launched.is_good else FAILED
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.memory import Addresses
+from ptx_lsp.executor.memory import Addresses, Bytes
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import SIGNED, UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.spaces import Reach, Space, Spaces
@@ -33,23 +33,36 @@ class Load:
     ) -> None:
         self.spaces, self.address = spaces, address
         self.space: Space = space
-        self.element = SIGNED[type.width] if type.kind is Kind.SIGNED else UNSIGNED[type.width]
+        self.element = _element(type, SIGNED if type.kind is Kind.SIGNED else UNSIGNED)
         self.destinations = destinations
         self.dtypes = dtypes
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         addresses, lanes = active(wave, self.address, mask)
         size = self.element.itemsize * len(self.destinations)
-        found = self.spaces.reach(wave, addresses, self.space, size, lanes)
+        read = self._reader(wave, addresses, lanes, size)
         for at, number in enumerate(self.destinations):
             if number is None:
                 continue
-            loaded = gather(found, addresses.shape, self.element, at)
-            loaded = loaded.astype(self.dtypes[number], copy=False)
+            loaded = read(at).astype(self.dtypes[number], copy=False)
             if lanes is None:
                 wave.write(number, loaded, mask)
             else:
                 scatter(wave, number, loaded, lanes)
+
+    def _reader(
+        self, wave: Wave, addresses: Addresses, lanes: Bools | None, size: int
+    ) -> Callable[[int], Array]:
+        """What reads the element with a number, by the quickest way there is."""
+        element, shape = self.element, addresses.shape
+        piece = self.spaces.piece(addresses, self.space, size)
+        if piece is not None:
+            return lambda at: np.array(_column(piece, element, size, at)).reshape(shape)
+        rows = self.spaces.same_in_all(wave, addresses, self.space, size) if lanes is None else None
+        if rows is not None:
+            return lambda at: _columns(rows, element, addresses, at)
+        found = self.spaces.reach(wave, addresses, self.space, size, lanes)
+        return lambda at: gather(found, shape, element, at)
 
 
 class Store:
@@ -60,14 +73,19 @@ class Store:
     ) -> None:
         self.spaces, self.address = spaces, address
         self.space: Space = space
-        self.element = UNSIGNED[type.width]
+        self.element = _element(type, UNSIGNED)
         self.values = values
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         values = self.values.run(wave.registers)
         addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
         size = self.element.itemsize * len(values)
-        for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes):
+        piece = self.spaces.piece(addresses, self.space, size)
+        if piece is not None and piece.flags.writeable:
+            for at, value in enumerate(values):
+                _column(piece, self.element, size, at)[:] = of_lanes(wave, value, lanes).reshape(-1)
+            return
+        for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes, "write"):
             index = reach.offsets >> np.uint64(self.element.itemsize.bit_length() - 1)
             memory = writable(reach, self.element)
             for at, value in enumerate(values):
@@ -79,8 +97,7 @@ class Store:
 
 def load(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces) -> Load:
     destination, source = node.operands[0], node.operands[1]
-    items = destination.items if isinstance(destination, nodes.Vector) else (destination,)
-    numbers = tuple(operands.number(item) for item in items)
+    numbers = operands.numbers(destination)
     space, address = address_of(source, match, operands)
     return Load(spaces, address, space, type_of(match), numbers, operands.frame.dtypes)
 
@@ -89,30 +106,26 @@ def store(node: nodes.Instruction, match: Match, operands: Operands, spaces: Spa
     target, source = node.operands[0], node.operands[1]
     space, address = address_of(target, match, operands)
     type = type_of(match)
-    items = source.items if isinstance(source, nodes.Vector) else (source,)
-    return Store(spaces, address, space, type, values(items, type, operands))
-
-
-def values(
-    items: tuple[nodes.Expression, ...], type: Type, operands: Operands
-) -> Program:
-    """Computes operands of one type, see `sources`."""
-    return sources([(item, type) for item in items], operands)
+    return Store(spaces, address, space, type, sources([(source, type)], operands))
 
 
 def sources(
     items: Sequence[tuple[nodes.Expression, Type]], operands: Operands
 ) -> Program:
-    """Computes operands: their bits, each in the unsigned array type of its size; predicates as truth."""
+    """Computes operands, vectors element by element: their bits, each in the unsigned array type of its size,
+    `.b128` in two halves; predicates as truth.
+    """
     program = Program()
     emitter = Emitter(program, operands.frame.dtypes)
     for item, type in items:
-        value = operands.source(item, type)
-        if type.kind is Kind.PREDICATE:
-            program.outputs.append(emitter.truth(value))
-        else:
-            slot = emitter.modular(value, 64 if type.width == 64 else 32)
-            program.outputs.append(program.cast(slot, UNSIGNED[type.width]))
+        for value in operands.elements(item, type):
+            if type.kind is Kind.PREDICATE:
+                program.outputs.append(emitter.truth(value))
+            elif type.width == 128:
+                program.outputs += [emitter.modular(value >> at, 64) for at in (0, 64)]
+            else:
+                slot = emitter.modular(value, 64 if type.width == 64 else 32)
+                program.outputs.append(program.cast(slot, UNSIGNED[type.width]))
     return program
 
 
@@ -137,9 +150,14 @@ def address_of(
 
 def type_of(match: Match) -> Type:
     type = TYPES[form_type(match.candidate.choices)]
-    if type.width not in UNSIGNED:
+    if type.width not in UNSIGNED and type.width != 128:
         raise ExecutionError(f"access of type `{type.name}` cannot be executed yet", "unsupported")
     return type
+
+
+def _element(type: Type, dtypes: dict[int, DType]) -> DType:
+    """What is loaded and stored at once: of `.b128` a half."""
+    return dtypes[min(type.width, 64)]
 
 
 def active(
@@ -175,6 +193,18 @@ def writable(reach: Reach, element: DType) -> Array:
     if not reach.data.flags.writeable:
         raise ExecutionError("the memory is read-only", "read-only")
     return view(reach, element)
+
+
+def _columns(rows: Bytes, element: DType, addresses: Addresses, at: int) -> Array:
+    """What stands in each row, `at` elements behind the addresses."""
+    memory: Array = rows.view(element)
+    index = addresses[0] >> np.uint64(element.itemsize.bit_length() - 1)
+    return np.take(memory, index.view(np.int64) + at, axis=1)
+
+
+def _column(piece: Bytes, element: DType, size: int, at: int) -> Array:
+    """Of lanes that reach `size` bytes each the elements with number `at`."""
+    return piece.view(element).reshape(-1, size // element.itemsize)[:, at]
 
 
 def gather(

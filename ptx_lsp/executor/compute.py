@@ -40,20 +40,36 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     meaning = match.entry.meaning
     if meaning is None:
         raise ExecutionError(f"`{node.opcode.text}` cannot be executed yet", "unsupported")
-    sources, destinations = _sorted(node, match)
+    read, destinations, names = _sorted(node, match)
+    sources, names = _spread(read, names, operands)
+    types = [one for _, one in sources]
     type = TYPES.get(form_type(match.candidate.choices)) or _only_type(sources)
     program = Program()
     emitter = Emitter(program, operands.frame.dtypes)
     wanted = [type, *(one for _, one in destinations if one is not None)]
     formats = [_element(one) for one in wanted if _element(one) in FORMATS]
     result = formats[-1] if formats else ""
-    op = Symbolic(match.candidate.choices, type, result, operands.frame.carry(), emitter)
-    values = [operands.source(operand, one) for operand, one in sources]
-    if type.lanes > 1 and any(one is not None and one.lanes > 1 for _, one in sources):
-        elements = _by_element(op, type, meaning, values, [one for _, one in sources])
-        return _emitted(operands, emitter, op, destinations, _joined(op, elements, destinations))
-    found = meaning(op, *_as_declared(op, meaning, values, [one or type for _, one in sources]))
-    return _emitted(operands, emitter, op, destinations, _bits(op, found))
+    op = Symbolic(
+        match.candidate.choices, type, result, operands.frame, emitter, *_written(node, match)
+    )
+    call = _Call(op, type, meaning, names)
+    values = [value for operand, one in read for value in operands.elements(operand, one)]
+    if type.lanes > 1 and types[0] is not None and types[0].lanes > 1:
+        results = _joined(op, _by_element(op, type, call, values, types), destinations)
+    else:
+        results = call(values, types)
+    return _emitted(operands, emitter, op, destinations, results)
+
+
+def _spread(
+    sources: list[_Typed], names: list[str], operands: Operands
+) -> tuple[list[_Typed], list[str]]:
+    """Operands and their names, those that are vectors as often as they have elements."""
+    counts = [len(operands.elements(operand, type)) for operand, type in sources]
+    return (
+        [one for one, count in zip(sources, counts, strict=True) for _ in range(count)],
+        [name for name, count in zip(names, counts, strict=True) for _ in range(count)],
+    )
 
 
 def _element(type: Type) -> str:
@@ -75,10 +91,11 @@ _Typed = tuple[nodes.Expression, Type | None]
 
 def _sorted(
     node: nodes.Instruction, match: Match
-) -> tuple[list[_Typed], list[_Typed]]:
-    """The operands that are read and those that are written, with their types."""
+) -> tuple[list[_Typed], list[_Typed], list[str]]:
+    """The operands that are read and those that are written, with their types; the names of the first."""
     sources: list[_Typed] = []
     destinations: list[_Typed] = []
+    names: list[str] = []
 
     def add(operand: nodes.Expression, place: Place, wanted: Operand) -> None:
         if isinstance(operand, nodes.Pair):
@@ -88,13 +105,30 @@ def _sorted(
             for index, item in enumerate(operand.items):
                 part = place.parts[index] if index < len(place.parts) else place
                 add(item, part, match.candidate.operand(part) if place.parts else wanted)
+        elif wanted.access == "write":
+            destinations.append((operand, _type(wanted)))
         else:
-            into = destinations if wanted.access == "write" else sources
-            into.append((operand, _type(wanted)))
+            sources.append((operand, _type(wanted)))
+            names.append(place.name)
 
     for operand, (place, wanted) in zip(node.operands, match.places, strict=True):
         add(operand, place, wanted)
-    return sources, destinations
+    if (packed := TYPES.get(match.candidate.choices["atype"])) is not None and packed.lanes > 1:
+        sources[0] = (sources[0][0], packed)  # where ptxas wants no more than bits of that size
+    return sources, destinations, names
+
+
+def _written(node: nodes.Instruction, match: Match) -> tuple[dict[str, str], set[str]]:
+    """By name of operand: the selectors behind operands, and which have a minus."""
+    selectors: dict[str, str] = {}
+    minus: set[str] = set()
+    for operand, (place, _) in zip(node.operands, match.places, strict=True):
+        if isinstance(operand, nodes.Unary) and operand.operator == "-":
+            minus.add(place.name)
+            operand = operand.value
+        if isinstance(operand, nodes.Member):
+            selectors[place.name] = "".join(one.text for one in operand.components)
+    return selectors, minus
 
 
 def _type(wanted: Operand) -> Type | None:
@@ -106,16 +140,39 @@ def _only_type(sources: Sequence[_Typed]) -> Type:
     return next((type for _, type in sources if type is not None), TYPES[".b32"])
 
 
-def _as_declared(
-    op: Symbolic, meaning: Meaning, values: list[Integers], types: list[Type]
-) -> list[Integers | Reals]:
-    """Floats for the parameters that a meaning declares as `Real`, integers for the others."""
-    declared = {name: str(kind) for name, kind in meaning.__annotations__.items() if name != "return"}
-    kinds = [*list(declared.values())[1:], *[""] * len(values)]
-    return [
-        op.value(value, _element(type)) if "Real" in kind else value
-        for value, type, kind in zip(values, types, kinds, strict=False)
-    ]
+class _Call:
+    """A meaning, and the names of the operands that it is given."""
+
+    def __init__(self, op: Symbolic, type: Type, meaning: Meaning, names: list[str]) -> None:
+        self._op, self._type, self._meaning, self._names = op, type, meaning, names
+        declared = {name: str(kind) for name, kind in meaning.__annotations__.items()}
+        self._declared = dict(list(declared.items())[1:])
+        self._declared.pop("return", None)
+
+    def __call__(self, values: list[Integers], types: list[Type | None]) -> list[Integers]:
+        """The bits of the results. Floats go to the parameters that are declared as `Real`, integers to the
+        others.
+        """
+        op = self._op
+        names = set(self._names)
+        if self._declared.keys() >= names and len(names) == len(self._names):
+            kinds = [self._declared[name] for name in self._names]
+            arguments = self._arguments(values, types, kinds)
+            return _bits(op, self._meaning(op, **dict(zip(self._names, arguments, strict=True))))
+        kinds = [*self._declared.values(), *[""] * len(values)]
+        return _bits(op, self._meaning(op, *self._arguments(values, types, kinds)))
+
+    def _arguments(
+        self, values: list[Integers], types: list[Type | None], kinds: list[str]
+    ) -> list[Integers | Reals]:
+        return [
+            self._argument(value, type or self._type) if "Real" in kind else value
+            for value, type, kind in zip(values, types, kinds, strict=False)
+        ]
+
+    def _argument(self, value: Integers, type: Type) -> Reals:
+        name = _element(type)
+        return self._op.value(value, name) if name in FORMATS else self._op.real(value)
 
 
 def _bits(op: Symbolic, found: object) -> list[Integers]:
@@ -130,17 +187,21 @@ def _bits(op: Symbolic, found: object) -> list[Integers]:
 
 
 def _by_element(
-    op: Symbolic, type: Type, meaning: Meaning, values: list[Integers], types: list[Type | None]
+    op: Symbolic, type: Type, call: _Call, values: list[Integers], types: list[Type | None]
 ) -> list[Integers]:
     """The results of a meaning for each element of a packed type; what is not packed goes to all."""
     results: list[Integers] = []
-    for at in range(0, type.width, op.width):
+    for at in range(type.lanes):
         parts = [
-            lanes.wrap(value >> at, op.width, op.signed) if one is not None and one.lanes > 1 else value
+            value if one is None or one.lanes == 1 else _part(op, value, at, one.width // one.lanes)
             for value, one in zip(values, types, strict=True)
         ]
-        results += _bits(op, meaning(op, *_as_declared(op, meaning, parts, [type] * len(parts))))
+        results += call(parts, types)
     return results
+
+
+def _part(op: Symbolic, value: Integers, at: int, width: int) -> Integers:
+    return lanes.wrap(value >> at * width, width, op.signed)
 
 
 def _joined(
@@ -151,8 +212,9 @@ def _joined(
     if first is not None and first.kind is Kind.PREDICATE:
         return elements
     packed = lanes.constant(0)
+    width = op.width if first is None or first.lanes == 1 else first.width // first.lanes
     for at, element in enumerate(elements):
-        packed = packed | lanes.wrap(element, op.width, signed=False) << at * op.width
+        packed = packed | lanes.wrap(element, width, signed=False) << at * width
     return [packed]
 
 
@@ -162,16 +224,17 @@ def _emitted(
 ) -> Compute:
     program = emitter.program
     numbers: list[int] = []
-    for (operand, type), result in zip(destinations, results, strict=False):
-        number = operands.number(operand)
-        if number is None:
-            continue
-        dtype = operands.frame.dtypes[number]
-        width = 1 if dtype == BOOL else 8 * dtype.itemsize
-        if type is not None and type.width < width:  # extended to the register's size
-            result = lanes.wrap(result, type.width, type.kind is Kind.SIGNED)
-        numbers.append(number)
-        program.outputs.append(_stored(emitter, result, width))
+    places = [(numbers, type) for operand, type in destinations for numbers in operands.written(operand)]
+    for (numbers_of, type), result in zip(places, results, strict=False):
+        for at, number in enumerate(numbers_of):
+            if number is None:
+                continue
+            dtype = operands.frame.dtypes[number]
+            width = 1 if dtype == BOOL else 8 * dtype.itemsize
+            if type is not None and type.width < width:  # extended to the register's size
+                result = lanes.wrap(result, type.width, type.kind is Kind.SIGNED)
+            numbers.append(number)
+            program.outputs.append(_stored(emitter, result >> width * at, width))
     if op.carried is not None:
         numbers.append(operands.frame.carry())
         program.outputs.append(_stored(emitter, op.carried, 1))

@@ -3,50 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from ptx_lsp.executor.access import load, store
-from ptx_lsp.executor.atomic import atomic
-from ptx_lsp.executor.compute import compute
-from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step
+from ptx_lsp.executor import lanes
+from ptx_lsp.executor.access import Load, Store, load, sources, store, type_of
+from ptx_lsp.executor.atomic import Atomic, atomic
+from ptx_lsp.executor.builders import builder
+from ptx_lsp.executor.compute import Compute, compute, move
+from ptx_lsp.executor.control import (
+    Action,
+    Barrier,
+    BarrierKind,
+    Block,
+    ClusterBarrier,
+    Control,
+    Jump,
+    Leave,
+    Nothing,
+    Step,
+    TableJump,
+    Timed,
+    Transfer,
+    Unsupported,
+)
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.flow import ranks
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.inline import Context, Line, inlined
 from ptx_lsp.executor.literals import constant
-from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.operands import Operands
+from ptx_lsp.executor.routines import Allocate, Enter, stack
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.specials import is_clock
 from ptx_lsp.executor.warp import OPCODES, warp
-from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import Match, resolve
+from ptx_lsp.isa.types import TYPES, Type
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import Label
+from ptx_lsp.model.symbols import Label, TargetTable
 from ptx_lsp.syntax import nodes
 
 _NOTHING = frozenset({
     "membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "pmevent", "nanosleep",
-    "bar.warp", "griddepcontrol",
+    "griddepcontrol", "setmaxnreg",
 })
 """Instructions that do nothing that can be seen here."""
-
-
-class Nothing:
-    """An instruction without an effect on registers or memory."""
-
-    def run(self, wave: Wave, mask: Bools | None) -> None:
-        pass
-
-
-@dataclass(frozen=True)
-class Unsupported:
-    """An instruction that cannot be executed: an error once a thread comes to it."""
-
-    message: str
-
-    def run(self, wave: Wave, mask: Bools | None) -> None:
-        raise ExecutionError(self.message, "unsupported")
+_STACK_ALIGNMENT = 8  # of `alloca` where it tells none, in bytes
 
 
 def decode(function: Function, frame: Frame, image: Image, spaces: Spaces) -> tuple[Block, ...]:
@@ -57,49 +59,53 @@ def decode(function: Function, frame: Frame, image: Image, spaces: Spaces) -> tu
 class _Decoder:
     def __init__(self, function: Function, frame: Frame, image: Image, spaces: Spaces) -> None:
         self.spaces = spaces
-        self.lines = inlined(function, frame, image)
+        self.stack = stack(frame)
+        self.listing = inlined(function, frame, image)
 
     def blocks(self) -> tuple[Block, ...]:
-        lines = self.lines
+        lines = self.listing.lines
         starts = {0, *(position for line in lines for position in line.context.labels.values())}
         starts.update(line.jump_to for line in lines if line.jump_to >= 0)
         starts.update(line.context.end for line in lines)
+        starts.update(routine.start for routine in self.listing.routines.values())
         starts.update(n + 1 for n, line in enumerate(lines) if _ends_block(line))
         starts.update(n for n, line in enumerate(lines) if _waits(line))
         ordered = sorted(start for start in starts if start < len(lines))
         number_of = {start: number for number, start in enumerate(ordered)}
-        number_of.setdefault(len(lines), len(ordered))
+        for routine in self.listing.routines.values():
+            routine.entry = number_of[routine.start]
         blocks: list[tuple[Step, ...]] = []
-        successors: list[list[int]] = []
         for start, end in zip(ordered, [*ordered[1:], len(lines)], strict=True):
-            steps = tuple(self._step(line, number_of) for line in lines[start:end])
-            blocks.append(steps)
-            successors.append(_successors(steps, len(blocks)))
-        blocks.append((Step(0, "ret", Leave("ret")),))  # the end of the text
-        successors.append([])
-        order = ranks(successors, 0)
-        return tuple(Block(steps, rank) for steps, rank in zip(blocks, order, strict=True))
+            onward = len(blocks) + 1
+            blocks.append(tuple(self._step(line, onward, number_of) for line in lines[start:end]))
+        order = _order(blocks)
+        return tuple(
+            Block(steps, rank, _is_lanewise(steps), _polls(steps))
+            for steps, rank in zip(blocks, order, strict=True)
+        )
 
-    def _step(self, line: Line, number_of: Mapping[int, int]) -> Step:
+    def _step(self, line: Line, onward: int, number_of: Mapping[int, int]) -> Step:
         node, function = line.node, line.context.function
         source = function.module.document.source
         span = function.module.span(function.place(node))
         text = " ".join(source.data[span.start : span.end].decode(errors="replace").split())
         number = source.data.count(b"\n", 0, span.start) + 1
         try:
-            action = self._action(line, number_of)
+            action = self._action(line, onward, number_of)
             guard, negated = _guard(line)
         except ExecutionError as error:
-            return Step(number, text, Unsupported(str(error)))
-        return Step(number, text, action, guard, negated is not line.skips)
+            return Step(number, text, Unsupported(str(error)), source=line)
+        return Step(number, text, action, guard, negated is not line.skips, line)
 
-    def _action(
-        self, line: Line, number_of: Mapping[int, int]
-    ) -> Action | Jump | Leave | Barrier:
+    def _action(self, line: Line, onward: int, number_of: Mapping[int, int]) -> Action | Control:
         if line.action is not None:
             return line.action
+        if line.make is not None:
+            return line.make(self.spaces)
         if line.jump_to >= 0:
             return Jump(number_of[line.jump_to])
+        if line.routines is not None:
+            return Enter(line.routines, line.pointer, onward, self.stack)
         node, context = line.node, line.context
         spelling = node.opcode.text
         opcode = spelling.partition(".")[0]
@@ -109,35 +115,66 @@ class _Decoder:
             return Jump(number_of[context.end])
         if opcode in ("ret", "exit"):
             return Leave("ret" if opcode == "ret" else "exit")
-        if opcode == "trap":
-            return Leave("trap")
-        if opcode in _NOTHING or spelling.startswith("bar.warp"):
+        if opcode == "trap" or opcode == "brkpt":
+            return Leave(opcode)
+        if opcode == "brx":
+            targets = _targets(node.operands[-1], context)
+            index = sources([(node.operands[0], TYPES[".u32"])], context.operands)
+            return TableJump(index, tuple(number_of[target] for target in targets))
+        if opcode in _NOTHING or spelling.startswith("cp.async.bulk.prefetch"):
             return Nothing()
-        return self._matched(node, context)
+        action = self._matched(node, context)
+        clocks = {
+            number: name for name, number in context.operands.frame.specials.items()
+            if is_clock(name) and any(_reads(operand, name) for operand in node.operands)
+        }
+        return Timed(action, clocks) if clocks and not isinstance(action, Control) else action
 
-    def _matched(self, node: nodes.Instruction, context: Context) -> Action | Barrier:
+    def _matched(self, node: nodes.Instruction, context: Context) -> Action | Control:
         spelling, operands = node.opcode.text, context.operands
         match = resolve(spelling).match(arguments(context.function, node))
         if match is None or match.problems:
             why = match.problems[0].message if match else "it is not in the instruction table"
             raise ExecutionError(f"`{spelling}` cannot be executed: {why}", "unsupported")
+        build = builder(match)
+        if build is not None:
+            return build(node, match, operands, self.spaces)
         opcode = match.entry.opcode
-        if opcode in ("bar", "barrier"):
-            return _barrier(node, match)
+        if opcode in ("bar", "barrier") and match.entry.name != "bar.warp.sync":
+            return _barrier(node, match, operands)
+        if opcode in ("alloca", "stacksave", "stackrestore"):
+            return self._on_stack(opcode, node, match, operands)
         if opcode in ("ld", "ldu"):
             return load(node, match, operands, self.spaces)
         if opcode == "st":
             return store(node, match, operands, self.spaces)
         if opcode in ("atom", "red"):
             return atomic(node, match, operands, self.spaces)
-        if opcode in OPCODES:
+        if opcode in OPCODES or opcode == "bar":
             return warp(node, match, operands)
         return compute(node, match, operands)
+
+    def _on_stack(
+        self, opcode: str, node: nodes.Instruction, match: Match, operands: Operands
+    ) -> Action:
+        type = type_of(match)
+        if opcode == "stackrestore":
+            return move(self.stack, operands.source(node.operands[0], type), operands)
+        destination = operands.number(node.operands[0])
+        if destination is None:
+            return Nothing()
+        if opcode == "stacksave":
+            return move(destination, lanes.register(self.stack, 64, signed=False), operands)
+        _, size, *rest = node.operands
+        alignment = constant(rest[0]) if rest else _STACK_ALIGNMENT
+        return Allocate(
+            sources([(size, type)], operands), int(alignment or 1), destination, self.stack
+        )
 
 
 def _guard(line: Line) -> tuple[int, bool]:
     guard = line.node.guard
-    if guard is None or line.action is not None:
+    if guard is None or not (line.is_plain or line.jump_to >= 0):
         return -1, line.skips
     number = line.context.operands.number(guard.predicate)
     return (-1 if number is None else number), guard.negated
@@ -150,31 +187,117 @@ def _target(operand: nodes.Expression, context: Context) -> int:
     return context.labels[symbol.place.start]
 
 
+def _targets(operand: nodes.Expression, context: Context) -> list[int]:
+    """Those of a `.branchtargets` list."""
+    symbol = context.function.resolve(operand) if isinstance(operand, nodes.Name) else None
+    if not isinstance(symbol, TargetTable):
+        raise ExecutionError("the list of targets is not known", "unsupported")
+    return [_target(name, context) for name in symbol.node.names]
+
+
+def _reads(operand: nodes.Expression, name: str) -> bool:
+    return isinstance(operand, nodes.Name) and operand.text == name
+
+
+_ENDS = ("bra", "brx", "ret", "exit", "trap", "brkpt", "bar", "barrier")
+
+
 def _ends_block(line: Line) -> bool:
-    opcode = line.node.opcode.text.partition(".")[0]
-    return line.jump_to >= 0 or opcode in ("bra", "ret", "exit", "trap", "bar", "barrier")
+    if line.jump_to >= 0 or line.routines is not None or isinstance(line.action, Control):
+        return True
+    return line.is_plain and line.node.opcode.text.partition(".")[0] in _ENDS
+
+
+def _is_lanewise(steps: tuple[Step, ...]) -> bool:
+    return all(_goes_alone(step.action) for step in steps) and not _polls(steps)
+
+
+def _polls(steps: tuple[Step, ...]) -> bool:
+    for step in steps:
+        line = step.source
+        if line is not None and line.is_plain:
+            opcode, *modifiers = line.node.opcode.text.split(".")
+            if opcode in ("ld", "atom") and not _POLLS.isdisjoint(modifiers):
+                return True
+    return False
+
+
+_POLLS = frozenset({"cas", "exch", "volatile", "acquire", "relaxed", "mmio"})
+
+
+def _goes_alone(action: Action | Control) -> bool:
+    if isinstance(action, Leave):
+        return action.kind in ("ret", "exit")
+    if isinstance(action, Timed):
+        return _goes_alone(action.action)
+    return isinstance(action, Compute | Load | Store | Atomic | Nothing | Jump | TableJump)
 
 
 def _waits(line: Line) -> bool:
-    """Whether it may wait for other lanes of the warp, which then come to its block."""
+    """Whether it may wait for other threads: of the warp, which come to its block, or at an mbarrier."""
     opcode, *modifiers = line.node.opcode.text.split(".")
-    return opcode in OPCODES and "sync" in modifiers
+    if "try_wait" in modifiers:
+        return True
+    return "sync" in modifiers and (opcode in (*OPCODES, "bar") or "matrix" in opcode or "mma" in opcode)
+
+
+def _order(blocks: list[tuple[Step, ...]]) -> list[int]:
+    """The ranks of the blocks: a routine stands before whatever calls it, unless it is called by it."""
+    successors = [_successors(steps, number + 1) for number, steps in enumerate(blocks)]
+    found = [len(blocks)] * len(blocks)
+    behind, seen = 0, {0}
+    pending: list[tuple[int, bool]] = [(0, False)]
+    while pending:
+        root, is_ready = pending.pop()
+        inside = ranks(successors, root)
+        own = [block for block, rank in enumerate(inside) if rank < len(blocks)]
+        if is_ready:
+            for block in own:
+                found[block] = behind + inside[block]
+            behind += len(own)
+            continue
+        pending.append((root, True))
+        for block in own:
+            for step in blocks[block]:
+                if isinstance(step.action, Enter):
+                    entries = {routine.entry for routine in step.action.routines.values()} - seen
+                    seen |= entries
+                    pending.extend((entry, False) for entry in entries)
+    return found
 
 
 def _successors(steps: tuple[Step, ...], following: int) -> list[int]:
     last = steps[-1]
+    onward = [following] if last.guard >= 0 else []
     match last.action:
-        case Jump(target=target):
-            return [following, target] if last.guard >= 0 else [target]
+        case Transfer() as transfer:
+            return [*onward, *transfer.successors(following)]
         case Leave():
-            return [following] if last.guard >= 0 else []
+            return onward
         case _:
             return [following]
 
 
-def _barrier(node: nodes.Instruction, match: Match) -> Barrier:
-    number = constant(node.operands[0])
-    name = match.entry.name
-    if not name.endswith(".sync") or len(node.operands) > 1 or not isinstance(number, int):
-        raise ExecutionError(f"`{node.opcode.text}` in this form cannot be executed yet", "unsupported")
-    return Barrier(number)
+def _barrier(
+    node: nodes.Instruction, match: Match, operands: Operands
+) -> Barrier | ClusterBarrier:
+    name, modifiers = match.entry.name, match.candidate.choices.modifiers
+    if name == "barrier.cluster":
+        return ClusterBarrier(".arrive" if ".arrive" in modifiers else ".wait")
+    read: list[tuple[nodes.Expression, Type]] = []
+    destination: int | None = None
+    counted = False
+    for operand, (place, _) in zip(node.operands, match.places, strict=True):
+        if place.name in ("d", "p"):
+            destination = operands.number(operand)
+        else:
+            counted |= place.name == "b"
+            read.append((operand, TYPES[".pred" if place.name == "c" else ".u32"]))
+    number = constant(read[0][0])
+    kind: BarrierKind = next(k for k in _BARRIERS if k in (*modifiers, f".{name.rpartition('.')[2]}"))
+    return Barrier(
+        kind, number if isinstance(number, int) else -1, sources(read, operands), counted, destination
+    )
+
+
+_BARRIERS: tuple[BarrierKind, ...] = (".popc", ".and", ".or", ".sync", ".arrive")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.check.finding import Finding
 
 Kind = Literal[
     "out-of-bounds", "misaligned", "read-only", "deadlock", "trap", "limit", "unsupported", "launch",
+    "mbarrier", "divergent",
 ]
 
 
@@ -20,7 +24,7 @@ class ExecutionError(Exception):
     """A kernel could not be run, or not to its end.
 
     `line` counts from 1 and is 0 where no instruction is to blame; `lanes` are the threads concerned, at
-    most 32 of them.
+    most 32 of them. `findings` is what checks found until then, this error included.
     """
 
     def __init__(
@@ -31,3 +35,4 @@ class ExecutionError(Exception):
         self.kind: Kind = kind
         self.line = line
         self.lanes = lanes
+        self.findings: tuple[Finding, ...] = ()

@@ -204,6 +204,14 @@ def odd_fused(a: Floats, b: Floats, c: Floats) -> Doubles:
     return odd(*two_sum(doubled(a) * doubled(b), doubled(c)))
 
 
+def odd_quotient(a: Floats, b: Floats) -> Doubles:
+    """For operands of at most 26 bits."""
+    x, y = doubled(a), doubled(b)
+    quotient = x / y
+    product, error = two_product(quotient, y)
+    return odd(quotient, ((x - product) - error) * np.copysign(1.0, y))
+
+
 def odd_integers(value: Whole) -> Doubles:
     if value.dtype.itemsize < 8:
         return value.astype(np.float64)
@@ -265,10 +273,13 @@ def _fused_singles(product: Doubles, z: Doubles) -> Floats:
     total = product + z
     nearest = total.astype(np.float32)
     doubtful = (total.view(np.int64) & _DISCARDED) == _HALFWAY
-    doubtful |= (np.abs(nearest) <= _LEAST_SINGLE) & (total != 0)
-    if doubtful.any():
-        parts = [np.broadcast_to(one, total.shape)[doubtful] for one in (product, z)]
-        nearest[doubtful] = odd(*two_sum(*parts)).astype(np.float32)
+    small = np.abs(nearest) <= _LEAST_SINGLE
+    if small.any():
+        doubtful |= small & (total != 0)
+    where = np.flatnonzero(doubtful)
+    if where.size:
+        a, b = (np.broadcast_to(one, total.shape).reshape(-1).take(where) for one in (product, z))
+        nearest.reshape(-1)[where] = odd(*two_sum(a, b)).astype(np.float32)
     return nearest
 
 

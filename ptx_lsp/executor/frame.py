@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.program import BOOL, UNSIGNED, DType
 from ptx_lsp.isa.types import TYPES, Kind
@@ -15,7 +17,7 @@ class Frame:
         self.dtypes: dict[int, DType] = {}
         self.specials: dict[str, int] = {}
         """Special registers by name, with the component: `%tid.x`."""
-        self._numbers: dict[tuple[int, int, int], int] = {}
+        self._numbers: dict[tuple[int, int | str, int], int] = {}
         self._kept: list[Register] = []
         self._carry = -1
 
@@ -23,14 +25,25 @@ class Frame:
         return len(self.dtypes)
 
     def register(self, symbol: Register, component: int = 0, instance: int = 0) -> int:
-        """The number of a register, or of one component of a vector. Each call of a function is an instance
-        with registers of its own.
+        """The number of a register, or of one component of a vector; a `.b128` has two, its halves, the lower
+        first. Each call of a function is an instance with registers of its own.
         """
         key = (instance, id(symbol), component)
         if key not in self._numbers:
             self._kept.append(symbol)
             self._numbers[key] = self._add(array_type(symbol.type))
         return self._numbers[key]
+
+    def hidden(self, name: str, dtype: DType, instance: int = -1) -> int:
+        """The number of a register that no program names: of an instance, or common to all (-1)."""
+        key = (instance, name, 0)
+        if key not in self._numbers:
+            self._numbers[key] = self._add(dtype)
+        return self._numbers[key]
+
+    def of_instances(self, instances: Collection[int]) -> list[int]:
+        """The registers of these instances."""
+        return [number for (instance, _, _), number in self._numbers.items() if instance in instances]
 
     def special(self, name: str, type: str) -> int:
         if name not in self.specials:
@@ -49,8 +62,8 @@ class Frame:
 
 
 def array_type(name: str) -> DType:
-    """How a register of a type is kept: its bits, or for a predicate its truth."""
-    type = TYPES.get(name)
+    """How a register of a type is kept: its bits (half of them for `.b128`), or for a predicate its truth."""
+    type = TYPES.get(".b64" if name == ".b128" else name)
     if type is not None and type.kind is Kind.PREDICATE:
         return BOOL
     if type is None or type.width not in UNSIGNED:

@@ -7,17 +7,19 @@ from collections.abc import Iterable
 import numpy as np
 
 from ptx_lsp.executor.literals import bits, constant
+from ptx_lsp.executor.locals import Locals, Placed, aligned, occupied
 from ptx_lsp.executor.memory import Bytes, Memory
 from ptx_lsp.executor.operands import FLOATS
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import alignment_bytes, dimensions, element_bytes, size_bytes
+from ptx_lsp.model.layout import alignment_bytes, dimensions
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.scope import range_count
-from ptx_lsp.model.symbols import Variable
+from ptx_lsp.model.symbols import AliasName, FunctionName, Variable
 from ptx_lsp.syntax import nodes
 
 _DYNAMIC_ALIGNMENT = 16
+_ALIGNMENT = 16
+_FUNCTIONS = 0x4000_0000_0000
 
 
 class Image:
@@ -25,56 +27,74 @@ class Image:
 
     def __init__(self, module: Module, kernel: Function, memory: Memory, dynamic_bytes: int) -> None:
         self.addresses: dict[int, int] = {}
+        self._placed: list[Placed] = []
+        self._place_functions(module)
         self._place_global(module, kernel, memory)
         shared = [v for v in _variables(module, kernel) if v.space == ".shared"]
         self.shared_bytes = self._place([v for v in shared if not _is_dynamic(v)])
         for variable in shared:
             if _is_dynamic(variable):
                 alignment = max(_DYNAMIC_ALIGNMENT, alignment_bytes(variable) or 1)
-                self.shared_bytes = _aligned(self.shared_bytes, alignment)
+                self.shared_bytes = aligned(self.shared_bytes, alignment)
         for variable in shared:
             if _is_dynamic(variable):
                 self.addresses[id(variable.declarator)] = self.shared_bytes
+                self._placed.append(Placed(".shared", variable.name, self.shared_bytes, dynamic_bytes))
         self.shared_bytes += dynamic_bytes
-        self.local_bytes = 0
-        self.addresses.update(self.local(kernel))
+        self.locals = Locals()
+        self.own = self.locals.place(kernel)
+        """The local variables of the kernel."""
         self.parameters = [v for v in kernel.body.parameters if isinstance(v, Variable)]
         self.parameter_bytes = self._place(self.parameters)
 
-    def local(self, function: Function) -> dict[int, int]:
-        """New local memory for the variables of a function, once for each call: their addresses."""
-        found: dict[int, int] = {}
-        for variable in function.body.variables:
-            size, alignment = _size(variable), alignment_bytes(variable) or 1
-            if variable.space in (".local", ".param") and size is not None:
-                size *= range_count(variable.declarator) if variable.declarator.range else 1
-                self.local_bytes = _aligned(self.local_bytes, alignment)
-                found[id(variable.declarator)] = self.local_bytes
-                self.local_bytes += size
-        return found
+    @property
+    def placed(self) -> list[Placed]:
+        """The variables of shared and local memory, and the parameters."""
+        return [*self._placed, *self.locals.placed]
+
+    @property
+    def local_bytes(self) -> int:
+        """The local memory of a thread without its stack."""
+        return self.locals.size
+
+    def _place_functions(self, module: Module) -> None:
+        """Functions have addresses that are no memory, by `id` of their nodes: each declaration that of its
+        definition, and each alias that of its function.
+        """
+        known: dict[str, int] = {}
+        for function in module.functions:
+            known.setdefault(function.name, _FUNCTIONS + _ALIGNMENT * (len(known) + 1))
+            self.addresses[id(function.node)] = known[function.name]
+        for item in module.document.items:
+            if isinstance(item.node, nodes.Alias) and isinstance(item.node.aliasee, nodes.Name):
+                address = known.get(item.node.aliasee.text)
+                if address is not None:
+                    self.addresses[id(item.node)] = address
 
     def _place(self, variables: Iterable[Variable]) -> int:
         """Puts variables one behind the other; where they end. What has no known size has no address."""
         end = 0
         for variable in variables:
-            size, alignment = _size(variable), alignment_bytes(variable) or 1
+            size, alignment = occupied(variable), alignment_bytes(variable) or 1
             if size is None:
                 continue
-            end = _aligned(end, alignment)
+            end = aligned(end, alignment)
             self.addresses[id(variable.declarator)] = end
+            self._placed.append(Placed(variable.space, variable.name, end, size))
             end += size
         return end
 
     def _place_global(self, module: Module, kernel: Function, memory: Memory) -> None:
         placed: list[tuple[Variable, Bytes]] = []
         for variable in _variables(module, kernel):
-            size = _size(variable)
-            if variable.space in (".global", ".const") and size is not None:
+            size = occupied(variable)
+            if variable.space in (".global", ".const", ".tex") and size is not None:
                 data = np.zeros(size, np.uint8)
                 self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
                 placed.append((variable, data))
         for variable, data in placed:
-            if variable.declarator.initializer is not None:
+            is_opaque = TYPES[variable.type].kind is Kind.HANDLE
+            if variable.declarator.initializer is not None and not is_opaque:
                 self._initialize(module, variable, variable.declarator.initializer, data)
             if variable.space == ".const":
                 data.setflags(write=False)
@@ -99,9 +119,13 @@ class Image:
         match value:
             case nodes.Name(text=name):
                 found = [symbol for _, symbol in module.names.get(name, ())]
-                if found and isinstance(found[0], Variable):
-                    return self.addresses.get(id(found[0].declarator))
-                return None
+                match found[:1]:
+                    case [Variable(declarator=declarator)]:
+                        return self.addresses.get(id(declarator))
+                    case [FunctionName(node=node)] | [AliasName(node=node)]:
+                        return self.addresses.get(id(node))
+                    case _:
+                        return None
             case nodes.Relocation(operator=nodes.Name(text="generic"), values=(inner,)):
                 return self._address(module, inner)
             case nodes.Binary(operator="+", left=left, right=right):
@@ -136,16 +160,5 @@ def _items(
             yield index * (each if len(lengths) <= 1 and each == vector and vector > 1 else 1), item
 
 
-def _size(variable: Variable) -> int | None:
-    """None where it is not known. What another file defines (`.extern`) has no bytes here."""
-    size = size_bytes(variable)
-    unsized = variable.is_unsized and element_bytes(variable.declaration) is not None
-    return 0 if size is None and unsized else size
-
-
 def _is_dynamic(variable: Variable) -> bool:
     return variable.linkage == ".extern" and variable.is_unsized
-
-
-def _aligned(offset: int, alignment: int) -> int:
-    return -(-offset // alignment) * alignment

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -10,19 +11,27 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.check import Checker, Finding
 from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.machine import Machine
+from ptx_lsp.executor.locals import HANDLE_BYTES
+from ptx_lsp.executor.machine import Machine, Progress
 from ptx_lsp.executor.memory import Memory, bytes_of
+from ptx_lsp.executor.observer import Observer, combined
+from ptx_lsp.executor.opaque import TYPES as KINDS
+from ptx_lsp.executor.opaque import bound, passed
+from ptx_lsp.executor.shape import shape_of
 from ptx_lsp.executor.spaces import Spaces
-from ptx_lsp.executor.wave import Dimensions, Shape
+from ptx_lsp.executor.tensor_map import TensorMap
+from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.module import Module
 
-Value: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float
+Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap
+Value: TypeAlias = Plain | Opaque
 LIMIT = 1 << 40
 
 
@@ -35,13 +44,28 @@ def launch(
     args: Sequence[Value] = (),
     shared_bytes: int = 0,
     limit: int = LIMIT,
-) -> None:
+    seconds: float = math.inf,
+    seed: int = 0,
+    cluster: int | Sequence[int] | None = None,
+    check: bool = False,
+    observers: Sequence[Observer] = (),
+    progress: Progress | None = None,
+    bind: Mapping[str, Opaque] | None = None,
+) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path.
 
     Arrays are device buffers, passed as 64-bit addresses; they hold the results afterwards. NumPy scalars and
     Python numbers are passed by value, `bytes` as a structure. `shared_bytes` is the dynamic shared memory of
-    a block. Raises ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also
-    when some wave has executed more than `limit` instructions.
+    a block, `cluster` the blocks of a cluster where the kernel does not tell (`.reqnctapercluster`).
+    `bind` has textures, samplers and surfaces by the names of variables; they can be arguments, too.
+
+    Another `seed` is another order in which threads take turns. `observers` are told what happens. Raises
+    ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also when some wave has
+    executed more than `limit` instructions, or all take longer than so many `seconds`.
+
+    `progress` is told now and then how many blocks are done, of how many, and how many instructions were
+    executed. With `check` the findings are returned, without duplicates in the order in which they
+    occurred; where the kernel stops, the ExecutionError has them, what stopped it last.
     """
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
@@ -50,16 +74,28 @@ def launch(
         raise ExecutionError(f"there is no kernel `{entry}`, only {names or 'none'}", "launch")
     memory = Memory()
     image = Image(module, kernel, memory, shared_bytes)
-    spaces = Spaces(memory, _parameters(kernel, image, memory, args))
+    checker = Checker() if check else None
+    observer = combined((checker, *observers) if checker is not None else observers)
+    opaque = bound(module, kernel, image, bind or {})
+    spaces = Spaces(memory, _parameters(kernel, image, memory, opaque, args), observer)
+    spaces.opaque = opaque
     frame = Frame()
     blocks = decode(kernel, frame, image, spaces)
-    shape = Shape(
-        _dimensions(grid, "grid"), _dimensions(block, "block"), image.shared_bytes, shared_bytes,
-        image.local_bytes,
-    )
-    if shape.threads > 1024:
-        raise ExecutionError(f"a block has at most 1024 threads, not {shape.threads}", "launch")
-    Machine(blocks, frame, shape, limit).run()
+    shape = shape_of(kernel, image, grid, block, cluster, shared_bytes)
+    if observer is not None:
+        observer.launched(shape, image, spaces)
+    try:
+        machine = Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed)
+        machine.run(progress)
+    except ExecutionError as error:
+        if checker is not None:
+            checker.stopped(error)
+            error.findings = checker.findings
+        raise
+    finally:
+        if observer is not None:
+            observer.ended()
+    return checker.findings if checker is not None else ()
 
 
 def _text(source: str | Path) -> str:
@@ -73,16 +109,8 @@ def _module(text: str) -> Module:
     return Module.parse(text)
 
 
-def _dimensions(size: int | Sequence[int], what: str) -> Dimensions:
-    sizes = (size,) if isinstance(size, int) else tuple(size)
-    if not 1 <= len(sizes) <= 3 or any(one < 1 for one in sizes):
-        raise ExecutionError(f"the {what} has one to three sizes of at least 1, not {size}", "launch")
-    x, y, z = (*sizes, 1, 1)[:3]
-    return x, y, z
-
-
 def _parameters(
-    kernel: Function, image: Image, memory: Memory, args: Sequence[Value]
+    kernel: Function, image: Image, memory: Memory, opaque: dict[int, Opaque], args: Sequence[Value]
 ) -> npt.NDArray[np.uint8]:
     """The parameter memory of a launch."""
     if len(args) != len(image.parameters):
@@ -90,8 +118,12 @@ def _parameters(
         raise ExecutionError(f"`{kernel.name}` takes {count} arguments, not {len(args)}", "launch")
     data = np.zeros(image.parameter_bytes, np.uint8)
     for number, (variable, value) in enumerate(zip(image.parameters, args, strict=True)):
-        size = size_bytes(variable) or 0
-        raw = _raw(value, variable.type, size, memory, f"argument {number}")
+        size = size_bytes(variable) or (HANDLE_BYTES if variable.type in KINDS else 0)
+        name = f"argument {number}"
+        if isinstance(value, Opaque):
+            raw = passed(value, memory, opaque, name)
+        else:
+            raw = _raw(value, variable.type, size, memory, name)
         if len(raw) != size:
             message = f"argument {number} has {len(raw)} bytes, `{variable.name}` {size}"
             raise ExecutionError(message, "launch")
@@ -100,12 +132,14 @@ def _parameters(
     return data
 
 
-def _raw(value: Value, type: str, size: int, memory: Memory, name: str) -> bytes:
+def _raw(value: Plain, type: str, size: int, memory: Memory, name: str) -> bytes:
     match value:
         case np.ndarray():
             if not value.flags.c_contiguous:
                 raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
             return memory.add(name, bytes_of(value)).to_bytes(8, "little")
+        case TensorMap():
+            return value.passed(memory, name, size)
         case np.generic():
             return value.tobytes()
         case bytes():

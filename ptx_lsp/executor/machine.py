@@ -1,214 +1,83 @@
-"""Runs the waves of a launch: groups of threads that are at the same block go on together.
-
-Of the groups of a wave the one whose block stands first in the order goes on (`flow`), so threads that
-parted meet again at the immediate post-dominator. So that threads which wait for others (a spin lock) do
-not keep them from running, a part of each cycle of blocks goes to the groups in turn; waves take turns, too.
-"""
+"""Runs the waves of a launch, which take turns."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
-from ptx_lsp.executor.control import Action, Barrier, Block, Jump, Leave, Step, Waiting
-from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.control import Block
 from ptx_lsp.executor.frame import Frame
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.warp import Warp
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.groups import Budget
+from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.run import Run
+from ptx_lsp.executor.schedule import Schedule
+from ptx_lsp.executor.wave import Numbers, Shape, Wave
 
 _WAVE_LANES = 1 << 15
-_CYCLE = 512
-_BY_RANK = 384
-_SLICE = 1 << 13
+
+
+Progress: TypeAlias = Callable[[int, int, int], None]
+"""Told how many blocks are done, of how many, and how many instructions were executed."""
 
 
 class Machine:
     """A kernel and its launch."""
 
-    def __init__(self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, limit: int) -> None:
-        """`limit` is how many instructions each wave may execute."""
+    def __init__(
+        self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, limit: int,
+        observer: Observer | None = None, *, seconds: float = math.inf, seed: int = 0,
+    ) -> None:
+        """`limit` is how many instructions each wave may execute; `seconds` how long all may take."""
         self._blocks = blocks
         self._frame = frame
         self._shape = shape
-        self._limit = limit
+        self._budget = Budget(limit, time.monotonic() + seconds)
+        self._observer = observer
+        self._schedule = Schedule(seed)
 
-    def run(self) -> None:
+    def run(self, progress: Progress | None = None) -> None:
         """Runs every thread to its end; ExecutionError where one goes wrong.
 
         A wave that takes long may wait for one that has not begun: another then begins, and they take turns.
         """
         runs: deque[Run] = deque()
+        done = executed = 0
         waves = self._waves()
         with np.errstate(all="ignore"):
             while True:
                 following = next(waves, None)
                 if following is not None:
-                    wave = Wave(self._shape, self._frame, *following)
-                    runs.appendleft(Run(self._blocks, wave, self._limit))
+                    wave = Wave(self._shape, self._frame, following)
+                    wave.eager = self._schedule.is_eager
+                    runs.appendleft(
+                        Run(self._blocks, wave, self._budget, self._schedule, self._observer)
+                    )
                 if not runs:
                     return
                 run = runs.popleft()
-                if not run.slice(_SLICE):
+                before = run.wave.executed
+                if not run.slice():
                     runs.append(run)
+                else:
+                    done += run.wave.shape[0]
+                    if run.wave.pending is not None:
+                        run.wave.pending.bulk.wait_all()
+                executed += run.wave.executed - before
+                if progress is not None:
+                    progress(done, self._shape.blocks, executed)
 
-    def _waves(self) -> Iterator[tuple[int, int]]:
-        """The first block of each wave and how many there are in it."""
-        each = max(1, _WAVE_LANES // self._shape.lanes)
-        for first in range(0, self._shape.blocks, each):
-            yield first, min(each, self._shape.blocks - first)
-
-
-class Run:
-    """A wave on its way."""
-
-    def __init__(self, blocks: tuple[Block, ...], wave: Wave, limit: int) -> None:
-        self.wave = wave
-        self._blocks = blocks
-        self._limit = limit
-        self._groups: dict[int, Bools | None] = {0: None}
-        self._waiting: dict[int, Waiting] = {}
-        self._held: set[int] = set()
-        """Blocks at which groups wait for other lanes of their warps."""
-
-    def slice(self, count: int) -> bool:
-        """Executes about `count` blocks of instructions; whether the wave is done then."""
-        for turn in range(count):
-            if not self._groups:
-                if self._waiting:
-                    self._deadlock()
-                return True
-            block = self._next(turn)
-            mask = self._groups.pop(block)
-            if block in self._held:  # nobody else is left that could come
-                self._held.discard(block)
-            else:
-                mask, some = self._hold(block, mask)
-                if not some:
-                    continue
-            self._execute(block, mask)
-        return not self._groups and not self._waiting
-
-    def _next(self, turn: int) -> int:
-        """The block whose group goes on."""
-        free = [block for block in self._groups if block not in self._held] or list(self._groups)
-        if turn % _CYCLE < _BY_RANK:
-            return min(free, key=self._rank)
-        return free[0]  # the one that has waited longest
-
-    def _hold(self, block: int, mask: Bools | None) -> tuple[Bools | None, bool]:
-        """Keeps back the lanes that must wait for others of their warps, while others are on their way; the
-        lanes that need not, and whether there are any.
-        """
-        action = self._blocks[block].steps[0].action
-        if not isinstance(action, Warp) or not self._groups:
-            return mask, True
-        waiting = action.incomplete(self.wave, mask)
-        if waiting is None:
-            return mask, True
-        self._groups[block] = waiting
-        self._held.add(block)
-        left = self._full(mask) & ~waiting
-        return left, bool(left.any())
-
-    def _rank(self, block: int) -> int:
-        return self._blocks[block].rank
-
-    def _execute(self, number: int, mask: Bools | None) -> None:
-        wave = self.wave
-        steps = self._blocks[number].steps
-        for step in steps:
-            here, some = step.taken(wave, mask)
-            if not some:
-                continue
-            wave.executed += 1
-            match step.action:
-                case Jump(target=target):
-                    self._arrive(target, here)
-                    mask, some = self._without(mask, here)
-                case Leave(kind=kind):
-                    self._leave(step, kind, here)
-                    mask, some = self._without(mask, here)
-                case Barrier(number=barrier):
-                    self._wait(step, barrier, number + 1, here)
-                    mask, some = self._without(mask, here)
-                case action:
-                    self._act(step, action, here)
-            if not some:
-                break
-        else:
-            self._arrive(number + 1, mask)
-        if wave.executed > self._limit:
-            line = steps[0].line if steps else 0
-            raise ExecutionError("more instructions than the limit allows", "limit", line)
-
-    def _act(self, step: Step, action: Action, mask: Bools | None) -> None:
-        try:
-            action.run(self.wave, mask)
-        except ExecutionError as error:
-            if error.line:
-                raise
-            text = f"{error.args[0]} in `{step.text}`"
-            raise ExecutionError(text, error.kind, step.line, error.lanes) from None
-
-    def _arrive(self, block: int, mask: Bools | None) -> None:
-        self._held.discard(block)
-        if block in self._groups:
-            there = self._groups.pop(block)
-            if mask is not None and there is not None:
-                mask = self.wave.normal(mask | there)
-        self._groups[block] = mask
-
-    def _without(self, mask: Bools | None, gone: Bools | None) -> tuple[Bools | None, bool]:
-        """What is left of a mask, and whether anything is."""
-        if gone is mask:
-            return mask, False
-        left = (self.wave.exists if mask is None else mask) & ~self._full(gone)
-        return left, bool(left.any())
-
-    def _full(self, mask: Bools | None) -> Bools:
-        return self.wave.exists if mask is None else mask
-
-    def _leave(self, step: Step, kind: str, mask: Bools | None) -> None:
-        wave = self.wave
-        if kind == "trap":
-            lanes = wave.who(self._full(mask))
-            raise ExecutionError("the kernel executed `trap`", "trap", step.line, lanes)
-        wave.live = self._full(wave.live) & ~self._full(mask)
-        self._release()
-
-    def _wait(self, step: Step, barrier: int, onward: int, mask: Bools | None) -> None:
-        if mask is None:  # all come at once
-            self._arrive(onward, None)
-            return
-        waiting = self._waiting.setdefault(barrier, Waiting())
-        before = waiting.lanes.get(onward)
-        waiting.lanes[onward] = mask if before is None else mask | before
-        waiting.line = step.line
-        self._release()
-
-    def _release(self) -> None:
-        """Lets go the threads at barriers at which all living threads of their block are."""
-        if not self._waiting:
-            return
-        living = np.count_nonzero(self._full(self.wave.live), axis=1)
-        for barrier, waiting in list(self._waiting.items()):
-            come = sum(np.count_nonzero(mask, axis=1) for mask in waiting.lanes.values())
-            complete = (living == come).reshape(-1, 1)
-            for onward, mask in list(waiting.lanes.items()):
-                gone = mask & complete
-                if gone.any():
-                    self._arrive(onward, self.wave.normal(gone))
-                    waiting.lanes[onward] = mask & ~complete
-                    if not waiting.lanes[onward].any():
-                        del waiting.lanes[onward]
-            if not waiting.lanes:
-                del self._waiting[barrier]
-
-    def _deadlock(self) -> None:
-        barrier, waiting = next(iter(self._waiting.items()))
-        lanes = self.wave.who(np.logical_or.reduce(list(waiting.lanes.values())))
-        message = f"threads wait at barrier {barrier} for others of their block that never come"
-        raise ExecutionError(message, "deadlock", waiting.line, lanes)
+    def _waves(self) -> Iterator[Numbers]:
+        """The blocks of each wave."""
+        cluster = self._shape.cluster_blocks
+        order = self._schedule.ordered(self._shape.order, cluster)
+        first = 0
+        while first < order.size:
+            lanes = self._schedule.wave_lanes(_WAVE_LANES)
+            count = max(1, lanes // self._shape.lanes // cluster) * cluster
+            yield order[first : first + count]
+            first += count

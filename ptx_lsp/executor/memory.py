@@ -1,7 +1,8 @@
 """Memory as a kernel sees it: arrays of bytes at addresses, one set for all state spaces.
 
 Global and constant memory lies anywhere in the 64-bit address space; shared and local memory are windows
-of it, each as large as 32 bits reach. In their own state space addresses count from 0.
+of it, each as large as 32 bits reach. In their own state space addresses count from 0. In shared memory that
+is a block's own; that of the block of rank r in its cluster lies from (r + 1) << 24 on.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ SHARED_WINDOW = 0x7F00_0000_0000
 LOCAL_WINDOW = 0x7F01_0000_0000
 PARAM_WINDOW = 0x7F02_0000_0000
 WINDOW = 1 << 32
+CLUSTER_SHIFT = 24
 _ALIGNMENT = 256
 _GAP = 4096  # between two buffers, so that running off one never lands in another
 
@@ -33,12 +35,25 @@ class Buffer:
     data: Bytes
 
 
+@dataclass(eq=False)
+class Heap:
+    """Memory that threads allocate, from `base` on: how many bytes are used."""
+
+    base: int
+    used: int = 0
+
+
 class Memory:
     """The buffers of global and constant memory."""
 
     def __init__(self) -> None:
+        self._heap: Heap | None = None
         self._buffers: list[Buffer] = []
         self._end = GLOBAL_BASE
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        return tuple(self._buffers)
 
     def add(self, name: str, data: Bytes) -> int:
         """Gives `data` an address."""
@@ -46,6 +61,12 @@ class Memory:
         self._buffers.append(Buffer(name, base, data))
         self._end = -(-(base + data.size + _GAP) // _ALIGNMENT) * _ALIGNMENT
         return base
+
+    def heap(self, size: int) -> Heap:
+        """That of the launch, made when it is first asked for."""
+        if self._heap is None:
+            self._heap = Heap(self.add("heap", np.zeros(size, np.uint8)))
+        return self._heap
 
     def find(self, address: int) -> Buffer | None:
         """The buffer that lies at an address."""

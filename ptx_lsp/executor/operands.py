@@ -9,26 +9,38 @@ from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.lanes import Integers
 from ptx_lsp.executor.literals import bits, constant
+from ptx_lsp.executor.locals import Relative
 from ptx_lsp.executor.program import BOOL
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import Predefined, Register, Symbol, Variable
+from ptx_lsp.model.layout import element_bytes
+from ptx_lsp.model.symbols import (
+    AliasName,
+    FunctionName,
+    Predefined,
+    Register,
+    Symbol,
+    Variable,
+)
 from ptx_lsp.syntax import nodes
 
 _COMPONENTS = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
-_CLOCKS = ("%clock", "%globaltimer", "%pm")
+_PARTS = {
+    ".b0": (0, 8), ".b1": (8, 8), ".b2": (16, 8), ".b3": (24, 8), ".h0": (0, 16), ".h1": (16, 16),
+}
+"""Selectors of video instructions: the lowest bit of a byte or half-word, and its width."""
 FLOATS = (".f16", ".f32", ".f64")
 
 
 class Operands:
     """Reads the operands of a function, or of one call of it (`instance`).
 
-    `addresses` has that of each variable, by `id(declarator)`.
+    `addresses` has that of each variable, by `id(declarator)`, and of each function, by `id(node)`.
     """
 
     def __init__(
-        self, function: Function, frame: Frame, addresses: Mapping[int, int], instance: int = 0
+        self, function: Function, frame: Frame, addresses: Mapping[int, int | Relative], instance: int = 0
     ) -> None:
         self.function = function
         self.frame = frame
@@ -54,13 +66,53 @@ class Operands:
             raise _unsupported("this destination")
         return self.frame.register(symbol, component, self._instance)
 
+    def numbers(self, operand: nodes.Expression) -> tuple[int | None, ...]:
+        """The numbers of all registers that stand there: those of a vector, of the halves of a `.b128`."""
+        return tuple(number for element in self.written(operand) for number in element)
+
+    def written(self, operand: nodes.Expression) -> list[tuple[int | None, ...]]:
+        """The same for each element that stands there: two numbers for a `.b128`, else one."""
+        if isinstance(operand, nodes.Vector):
+            return [numbers for item in operand.items for numbers in self.written(item)]
+        symbol = self._symbol(operand) if isinstance(operand, nodes.Name) else None
+        if not isinstance(symbol, Register):
+            return [(self.number(operand),)]
+        each = 2 if symbol.type == ".b128" else 1
+        numbers = [self.frame.register(symbol, at, self._instance) for at in range(symbol.vector * each)]
+        return [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
+
+    def elements(self, operand: nodes.Expression, type: Type | None) -> list[Integers]:
+        """What is read of each element: those of a vector in braces, or of a register that is one."""
+        if isinstance(operand, nodes.Vector):
+            return [value for item in operand.items for value in self.elements(item, type)]
+        symbol = self._symbol(operand) if isinstance(operand, nodes.Name) else None
+        if not isinstance(symbol, Register) or symbol.vector == 1:
+            return [self.source(operand, type)]
+        return [
+            self._typed(self.frame.register(symbol, at, self._instance), type) for at in range(symbol.vector)
+        ]
+
     def source(self, operand: nodes.Expression, type: Type | None) -> Integers:
         """The bits that are read, as an integer of `type`; without a type, as they are."""
         match operand:
             case nodes.Name():
                 return self._of_symbol(self._symbol(operand), operand.text, "", type)
+            case nodes.Member(object=nodes.Name() as name, components=(component,)) if (
+                component.text in _PARTS
+            ):
+                at, width = _PARTS[component.text]
+                signed = type is not None and type.kind is Kind.SIGNED
+                whole = self._of_symbol(self._symbol(name), name.text, "", TYPES[".u32"])
+                return lanes.wrap(whole >> at, width, signed)
             case nodes.Member(object=nodes.Name() as name, components=(component,)):
                 return self._of_symbol(self._symbol(name), name.text, component.text, type)
+            case nodes.Element(array=nodes.Name() as name, indices=(index,)) if (
+                isinstance(symbol := self._symbol(name), Variable)
+            ):
+                at, size = constant(index), element_bytes(symbol.declaration)
+                if isinstance(at, int) and size is not None:
+                    return self.source(name, type) + at * size
+                raise _unsupported("this operand")
             case nodes.Unary(operator="!" | "-" as operator, value=inner) if constant(inner) is None:
                 value = self.source(inner, type)
                 return value ^ 1 if operator == "!" else -value
@@ -99,23 +151,34 @@ class Operands:
         self, symbol: Symbol | None, name: str, component: str, type: Type | None
     ) -> Integers:
         match symbol:
+            case Register(type=".b128"):
+                low, high = (
+                    lanes.register(self.frame.register(symbol, at, self._instance), 64, signed=False)
+                    for at in (0, 1)
+                )
+                return low | high << 64
             case Register():
                 number = self.frame.register(symbol, _COMPONENTS.get(component, 0), self._instance)
             case Predefined(name="WARP_SZ"):
                 return lanes.constant(32)
-            case Predefined() if name.startswith(_CLOCKS):
-                raise _unsupported(f"`{name}`")
             case Predefined():
                 found = special_registers.find(name)
                 number = self.frame.special(name + component, found.type if found else ".u32")
             case Variable():
-                address = self.addresses.get(id(symbol.declarator))
-                if address is None:
-                    raise _unsupported(f"the variable `{name}`")
-                return lanes.constant(address)
+                return self._at(symbol.declarator, f"the variable `{name}`")
+            case FunctionName() | AliasName():
+                return self._at(symbol.node, f"the address of `{name}`, which is not defined here,")
             case _:
                 raise _unsupported(f"`{name}` as an operand")
         return self._typed(number, type)
+
+    def _at(self, node: nodes.Declarator | nodes.Function | nodes.Alias, what: str) -> Integers:
+        address = self.addresses.get(id(node))
+        if address is None:
+            raise _unsupported(what)
+        if isinstance(address, int):
+            return lanes.constant(address)
+        return lanes.register(address.register, 64, signed=False) + address.offset
 
     def _typed(self, number: int, type: Type | None) -> Integers:
         own = self.frame.dtypes[number]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from ptx_lsp.executor import lanes
 from ptx_lsp.executor.emitter import Emitter
+from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.lanes import Integers
 from ptx_lsp.executor.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from ptx_lsp.executor.reals import Reals, Rounding
@@ -17,16 +20,19 @@ class Symbolic(Rounding):
     """See `ptx_lsp.isa.meaning.Operation`."""
 
     def __init__(
-        self, choices: Choices, type: Type, result: str, condition_code: int, emitter: Emitter
+        self, choices: Choices, type: Type, result: str, frame: Frame, emitter: Emitter,
+        selectors: Mapping[str, str], minus: Collection[str],
     ) -> None:
-        """`type` is that of the form, `result` the format of a float result; `condition_code` is the number
-        of that register.
+        """`type` is that of the form, `result` the format of a float result. By name, `selectors` has what is
+        written behind operands, `minus` those negated.
         """
         super().__init__(emitter, choices.modifiers, result)
         self._converts = "atype" in choices
         self._choices = choices
         self._type = type
-        self._condition_code = condition_code
+        self._frame = frame
+        self._selectors = selectors
+        self._minus = minus
         self.carried: Integers | None = None
         """What the condition code becomes; None where it stays."""
 
@@ -44,6 +50,12 @@ class Symbolic(Rounding):
 
     def slot(self, name: str) -> str:
         return self._choices[name]
+
+    def selector(self, name: str) -> str:
+        return self._selectors.get(name, "")
+
+    def negated(self, name: str) -> bool:
+        return name in self._minus
 
     def wrap(self, value: Integers | int) -> Integers:
         return lanes.wrap(lanes.integers(value), self.width, self.signed)
@@ -73,7 +85,10 @@ class Symbolic(Rounding):
         return self.limited(value, *lanes.limits(self.width, self.signed))
 
     def carry(self) -> Integers:
-        return lanes.register(self._condition_code, 1, signed=False)
+        return lanes.register(self._frame.carry(), 1, signed=False)
+
+    def special(self, name: str) -> Integers:
+        return lanes.register(self._frame.special(name, ".u32"), 32, signed=False)
 
     def set_carry(self, value: Integers) -> None:
         if self.has(".cc"):

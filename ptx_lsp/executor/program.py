@@ -6,8 +6,8 @@ threads of a block, has length 1 there, and NumPy's broadcasting does the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,13 @@ SIGNED: dict[int, DType] = {bits: np.dtype(f"i{bits // 8}") for bits in (8, 16, 
 FLOAT: dict[int, DType] = {bits: np.dtype(f"f{bits // 8}") for bits in (16, 32, 64)}
 
 
+class Registers(Protocol):
+    """The values of registers, by number."""
+
+    def __getitem__(self, number: int, /) -> Array: ...
+    def __setitem__(self, number: int, value: Array, /) -> None: ...
+
+
 class Program:
     """Operations in order. Each result has a slot, a number; the same operation is never done twice."""
 
@@ -33,7 +40,7 @@ class Program:
         self._known: dict[Hashable, int] = {}
         self.outputs: list[int] = []
 
-    def run(self, registers: Sequence[Array]) -> list[Array]:
+    def run(self, registers: Registers) -> list[Array]:
         """The values of `outputs`, computed from the values of registers."""
         values = self._template.copy()
         for slot, register in self._inputs:

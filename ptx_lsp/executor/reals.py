@@ -13,9 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor import approximate, floats
+from ptx_lsp.executor import approximate, floats, formats
 from ptx_lsp.executor.emitter import Emitter
-from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.exact import Mode
 from ptx_lsp.executor.floats import Floats
 from ptx_lsp.executor.lanes import Integers
@@ -28,7 +27,7 @@ Kind = Literal["value", "+", "-", "*", "/", "root", "integers"]
 class Reals:
     """A value (`slot` of the program) in a format such as ".f32", or what is to be rounded.
 
-    `.bf16` and `.tf32` are kept as `.f32`.
+    `.bf16`, `.tf32` and the formats of `formats` are kept as `.f32`.
     """
 
     program: Program
@@ -84,7 +83,9 @@ class Reals:
         return Integers("float", 0, 1, number=slot)
 
 
-_KEPT = {".f16": 16, ".f32": 32, ".f64": 64, ".bf16": 32, ".tf32": 32}
+_KEPT = {
+    ".f16": 16, ".f32": 32, ".f64": 64, ".bf16": 32, ".tf32": 32, **dict.fromkeys(formats.FORMATS, 32),
+}
 FORMATS = frozenset(_KEPT)
 
 
@@ -102,14 +103,24 @@ class Rounding:
         """The float that a register holds; `.ftz` takes subnormal inputs as zeros."""
         program, kept = self._program, _KEPT[format]
         slot = self._emitter.modular(bits, 64 if kept == 64 else 32)
+        if format in formats.FORMATS:
+            slot = program.apply(("from", format), formats.FORMATS[format].decoded, FLOAT[32], slot)
+            return Reals(program, "value", slot, format)
         if format == ".bf16":
             slot = program.apply("from .bf16", _from_brain, UNSIGNED[32], slot)
         slot = program.view(program.cast(slot, UNSIGNED[kept]), FLOAT[kept])
         return self._flushed(Reals(program, "value", slot, format))
 
+    def float(self, bits: Integers) -> Reals:
+        return self.value(bits, self._format)
+
     def bits(self, value: Reals) -> Integers:
         """The bits of a value; a NaN is the canonical one."""
         program, kept = self._program, _KEPT[value.format]
+        small = formats.FORMATS.get(value.format)
+        if small is not None:
+            slot = program.apply(("to", value.format), small.encoded, UNSIGNED[32], value.slot)
+            return Integers("float", 0, (1 << small.width) - 1, number=slot)
         if kept < 64:
             value = value.made("canonical", _canonical)
         slot = program.view(value.slot, UNSIGNED[kept])
@@ -120,16 +131,26 @@ class Rounding:
 
     def round(self, exact: Reals) -> Reals:
         """The value in the instruction's type, rounded once, then flushed and saturated as it says."""
-        for modifier in (".oob", ".rs"):
-            if modifier in self._modifiers:
-                raise ExecutionError(f"`{modifier}` cannot be executed yet", "unsupported")
-        result = self._flushed(self._rounded(exact))
-        for modifier, function in _LIMITS.items():
-            if modifier in self._modifiers:
-                result = result.made(modifier, function)
-        if ".satfinite" in self._modifiers:
-            result = result.made(f".satfinite {result.format}", _finite(result.format))
-        return result
+        return self._limited(self._flushed(self._rounded(exact)))
+
+    def stochastic(self, exact: Reals, random: Integers, bits: int) -> Reals:
+        """The same, rounded by so many random bits (.rs)."""
+        slots, name = self._terms(exact)
+        format = (formats.HALVES | formats.FORMATS)[self._format]
+        saturates = ".satfinite" in self._modifiers
+
+        def compute(random: formats.Bits, *operands: Floats) -> Array:
+            found = format.stochastic(_ODD[name](*operands), random, bits, saturates=saturates)
+            return found.astype(FLOAT[kept])
+
+        kept = _KEPT[self._format]
+        slots.insert(0, self._emitter.modular(random, 32))
+        slot = self._program.apply((".rs", name, bits), compute, FLOAT[kept], *slots)
+        return self._limited(Reals(self._program, "value", slot, self._format))
+
+    def scale(self, bits: Integers) -> Reals:
+        """The power of two that a `.ue8m0` stands for."""
+        return self.value(bits, ".ue8m0")
 
     def real(self, value: Integers) -> Reals:
         """Integers as numbers to be rounded."""
@@ -180,9 +201,12 @@ class Rounding:
         slot = self._program.apply("unordered", _unordered, BOOL, a.slot, b.slot)
         return Integers("float", 0, 1, number=slot)
 
-    def approximation(self, name: str, value: Reals) -> Reals:
-        """`name` (a function of `approximate`) of the value: near, not exact."""
-        return self.round(value.made(f"approximate {name}", approximate.FUNCTIONS[name]))
+    def approximation(self, name: str, value: Reals, *others: Reals) -> Reals:
+        """`name` (a function of `approximate`) of the values: near, not exact."""
+        found = value.made(f"approximate {name}", approximate.FUNCTIONS[name], *others)
+        if found.format in _DROPPED:  # kept as `.f32`, and not rounded yet
+            found = Reals(self._program, "value", found.slot, ".f32")
+        return self.round(found)
 
     def _extreme(self, a: Reals, b: Reals, name: str, function: Callable[..., Array]) -> Reals:
         result = a.made(name, function, b)
@@ -196,9 +220,19 @@ class Rounding:
                 return mode
         return ".rn"
 
+    def _limited(self, result: Reals) -> Reals:
+        for modifier, function in _LIMITS.items():
+            if modifier in self._modifiers:
+                result = result.made(modifier, function)
+        if ".satfinite" in self._modifiers and result.format not in formats.FORMATS:
+            result = result.made(f".satfinite {result.format}", _finite(result.format))
+        return result
+
     def _flushed(self, value: Reals) -> Reals:
-        formats = (".f32", ".f16") if self._format == ".f16" and not self._converts else (".f32",)
-        if ".ftz" in self._modifiers and value.format in formats:
+        flushed = (".f32",) if self._converts or self._format == ".f64" else (".f32", self._format)
+        if ".ftz" in self._modifiers and value.format in flushed:
+            return value.made("flushed", floats.flushed)
+        if ".scaled::n1::ue8m0" in self._modifiers and value.format in (".f32", ".f16", ".bf16"):
             return value.made("flushed", floats.flushed)
         return value
 
@@ -209,7 +243,11 @@ class Rounding:
             return exact
         program, mode = self._program, self._mode()
         slots, name = self._terms(exact)
-        if self._format in _DROPPED:
+        if self._format in formats.FORMATS:
+            saturates = ".satfinite" in self._modifiers
+            function = _to_small(_ODD[name], formats.FORMATS[self._format], mode, saturates=saturates)
+            key = (name, self._format, mode)
+        elif self._format in _DROPPED:
             nearest_away = ".rna" in self._modifiers
             function = _chopping(_ODD[name], _DROPPED[self._format], ".rna" if nearest_away else mode)
             key = (name, self._format, mode, nearest_away)
@@ -239,7 +277,7 @@ _MODES: tuple[Mode, ...] = (".rz", ".rm", ".rp", ".rn")
 _DROPPED = {".bf16": 16, ".tf32": 13}
 _ODD: dict[str, Callable[..., floats.Doubles]] = {
     "value": floats.doubled, "integers": floats.odd_integers, "+": floats.odd_sum,
-    "*": floats.odd_product, "fused": floats.odd_fused,
+    "*": floats.odd_product, "fused": floats.odd_fused, "/": floats.odd_quotient,
 }
 _NATIVE: dict[str, Callable[..., Floats]] = {
     "+": floats.add, "*": floats.multiply, "fused": floats.fused, "/": floats.divide,
@@ -268,6 +306,15 @@ def _chopping(
 ) -> Callable[..., Array]:
     def compute(*operands: Floats) -> Array:
         return floats.chopped(odd(*operands), dropped, mode)
+
+    return compute
+
+
+def _to_small(
+    odd: Callable[..., floats.Doubles], format: formats.Format, mode: Mode, *, saturates: bool
+) -> Callable[..., Array]:
+    def compute(*operands: Floats) -> Array:
+        return format.rounded(odd(*operands), mode, saturates=saturates)
 
     return compute
 

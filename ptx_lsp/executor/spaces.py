@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import (
+    CLUSTER_SHIFT,
     LOCAL_WINDOW,
     PARAM_WINDOW,
     SHARED_WINDOW,
     WINDOW,
     Addresses,
+    Buffer,
     Bytes,
     Memory,
 )
+from ptx_lsp.executor.observer import Access, Observer, Use, per_lane
+from ptx_lsp.executor.observer import Indices as Lanes
 from ptx_lsp.executor.program import Array, Bools
 from ptx_lsp.executor.wave import Wave
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.control import Step
+    from ptx_lsp.executor.texture import Opaque
 
 Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
 WINDOWS: dict[Space, int] = {
@@ -28,28 +36,113 @@ WINDOWS: dict[Space, int] = {
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Bytes `data`, flat, and for each lane the offset in them."""
+    """Bytes `data`, flat, and for each lane the offset in them. `buffer` is set in global memory."""
 
     data: Bytes
     offsets: Addresses
+    space: Space = ".global"
+    buffer: Buffer | None = None
 
 
 class Spaces:
     """All memory of a launch."""
 
-    def __init__(self, memory: Memory, parameters: Bytes) -> None:
+    def __init__(
+        self, memory: Memory, parameters: Bytes, observer: Observer | None = None
+    ) -> None:
         self.memory = memory
         self.parameters = parameters
+        self._observer = observer
+        self.opaque: dict[int, Opaque] = {}
+        """Textures, samplers and surfaces by their handles."""
         parameters.setflags(write=False)
 
     def reach(
-        self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None
+        self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None,
+        use: Use | None = "read",
     ) -> list[tuple[Reach, Bools | None]]:
         """The memory that lanes reach for an access of `size` bytes at `addresses`, with which of them (None:
         all) reach there. Where `mask` is not None, `addresses` are those of its lanes alone, in order.
+        `use` is for observers; with None they are not told.
         """
         if addresses.size == 0:
             return []
+        found = self._reach(wave, addresses, space, size, mask)
+        if self._observer is not None and use is not None:
+            self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
+        return found
+
+    def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
+        """The bytes that are accessed, where each lane reaches `size` bytes of global memory, one behind the
+        other. None where they do not, or where that is not known so easily; then ask `reach`.
+        """
+        if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
+            return None
+        flat = addresses.reshape(-1)
+        first, count = int(flat[0]), flat.size
+        if int(flat[-1]) - first != (count - 1) * size or first % size:
+            return None
+        buffer = self.memory.find(first)
+        if buffer is None or first - buffer.base + count * size > buffer.data.size:
+            return None
+        if (flat[1:] - flat[:-1] != np.uint64(size)).any():
+            return None
+        return buffer.data[first - buffer.base :][: count * size]
+
+    def same_in_all(self, wave: Wave, addresses: Addresses, space: Space, size: int) -> Bytes | None:
+        """The shared memory of the blocks, a row each, where all reach the same addresses in their own.
+        None where they do not, or where that is not known so easily; then ask `reach`.
+        """
+        if self._observer is not None or space != ".shared" or addresses.shape[0] > 1:
+            return None
+        if wave.shared.shape[0] != wave.shape[0] or addresses.size == 0:
+            return None
+        if int(addresses.max()) + size > wave.launch.shared_bytes:
+            return None
+        if int(np.bitwise_or.reduce(addresses, axis=None)) & (size - 1):
+            return None
+        return wave.shared
+
+    def landed(
+        self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
+    ) -> None:
+        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
+        memory from each offset on.
+        """
+        if self._observer is not None and step is not None:
+            data = wave.shared.reshape(-1)
+            access = Access("land", ".shared", None, data, size, lanes, offsets)
+            self._observer.accessed(wave, step, access)
+
+    def tell(self, wave: Wave, access: Access) -> None:
+        """Tells observers of what `reach` was asked for without a use."""
+        if self._observer is not None and wave.step is not None:
+            self._observer.accessed(wave, wave.step, access)
+
+    def _tell(
+        self, observer: Observer, wave: Wave, found: list[tuple[Reach, Bools | None]],
+        shape: tuple[int, ...], size: int, mask: Bools | None, use: Use,
+    ) -> None:
+        """Tells of each memory that was reached, with a lane and an offset for each address."""
+        if wave.step is None:
+            return
+        for reach, part in found:
+            offsets = reach.offsets
+            if part is not None:
+                offsets = np.zeros(shape, np.uint64)
+                offsets[part] = reach.offsets
+            lanes, offsets = per_lane(wave, offsets, mask)
+            if part is not None:
+                _, reached = per_lane(wave, part, mask)
+                lanes, offsets = lanes[reached], offsets[reached]
+            observer.accessed(wave, wave.step, Access(
+                use, reach.space, reach.buffer, reach.data.reshape(-1), size, lanes,
+                offsets.astype(np.int64),
+            ))
+
+    def _reach(
+        self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None
+    ) -> list[tuple[Reach, Bools | None]]:
         low, high = int(addresses.min()), int(addresses.max())
         if space == "" and low // WINDOW != high // WINDOW:
             return self._apart(wave, addresses, size, mask)
@@ -60,23 +153,42 @@ class Spaces:
                 addresses, low, high = addresses - base, low - int(base), high - int(base)
         match space:
             case ".shared":
-                limit, data, rows = wave.launch.shared_bytes, wave.shared, _block_of(wave)
+                limit, data, rows = wave.launch.shared_bytes, wave.shared, wave.block_rows
             case ".local":
-                limit, data, rows = wave.launch.local_bytes, wave.local, _lane_of(wave)
+                limit, data, rows = wave.local_bytes, wave.local, wave.local_rows
             case ".param":
                 limit, data, rows = self.parameters.size, self.parameters, None
             case _:
                 return self._global(wave, addresses, size, mask, low, high)
+        if space == ".shared" and high >> CLUSTER_SHIFT:
+            rows, addresses = self._of_cluster(wave, addresses, mask)
+            high = int(addresses.max())
         if high + size > limit:
             name = f"{space} memory, of {limit} bytes"
             self._fail(wave, addresses + np.uint64(size) > limit, addresses, mask, name)
         self._check_alignment(wave, addresses, size, mask)
         if rows is None:
-            return [(Reach(data, addresses), None)]
-        start = rows * np.uint64(limit)
-        if mask is not None:
+            return [(Reach(data, addresses, space), None)]
+        start = rows * np.uint64(data.shape[1])
+        if mask is not None and start.shape != addresses.shape:
             start = np.broadcast_to(start, wave.shape)[mask]
-        return [(Reach(data.reshape(-1), addresses + start), None)]
+        return [(Reach(data.reshape(-1), addresses + start, space), None)]
+
+    def _of_cluster(
+        self, wave: Wave, addresses: Addresses, mask: Bools | None
+    ) -> tuple[Addresses, Addresses]:
+        """The rows of the blocks in whose shared memory addresses lie, and the addresses there."""
+        cluster = np.uint64(wave.launch.cluster_blocks)
+        own = np.broadcast_to(wave.block_rows, wave.shape)
+        own = own if mask is None else own[mask]
+        rank = addresses >> np.uint64(CLUSTER_SHIFT)
+        wrong = rank > cluster
+        if wrong.any():
+            name = f"the cluster, of {cluster} blocks"
+            self._fail(wave, wrong, addresses, mask, name)
+        first = own - own % cluster
+        rows = np.where(rank > 0, first + rank - np.uint64(1), own)
+        return rows, addresses & np.uint64((1 << CLUSTER_SHIFT) - 1)
 
     def _global(
         self, wave: Wave, addresses: Addresses, size: int, mask: Bools | None, low: int, high: int
@@ -85,7 +197,7 @@ class Spaces:
         if buffer is not None and high + size <= buffer.base + buffer.data.size:
             offsets = addresses - np.uint64(buffer.base)
             self._check_alignment(wave, offsets, size, mask)
-            return [(Reach(buffer.data, offsets), None)]
+            return [(Reach(buffer.data, offsets, ".global", buffer), None)]
         found: list[tuple[Reach, Bools | None]] = []
         left = np.ones(addresses.shape, np.bool_)
         while left.any():
@@ -104,7 +216,7 @@ class Spaces:
             assert buffer is not None
             offsets = addresses[here] - np.uint64(buffer.base)
             self._check_alignment(wave, offsets, size, mask)
-            found.append((Reach(buffer.data, offsets), here))
+            found.append((Reach(buffer.data, offsets, ".global", buffer), here))
             left &= ~here
         return found
 
@@ -121,7 +233,7 @@ class Spaces:
             if mask is not None:
                 lanes = np.zeros(wave.shape, np.bool_)
                 lanes[mask] = here
-            for reach, inner in self.reach(wave, full[here], "", size, lanes):
+            for reach, inner in self._reach(wave, full[here], "", size, lanes):
                 part = here
                 if inner is not None:
                     part = np.zeros(full.shape, np.bool_)
@@ -159,11 +271,3 @@ def _of_window(address: int) -> Space:
         if address // WINDOW == base // WINDOW:
             return space
     return ".global"
-
-
-def _block_of(wave: Wave) -> Addresses:
-    return np.arange(wave.shape[0], dtype=np.uint64).reshape(-1, 1)
-
-
-def _lane_of(wave: Wave) -> Addresses:
-    return np.arange(wave.shape[0] * wave.shape[1], dtype=np.uint64).reshape(wave.shape)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ptx_lsp.executor import floats
 from ptx_lsp.executor.access import sources
+from ptx_lsp.executor.control import Collective
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, DType, Program
 from ptx_lsp.executor.wave import WARP_SIZE, Wave
@@ -22,15 +23,16 @@ Exchange = Callable[[Choices, Wave, Bools, list[Array]], tuple[Array, ...]]
 """From the modifiers, the lanes that take part, and the operands, to the results."""
 
 
-class Warp:
+class Warp(Collective):
     """An instruction of a warp. `members` computes the mask of the lanes that it waits for, where it has
     one; the lanes that take part are those of it that execute the instruction.
     """
 
     def __init__(
-        self, exchange: Exchange, choices: Choices, operands: Program, members: Program | None,
+        self, key: str, exchange: Exchange, choices: Choices, operands: Program, members: Program | None,
         destinations: tuple[int | None, ...], dtypes: dict[int, DType],
     ) -> None:
+        self.key = key
         self._exchange = exchange
         self._choices = choices
         self._operands = operands
@@ -39,26 +41,56 @@ class Warp:
         self._dtypes = dtypes
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
-        active = wave.exists if mask is None else mask
-        if self._members is not None:
-            active = np.logical_and(active, self._named(wave))
-        results = self._exchange(self._choices, wave, active, self._operands.run(wave.registers))
-        for number, value in zip(self._destinations, results, strict=False):
-            if number is not None:
-                wave.write(number, value.astype(self._dtypes[number], copy=False), mask)
+        results = self._exchange(
+            self._choices, wave, self._taking_part(wave, mask), self._operands.run(wave.registers)
+        )
+        self._write(wave, results, mask)
 
-    def incomplete(self, wave: Wave, mask: Bools | None) -> Bools | None:
-        """Of the lanes in `mask` those whose warp misses living lanes that they wait for; None for none."""
+    def run_with(self, wave: Wave, mask: Bools, others: list[tuple[Collective, Bools]]) -> None:
+        parties = [(self, mask)]
+        parties += [(other, lanes) for other, lanes in others if isinstance(other, Warp)]
+        active = np.zeros(wave.shape, np.bool_)
+        operands: list[Array] = []
+        for party, lanes in parties:
+            active = active | party._taking_part(wave, lanes)
+            values = party._operands.run(wave.registers)
+            operands = [
+                np.where(lanes, mine, before)
+                for mine, before in zip(values, operands or values, strict=True)
+            ]
+        results = self._exchange(self._choices, wave, active, operands)
+        for party, lanes in parties:
+            party._write(wave, results, lanes)
+
+    def incomplete(self, wave: Wave, mask: Bools | None, come: Bools | None) -> Bools | None:
         if self._members is None or mask is None:
             return None
-        living = wave.exists if wave.live is None else wave.live
+        there = mask if come is None else come
         wanted = np.asarray(self._members.run(wave.registers)[0], np.uint32)
         wanted = np.where(mask, wanted, np.uint32(0)).reshape(wave.shape[0], -1, WARP_SIZE)
         together = np.bitwise_or.reduce(wanted, axis=2, keepdims=True)
-        missing = (together & ballot(np.logical_and(living, ~mask))) != 0
+        missing = (together & ballot(np.logical_and(wave.living(), ~there))) != 0
         if not missing.any():
             return None
         return np.logical_and(mask, np.repeat(missing, WARP_SIZE, axis=2).reshape(wave.shape))
+
+    def awaited(self, wave: Wave, mask: Bools) -> Bools:
+        """The lanes that those of a mask wait for, themselves included."""
+        if self._members is None:
+            return mask
+        wanted = np.where(mask, np.asarray(self._members.run(wave.registers)[0], np.uint32), np.uint32(0))
+        together = np.bitwise_or.reduce(wanted.reshape(wave.shape[0], -1, WARP_SIZE), axis=2, keepdims=True)
+        named = np.asarray(_spread(wave, together), np.uint32) >> lane(wave) & np.uint32(1)
+        return np.logical_or(mask, np.asarray(named, np.bool_) & wave.exists)
+
+    def _taking_part(self, wave: Wave, mask: Bools | None) -> Bools:
+        active = wave.full(mask)
+        return active if self._members is None else np.logical_and(active, self._named(wave))
+
+    def _write(self, wave: Wave, results: tuple[Array, ...], mask: Bools | None) -> None:
+        for number, value in zip(self._destinations, results, strict=False):
+            if number is not None:
+                wave.write(number, value.astype(self._dtypes[number], copy=False), mask)
 
     def _named(self, wave: Wave) -> Bools:
         assert self._members is not None
@@ -67,7 +99,7 @@ class Warp:
 
 
 def warp(node: nodes.Instruction, match: Match, operands: Operands) -> Warp:
-    """`shfl`, `vote`, `match`, `activemask`, `redux.sync` or `elect.sync`."""
+    """`shfl`, `vote`, `match`, `activemask`, `redux.sync`, `elect.sync` or `bar.warp.sync`."""
     choices = match.candidate.choices
     destinations: list[int | None] = []
     read: list[tuple[nodes.Expression, Type]] = []
@@ -83,7 +115,7 @@ def warp(node: nodes.Instruction, match: Match, operands: Operands) -> Warp:
             read.append((operand, _type(wanted.type)))
     exchange = _EXCHANGES[match.entry.opcode]
     return Warp(
-        exchange, choices, sources(read, operands), members, tuple(destinations),
+        node.opcode.text, exchange, choices, sources(read, operands), members, tuple(destinations),
         operands.frame.dtypes,
     )
 
@@ -224,6 +256,13 @@ _REDUCTIONS: dict[str, Callable[[DType], tuple[np.ufunc, int]]] = {
 }
 
 
+def _nothing(
+    choices: Choices, wave: Wave, active: Bools, operands: list[Array]
+) -> tuple[Array, ...]:
+    """`bar.warp.sync`: all there is to it is to wait."""
+    return ()
+
+
 def _elect(
     choices: Choices, wave: Wave, active: Bools, operands: list[Array]
 ) -> tuple[Array, ...]:
@@ -239,4 +278,5 @@ _EXCHANGES: dict[str, Exchange] = {
     "activemask": _active_mask,
     "redux": _reduce,
     "elect": _elect,
+    "bar": _nothing,
 }

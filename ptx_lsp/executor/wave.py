@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ptx_lsp.executor.errors import Lane
 from ptx_lsp.executor.frame import Frame
-from ptx_lsp.executor.memory import Bytes
-from ptx_lsp.executor.program import Array, Bools
+from ptx_lsp.executor.memory import Addresses, Bytes
+from ptx_lsp.executor.program import Array, Bools, Registers
+from ptx_lsp.executor.specials import special
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.control import Step
+    from ptx_lsp.executor.pending import Pending
+    from ptx_lsp.executor.routines import Activations
 
 WARP_SIZE = 32
 Dimensions = tuple[int, int, int]
+Numbers = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A launch: how many blocks, how many threads in each, and the bytes that each has."""
+    """A launch: how many blocks, how many threads in each, and the bytes that each has.
+
+    `cluster` has the blocks of a cluster in each dimension, by which `grid` can be divided.
+    """
 
     grid: Dimensions
     block: Dimensions
     shared_bytes: int
     dynamic_bytes: int
     local_bytes: int
+    cluster: Dimensions = (1, 1, 1)
+    is_explicit_cluster: bool = False
 
     @property
     def blocks(self) -> int:
@@ -39,30 +53,68 @@ class Shape:
         """The threads of a block, rounded up to whole warps."""
         return -(-self.threads // WARP_SIZE) * WARP_SIZE
 
+    @property
+    def cluster_blocks(self) -> int:
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
+
+    @cached_property
+    def order(self) -> Numbers:
+        """The blocks, each by its place in the grid: cluster after cluster, in the order of their ranks."""
+        flat = np.arange(self.blocks, dtype=np.uint32)
+        if self.cluster_blocks == 1:
+            return flat
+        cluster, rank = np.zeros((2, self.blocks), np.int64)
+        clusters, ranks = 1, 1
+        for at, (size, inner) in enumerate(zip(self.grid, self.cluster, strict=True)):
+            index = flat // (1, self.grid[0], self.grid[0] * self.grid[1])[at] % size
+            cluster += index // inner * clusters
+            rank += index % inner * ranks
+            clusters *= size // inner
+            ranks *= inner
+        return flat[np.lexsort((rank, cluster))]
+
 
 class Wave:
-    """Blocks `first` to `first + count` of a launch.
+    """Some of the blocks of a launch, whole clusters.
 
     A mask says which lanes are meant; None is all of them. Lanes that fill up the last warp of a block do
     not exist: registers may be written there, memory may not.
     """
 
-    def __init__(self, shape: Shape, frame: Frame, first: int, count: int) -> None:
+    registers: Registers
+
+    def __init__(self, shape: Shape, frame: Frame, blocks: Numbers) -> None:
+        """`blocks` are numbers of blocks, see `Shape.order`."""
+        count = blocks.size
         self.launch = shape
-        self.first = first
         self.shape = (count, shape.lanes)
         self.exists: Bools = np.broadcast_to(np.arange(shape.lanes) < shape.threads, self.shape)
         self.count = count * shape.threads
         self.live: Bools | None = None
         """The threads that have not ended; None while all are there."""
-        self.blocks = np.arange(first, first + count, dtype=np.uint32).reshape(-1, 1)
-        self.threads = np.arange(shape.lanes, dtype=np.uint32).reshape(1, -1)
-        self.shared: Bytes = np.zeros((count, shape.shared_bytes), np.uint8)
-        self.local: Bytes = np.zeros((count * shape.lanes, shape.local_bytes), np.uint8)
+        self.blocks: Numbers = blocks.reshape(-1, 1)
+        """The number of the block of each lane, and that of the thread in it."""
+        self.threads: Numbers = np.arange(shape.lanes, dtype=np.uint32).reshape(1, -1)
+        self.block_rows: Addresses = np.arange(count, dtype=np.uint64).reshape(-1, 1)
+        """Where, of `shared`, the memory of each lane's block is; and, of `local`, its own."""
+        self.local_rows: Addresses = np.arange(count * shape.lanes, dtype=np.uint64).reshape(self.shape)
+        self.shared: Bytes = np.zeros((count, _row(shape.shared_bytes)), np.uint8)
+        self.local: Bytes = np.zeros((count * shape.lanes, _row(shape.local_bytes)), np.uint8)
+        """A row for each lane; it grows where the stack does."""
+        self.local_bytes = shape.local_bytes
+        """How many bytes of a row are in use."""
+        self.activations: Activations | None = None
+        """The calls that lanes are in; None before the first."""
+        self.pending: Pending | None = None
+        """Asynchronous operations; None while there are none."""
+        self.eager = False
+        """Whether asynchronous operations take place at once."""
         self.executed = 0
-        self.registers: list[Array] = [
-            np.zeros((1, 1), frame.dtypes[number]) for number in range(len(frame))
-        ]
+        self.active: Bools | None = None
+        """The threads that execute the present step."""
+        self.step: Step | None = None
+        """The present step. Both are kept up to date for observers only."""
+        self.registers = [np.zeros((1, 1), frame.dtypes[number]) for number in range(len(frame))]
         for name, number in frame.specials.items():
             self.registers[number] = special(self, name).astype(frame.dtypes[number])
 
@@ -82,78 +134,34 @@ class Wave:
             return mask
         return None if self.count == self.shape[0] * self.shape[1] else self.exists
 
+    def full(self, mask: Bools | None) -> Bools:
+        """The mask itself; for None that of all threads."""
+        return self.exists if mask is None else mask
+
+    def living(self) -> Bools:
+        """The threads that have not ended."""
+        return self.full(self.live)
+
     def normal(self, mask: Bools) -> Bools | None:
         """None for a mask of all threads."""
         return None if np.count_nonzero(mask) == self.count else mask
 
     def who(self, mask: Array) -> tuple[Lane, ...]:
         """The first 32 threads of a mask."""
-        found = np.argwhere(np.logical_and(mask, self.exists))[:32].tolist()
+        found = np.flatnonzero(np.logical_and(mask, self.exists))[:32]
+        blocks, threads = (
+            np.broadcast_to(numbers, self.shape).reshape(-1)[found].tolist()
+            for numbers in (self.blocks, self.threads)
+        )
         return tuple(
-            Lane(_index(self.first + block, self.launch.grid), _index(thread, self.launch.block))
-            for block, thread in found
+            Lane(_index(block, self.launch.grid), _index(thread, self.launch.block))
+            for block, thread in zip(blocks, threads, strict=True)
         )
 
 
-def special(wave: Wave, name: str) -> Array:
-    """What a special register holds in each lane (PTX ISA, "Special Registers")."""
-    register, _, component = name.partition(".")
-    if register in _VECTORS:
-        sizes = _VECTORS[register](wave.launch)
-        index = _INDICES.get(register)
-        axis = "xyzw".find(component)
-        if axis == 3:
-            return np.full((1, 1), 0 if index else 1, np.uint32)
-        if index is None:
-            return np.full((1, 1), sizes[axis], np.uint32)
-        below = int(np.prod(sizes[:axis], dtype=np.int64))
-        flat = np.floor_divide(index(wave), np.uint32(below)) if below > 1 else index(wave)
-        return np.remainder(flat, np.uint32(sizes[axis])) if axis < 2 else flat
-    found = _SCALARS.get(register)
-    return found(wave) if found is not None else np.zeros((1, 1), np.uint32)
-
-
-_VECTORS: dict[str, Callable[[Shape], Dimensions]] = {
-    "%tid": lambda launch: launch.block,
-    "%ntid": lambda launch: launch.block,
-    "%ctaid": lambda launch: launch.grid,
-    "%nctaid": lambda launch: launch.grid,
-    # A cluster is one block.
-    "%clusterid": lambda launch: launch.grid,
-    "%nclusterid": lambda launch: launch.grid,
-    "%cluster_ctaid": lambda launch: (1, 1, 1),
-    "%cluster_nctaid": lambda launch: (1, 1, 1),
-}
-_INDICES: dict[str, Callable[[Wave], Array]] = {
-    "%tid": lambda wave: wave.threads,
-    "%ctaid": lambda wave: wave.blocks,
-    "%clusterid": lambda wave: wave.blocks,
-    "%cluster_ctaid": lambda wave: _one(0),
-}
-
-
-def _lane(wave: Wave) -> Array:
-    return wave.threads % np.uint32(WARP_SIZE)
-
-
-def _one(value: int) -> Array:
-    return np.full((1, 1), value, np.uint32)
-
-
-_SCALARS: dict[str, Callable[[Wave], Array]] = {
-    "%laneid": _lane,
-    "%warpid": lambda wave: wave.threads // np.uint32(WARP_SIZE),
-    "%nwarpid": lambda wave: _one(64),
-    "%nsmid": lambda wave: _one(1),
-    "%cluster_nctarank": lambda wave: _one(1),
-    "%lanemask_eq": lambda wave: np.left_shift(np.uint32(1), _lane(wave)),
-    "%lanemask_lt": lambda wave: np.left_shift(np.uint32(1), _lane(wave)) - np.uint32(1),
-    "%lanemask_le": lambda wave: np.left_shift(np.uint32(2), _lane(wave)) - np.uint32(1),
-    "%lanemask_ge": lambda wave: ~(np.left_shift(np.uint32(1), _lane(wave)) - np.uint32(1)),
-    "%lanemask_gt": lambda wave: ~(np.left_shift(np.uint32(2), _lane(wave)) - np.uint32(1)),
-    "%total_smem_size": lambda wave: _one(wave.launch.shared_bytes),
-    "%dynamic_smem_size": lambda wave: _one(wave.launch.dynamic_bytes),
-}
+def _row(size: int) -> int:
+    """The bytes between one block's or thread's memory and the next one's: wide accesses stay aligned."""
+    return -(-size // 16) * 16
 
 
 def _index(flat: int, sizes: Dimensions) -> Dimensions:

@@ -7,6 +7,7 @@ into 16 bits, `.e2m1p4x4` pads each of them to a byte.
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import Since, instruction
+from ptx_lsp.isa.meaning import Operation, Real
 from ptx_lsp.isa.operand import Operand, only, reads
 
 _SINCE: tuple[Since, ...] = (("", "9.4", "sm_100a sm_103a"),)
@@ -32,7 +33,8 @@ _SUM = f"""
 """
 _SUM_OPERANDS = {"d": _result(".cdtype"), "a": _source(".atype"), "c": _source(".cdtype")}
 
-instruction(
+
+@instruction(
     "add",
     section="alternate-floating-point-instructions-add",
     summary="Adds four 4-, 6- or 8-bit floats to four 8-bit floats, each rounded once.",
@@ -42,8 +44,11 @@ instruction(
     notes=_NOTES,
     example="add.rn.satfinite.e5m2x4.e4m3x4 %r1, %r2, %r3;",
 )
+def add(op: Operation, a: Real, c: Real) -> Real:
+    return op.round(a + c)
 
-instruction(
+
+@instruction(
     "sub",
     section="alternate-floating-point-instructions-sub",
     summary="Subtracts four 8-bit floats from four 4-, 6- or 8-bit floats, each rounded once.",
@@ -53,8 +58,11 @@ instruction(
     notes=_NOTES,
     example="sub.rn.e5m2x4.e2m3x4 %r1, %r2, %r3;",
 )
+def sub(op: Operation, a: Real, c: Real) -> Real:
+    return op.round(a - c)
 
-instruction(
+
+@instruction(
     "mul",
     section="alternate-floating-point-instructions-mul",
     summary="Multiplies four pairs of 4-, 6- or 8-bit floats into four 8-bit floats.",
@@ -69,8 +77,11 @@ instruction(
     notes=_NOTES,
     example="mul.rn.e4m3x4.ue8m0x4.e5m2x4 %r1, %r2, %r3;",
 )
+def mul(op: Operation, a: Real, c: Real) -> Real:
+    return op.round(a * c)
 
-instruction(
+
+@instruction(
     "fma",
     section="alternate-floating-point-instructions-fma",
     summary="Multiplies four pairs of 4-, 6- or 8-bit floats and adds four 8-bit floats, with a"
@@ -91,3 +102,5 @@ instruction(
     notes=_NOTES,
     example="fma.rn.e5m2x4.ue8m0x4.e2m1p4x4 %r1, %r2, %r3, %r4;",
 )
+def fma(op: Operation, a: Real, b: Real, c: Real) -> Real:
+    return op.round(a * b + c)

@@ -204,7 +204,7 @@ def to_half(op: Operation, a: Real) -> Real:
     return op.round(a)
 
 
-instruction(
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts from or to .bf16. Registers must have the size of their type here.",
@@ -235,6 +235,10 @@ instruction(
     notes=["ptxas needs no rounding between .f16 and .bf16, and takes one from .bf16 to .f64."],
     example="cvt.rn.bf16.s32 %rs1, %r1;",
 )
+def brain(op: Operation, a: Real) -> Real | Lanes:
+    if op.slot("type") in _HELD:
+        return op.integer(a)
+    return op.whole(a) if op.slot("irnd") else op.round(a)
 
 
 @instruction(

@@ -67,7 +67,10 @@ _LOOSE_SCALED = reads({"atype=.bf16x2 .scaled::n1::ue8m0": ".b32", "": ".atype"}
     example="cvt.rn.f16x2.f32 %r1, %f1, %f2;",
 )
 def to_halves(op: Operation, a: Real, b: Real, rbits: Lanes | None = None) -> Lanes:
-    return (op.bits(op.round(a)) << 16) | op.bits(op.round(b))
+    if rbits is None:
+        return _packed(op, 16, op.round(a), op.round(b))
+    upper, lower = (rbits >> 16) & 0x1FFF, rbits & 0x1FFF
+    return _packed(op, 16, op.stochastic(a, upper, 13), op.stochastic(b, lower, 13))
 
 
 @instruction(
@@ -85,10 +88,22 @@ def to_halves(op: Operation, a: Real, b: Real, rbits: Lanes | None = None) -> La
     example="cvt.rn.bf16x2.f32 %r1, %f1, %f2;",
 )
 def to_brains(op: Operation, a: Real, b: Real, rbits: Lanes | None = None) -> Lanes:
-    return (op.bits(op.round(a)) << 16) | op.bits(op.round(b))
+    if rbits is None:
+        return _packed(op, 16, op.round(a), op.round(b))
+    upper, lower = rbits >> 16, rbits & 0xFFFF
+    return _packed(op, 16, op.stochastic(a, upper, 16), op.stochastic(b, lower, 16))
 
 
-instruction(
+def _packed(op: Operation, width: int, *elements: Real) -> Lanes:
+    """Elements side by side, the first one uppermost."""
+    first, *others = elements
+    packed = op.bits(first)
+    for element in others:
+        packed = (packed << width) | op.bits(element)
+    return packed
+
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two .f32 to a format of 8, 6 or 4 bits, packed: a becomes the upper half."
@@ -104,8 +119,20 @@ instruction(
     since=[("", "7.8", 89), _EIGHT_SINCE, _SMALL_SINCE, *_LATER],
     example="cvt.rn.satfinite.e4m3x2.f32 %rs1, %f1, %f2;",
 )
+def to_small(op: Operation, a: Real, b: Real, scale: Lanes | None = None) -> Lanes:
+    return _divided(op, a, b, scale, scale)
 
-instruction(
+
+def _divided(
+    op: Operation, a: Real, b: Real, of_a: Lanes | None, of_b: Lanes | None
+) -> Lanes:
+    """Both numbers, divided by their scales, in the type of the instruction."""
+    x = a if of_a is None else a / op.scale(of_a)
+    y = b if of_b is None else b / op.scale(of_b)
+    return _packed(op, op.width, op.round(x), op.round(y))
+
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two packed .f16 or .bf16 to a format of 8, 6 or 4 bits."
@@ -127,8 +154,11 @@ instruction(
     ],
     example="cvt.rn.satfinite.e5m2x2.f16x2 %rs1, %r1;",
 )
+def pairs_to_small(op: Operation, a: Real, scale: Lanes | None = None) -> Real:
+    return op.round(a if scale is None else a / op.scale(scale))
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two packed numbers of 8, 6 or 4 bits to .f16 or .bf16."
@@ -146,8 +176,11 @@ instruction(
     since=[("", "7.8", 89), _EIGHT_SINCE, _SMALL_SINCE, (".bf16x2", "9.2", _FAMILIES)],
     example="cvt.rn.f16x2.e4m3x2 %r1, %rs1;",
 )
+def small_to_pairs(op: Operation, a: Real, scale: Lanes | None = None) -> Real:
+    return op.round(a if scale is None else a * op.scale(scale))
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts four .f32 to a format of 8, 6 or 4 bits, packed, rounded by random bits.",
@@ -160,8 +193,26 @@ instruction(
     notes=[_PZO_NOTE],
     example="cvt.rs.satfinite.e4m3x4.f32 %r1, {%f1, %f2, %f3, %f4}, %r2;",
 )
+def to_four(op: Operation, a: Real, b: Real, e: Real, f: Real, rbits: Lanes) -> Lanes:
+    if op.width == 4:
+        upper = ((rbits >> 16) & 0xFF00) | ((rbits >> 8) & 0xFF)
+        lower = ((rbits >> 8) & 0xFF00) | (rbits & 0xFF)
+    else:
+        upper, lower = rbits >> 16, rbits & 0xFFFF
+    values = ((a, _reversed(upper)), (b, upper), (e, _reversed(lower)), (f, lower))
+    return _packed(op, op.width, *(op.stochastic(value, random, 16) for value, random in values))
 
-instruction(
+
+def _reversed(bits: Lanes) -> Lanes:
+    """The 16 bits in reverse order. Two elements share them: by what has been seen of GPUs (the manual shows
+    no more than a figure) the first of both takes them from behind.
+    """
+    for by, mask in ((8, 0x00FF), (4, 0x0F0F), (2, 0x3333), (1, 0x5555)):
+        bits = ((bits & mask) << by) | ((bits >> by) & mask)
+    return bits
+
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two numbers to .ue8m0, powers of two for scaling, or back to .bf16.",
@@ -183,8 +234,11 @@ instruction(
     since=[("", "8.6", _FAMILIES)],
     example="cvt.rp.satfinite.ue8m0x2.f32 %rs1, %f1, %f2;",
 )
+def powers(op: Operation, a: Real, b: Real | None = None) -> Lanes | Real:
+    return op.round(a) if b is None else _packed(op, 8, op.round(a), op.round(b))
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two numbers to .s2f6, fixed point with six bits behind the point, or back to"
@@ -210,8 +264,18 @@ instruction(
     since=[("", "9.1", "sm_100a sm_103a sm_107a sm_110a sm_120a sm_121a"), (".rz", "9.4", "sm_107a")],
     example="cvt.rn.satfinite.s2f6x2.f32 %rs1, %f1, %f2;",
 )
+def fixed(
+    op: Operation, a: Real, b: Real | None = None, scale: Lanes | None = None
+) -> Lanes | Real:
+    if b is not None:
+        return _divided(op, a, b, scale and scale >> 8, scale)
+    if scale is None:
+        return op.round(a)
+    by = op.scale(scale)
+    return op.round(a * by if op.slot("type") == ".bf16x2" else a / by)
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two numbers to .ue5m3, which has no sign. With a scale (.ue8m0) they are"
@@ -234,8 +298,15 @@ instruction(
     notes=["ptxas takes a scale for packed sources without .scaled, too."],
     example="cvt.rn.satfinite.ue5m3x2.f32 %rs1, %f1, %f2;",
 )
+def to_unsigned(
+    op: Operation, a: Real, b: Real | None = None, scale: Lanes | None = None
+) -> Lanes | Real:
+    if b is not None:
+        return _divided(op, a, b, scale, scale)
+    return op.round(a if scale is None else a / op.scale(scale))
 
-instruction(
+
+@instruction(
     "cvt",
     section=_SECTION,
     summary="Converts two packed .ue5m3 to .f16 or .bf16; two scales (.ue8m0, packed) multiply the"
@@ -253,3 +324,5 @@ instruction(
     since=[("", "9.4", "sm_107f")],
     example="cvt.rn.f16x2.ue5m3x2 %r1, %rs1;",
 )
+def from_unsigned(op: Operation, a: Real, scale: Lanes | None = None) -> Real:
+    return op.round(a if scale is None else a * op.scale(scale))

@@ -184,7 +184,7 @@ def mad(op: Operation, a: Real, b: Real, c: Real) -> Real:
     example="div.rn.f32 %f1, %f2, %f3;",
 )
 def div(op: Operation, a: Real, b: Real) -> Real:
-    return op.round(a / b)
+    return op.approximation("div", a, b) if op.has(".approx") else op.round(a / b)
 
 
 @instruction(
@@ -297,6 +297,8 @@ def greatest(op: Operation, a: Real, b: Real, c: Real | None = None) -> Real:
     example="rcp.rn.f32 %f1, %f2;",
 )
 def rcp(op: Operation, a: Real) -> Real:
+    if op.has(".approx") and op.width == 64:
+        return op.approximation("gross rcp", a)
     return op.round(1 / a)
 
 
@@ -342,7 +344,8 @@ _APPROXIMATE_UNTIL: Until = ("!.approx", "1.4", 10, "from PTX ISA 1.4 on .approx
     example="rsqrt.approx.f32 %f1, %f2;",
 )
 def rsqrt(op: Operation, a: Real) -> Real:
-    return op.approximation("rsqrt", a)
+    gross = op.has(".ftz") and op.width == 64
+    return op.approximation("gross rsqrt" if gross else "rsqrt", a)
 
 
 @instruction(

@@ -6,7 +6,7 @@ A pair is computed lane by lane. bf16 values live in `.b16` registers, pairs in 
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import Since, instruction
-from ptx_lsp.isa.meaning import Operation, Real
+from ptx_lsp.isa.meaning import Lanes, Operation, Real
 
 _BF16_ARITHMETIC: Since = (".bf16|.bf16x2", "7.8", 90)
 _BF16: Since = (".bf16|.bf16x2", "7.0", 80)
@@ -82,8 +82,20 @@ def mul(op: Operation, a: Real, b: Real) -> Real:
     ],
     example="fma.rn.relu.f16x2 %r1, %r2, %r3, %r4;",
 )
-def fma(op: Operation, a: Real, b: Real, c: Real) -> Real:
-    return op.round(a * b + c)
+def fma(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Real | Lanes:
+    result = op.round(op.float(a) * op.float(b) + op.float(c))
+    if not op.has(".oob"):
+        return result
+    bits = op.bits(result)
+    for operand in (a, b, c):
+        bits = op.select((operand & 0xFFFF) ^ OUT_OF_BOUNDS, bits, 0)
+    return bits
+
+
+OUT_OF_BOUNDS = 0x7FF7
+"""The NaN that stands for an element outside of a tensor (the manual does not give its bits; GPUs fill in
+these).
+"""
 
 
 _SIGN = f"""

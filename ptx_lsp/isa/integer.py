@@ -322,7 +322,7 @@ def bfind(op: Operation, a: Lanes) -> Lanes:
     return op.select(at < 0, at, op.width - 1 - at) if op.has(".shiftamt") else at
 
 
-instruction(
+@instruction(
     "fns",
     section="integer-arithmetic-instructions-fns",
     summary="Finds the position of the n-th one bit of a mask, counting from a base position.",
@@ -331,6 +331,17 @@ instruction(
     since=[("", "6.0", 30)],
     example="fns.b32 %r1, 0xaaaaaaaa, 3, 1;",
 )
+def fns(op: Operation, mask: Lanes, base: Lanes, offset: Lanes) -> Lanes:
+    number = ((offset & 0xFFFFFFFF) ^ (1 << 31)) - (1 << 31)
+    start = base & 31
+    upwards = (mask >> start) << start
+    downwards = mask & ((2 << start) - 1)
+    found = op.select(number, -1, op.select((mask >> start) & 1, start, -1))
+    for bit in range(32):
+        passed = op.select(number < 0, op.ones(downwards >> bit), op.ones(upwards & ((2 << bit) - 1)))
+        other = op.select(number, passed ^ abs(number), 1)
+        found = op.select((mask >> bit) & 1, op.select(other, found, bit), found)
+    return found
 
 
 @instruction(

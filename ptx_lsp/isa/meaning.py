@@ -1,10 +1,12 @@
 """What the meaning of an instruction is written in.
 
-The function of a row takes an `Operation` and one argument for each source operand, and returns the
-result (or several, in the order of the destinations). An argument that the function declares as
+The function of a row takes an `Operation` and one argument for each source operand, by its name where
+that is the name of a parameter (one that is left out is None), else in order; it returns the result (or
+several, in the order of the destinations). An argument that the function declares as
 `Lanes` has the bits of all lanes as exact integers, never wrapped on the way; the executor wraps the
 result to the width of the destination, so `a + b` is all of `add`. One declared as `Real` has their
-values as floats, exact and not rounded before `op.round`, so `op.round(a * b + c)` is all of `fma`.
+values, integers too, as numbers that are exact and not rounded before `op.round`, so
+`op.round(a * b + c)` is all of `fma`.
 
 A meaning is run once for an instruction, before any lane is known: it may ask for modifiers, but
 what depends on lanes it says with `op.select`. The executor provides all three.
@@ -71,6 +73,14 @@ class Operation(Protocol):
         """What a slot holds: op.slot("mode") -> ".lo"; "" when it is left out."""
         ...
 
+    def selector(self, name: str) -> str:
+        """What is written behind an operand: ".b0" for `%r1.b0`; "" for nothing."""
+        ...
+
+    def negated(self, name: str) -> bool:
+        """Whether a minus stands before an operand; its value is negated already."""
+        ...
+
     def wrap(self, value: Lanes) -> Lanes:
         """The value modulo 2**width, read as the instruction's type."""
         ...
@@ -113,14 +123,30 @@ class Operation(Protocol):
         """Where a state space begins among the generic addresses, in bytes."""
         ...
 
+    def special(self, name: str) -> Lanes:
+        """What a special register holds."""
+        ...
+
     # -- floats -----------------------------------------------------------------------------------
 
     def round(self, exact: Real) -> Real:
         """Rounds once, to the instruction's type; .ftz and .sat then do what they say."""
         ...
 
+    def stochastic(self, exact: Real, random: Lanes, bits: int) -> Real:
+        """The same, rounded by random bits (.rs), as many as `bits`."""
+        ...
+
+    def scale(self, bits: Lanes) -> Real:
+        """The power of two that a .ue8m0 stands for."""
+        ...
+
     def real(self, value: Lanes) -> Real:
         """Integers as numbers that can be rounded."""
+        ...
+
+    def float(self, bits: Lanes) -> Real:
+        """The number that bits stand for in the instruction's type."""
         ...
 
     def bits(self, value: Real) -> Lanes:
@@ -159,6 +185,6 @@ class Operation(Protocol):
         """1 where one of them is a NaN, else 0."""
         ...
 
-    def approximation(self, name: str, value: Real) -> Real:
-        """A function of that name ("sin", "ex2", ...) within the manual's bound."""
+    def approximation(self, name: str, value: Real, *others: Real) -> Real:
+        """A function of that name ("sin", "div", ...) within the manual's bound."""
         ...

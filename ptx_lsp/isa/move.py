@@ -235,13 +235,24 @@ _ANY_SPACE_SINCE = [
 )
 def isspacep(op: Operation, a: Lanes) -> Lanes:
     """Global memory is all that is in no other window; constants lie in it."""
-    window = a >> 32
-    if op.window(op.slot("space")):
-        return op.select(window ^ (op.window(op.slot("space")) >> 32), 0, (a & 0) + 1)
+    window, space = a >> 32, op.slot("space")
+    if space in (".shared", ".shared::cta"):
+        here = _rank(op, a) ^ op.special("%cluster_ctarank")
+        return op.select(window ^ (op.window(space) >> 32), 0, op.select(here, 0, (a & 0) + 1))
+    if op.window(space):
+        return op.select(window ^ (op.window(space) >> 32), 0, (a & 0) + 1)
     inside = a & 0
-    for space in (".shared", ".local", ".param"):
-        inside = op.select(window ^ (op.window(space) >> 32), inside, (a & 0) + 1)
+    for other in (".shared", ".local", ".param"):
+        inside = op.select(window ^ (op.window(other) >> 32), inside, (a & 0) + 1)
     return inside ^ 1
+
+
+def _rank(op: Operation, a: Lanes) -> Lanes:
+    """Of the block in whose shared memory an address lies. Bits 24 to 31 tell it, plus 1; 0 is the block
+    itself.
+    """
+    told = a >> 24 & 0xFF
+    return op.select(told, told - 1, op.special("%cluster_ctarank"))
 
 
 @instruction(
@@ -279,7 +290,7 @@ def cvta_to(op: Operation, a: Lanes) -> Lanes:
 _SIGNED_NOTE = "ptxas takes signed types too, which the manual does not have."
 
 
-instruction(
+@instruction(
     "mapa",
     section=f"{_SECTION}-mapa",
     summary="The address, in the shared memory of the block of rank b, that corresponds to a.",
@@ -297,8 +308,13 @@ instruction(
     notes=[_SIGNED_NOTE],
     example="mapa.shared::cluster.u32 %r1, %r2, 3;",
 )
+def mapa(op: Operation, a: Lanes, b: Lanes) -> Lanes:
+    if not op.slot("space"):  # the name of a variable stands for its address in shared memory
+        a = op.select(a >> 32, a, a + op.window(".shared"))
+    return (a ^ (a & 0xFF << 24)) | (b + 1 & 0xFF) << 24
 
-instruction(
+
+@instruction(
     "getctarank",
     section=f"{_SECTION}-getctarank",
     summary="The rank, in its cluster, of the block in whose shared memory the address lies.",
@@ -316,3 +332,5 @@ instruction(
     notes=[_SIGNED_NOTE],
     example="getctarank.u64 %r1, %rd1;",
 )
+def getctarank(op: Operation, a: Lanes) -> Lanes:
+    return _rank(op, a)

@@ -477,19 +477,23 @@ def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> 
     return f"{len(place.parts)} values are expected here, not {len(given.parts)}"
 
 
-def possible_next(spelling: str) -> tuple[str, ...]:
-    """The modifiers that may follow an unfinished spelling, in the order of the table."""
+@lru_cache(maxsize=4096)
+def unfinished(spelling: str) -> tuple[Candidate, ...]:
+    """The forms that a spelling may become by more modifiers, or is already."""
     opcode, *modifiers = spelling.split(".")
     words = tuple("." + modifier for modifier in modifiers)
+    fits = [_fit(entry, form, words) for entry in table.entries(opcode) for form in entry.forms]
+    return tuple(fit.candidate for fit in fits if not (fit.extra or fit.misplaced))
+
+
+def possible_next(spelling: str) -> tuple[str, ...]:
+    """The modifiers that may follow an unfinished spelling, in the order of the table."""
     found: dict[str, None] = {}
-    for entry in table.entries(opcode):
-        for form in entry.forms:
-            fit = _fit(entry, form, words)
-            if fit.extra or fit.misplaced:
-                continue
-            filled = [i for i, slot in enumerate(form.slots) if slot.name in fit.candidate.choices]
-            for slot in form.slots[max(filled, default=-1) + 1 :]:
-                found.update(dict.fromkeys(slot.choices))
-                if not slot.groups:
-                    break
+    for candidate in unfinished(spelling):
+        slots = candidate.form.slots
+        filled = [i for i, slot in enumerate(slots) if slot.name in candidate.choices]
+        for slot in slots[max(filled, default=-1) + 1 :]:
+            found.update(dict.fromkeys(slot.choices))
+            if not slot.groups:
+                break
     return tuple(found)

@@ -7,12 +7,20 @@ from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.operand import reads, writes
+from ptx_lsp.isa.video_meaning import (
+    compared,
+    compared_parts,
+    multiplied,
+    scalar,
+    shifted,
+    simd,
+)
 
 _WORDS = {
     "d": writes(".u32"),
-    "a": reads(".u32"),
-    "b": reads(".u32"),
-    "c": reads(".u32"),
+    "a": reads(".atype"),
+    "b": reads(".btype"),
+    "c": reads(".dtype"),
 }
 _SELECTORS = """
     .dsel = .asel = .bsel = { .b0, .b1, .b2, .b3, .h0, .h1 };
@@ -47,7 +55,7 @@ for _name, _does in (
         since=[("", "2.0", 20)],
         notes=[_PARTS, _MERGE],
         example=f"{_name}.s32.u32.s32.sat %r1, %r2.b0, %r3.h0;",
-    )
+    )(scalar(_name))
 
 for _name, _does in (
     ("vshl", "Shifts a left by b bits"),
@@ -65,11 +73,11 @@ for _name, _does in (
             .mode  = {{ .clamp, .wrap }};
             {_SECOND} {_SELECTORS}
         """,
-        operands=_WORDS,
+        operands={**_WORDS, "b": reads(".u32")},
         since=[("", "2.0", 20)],
         notes=[_PARTS, _MERGE],
         example=f"{_name}.u32.u32.u32.wrap %r1, %r2, %r3.h1;",
-    )
+    )(shifted(_name))
 
 instruction(
     "vmad",
@@ -82,7 +90,7 @@ instruction(
         .scale = {{ .shr7, .shr15 }};
         {_TYPES} {_SELECTORS}
     """,
-    operands=_WORDS,
+    operands={**_WORDS, "c": reads(".u32")},
     unless=[
         ("+a:negated !+b:negated +c:negated", "either the product a*b or c can be negated"),
         ("!+a:negated +b:negated +c:negated", "either the product a*b or c can be negated"),
@@ -90,7 +98,7 @@ instruction(
     since=[("", "2.0", 20)],
     notes=[_PARTS],
     example="vmad.s32.s32.u32.sat %r1, %r2, %r3, -%r4;",
-)
+)(multiplied)
 
 instruction(
     "vset",
@@ -104,11 +112,11 @@ instruction(
         .atype = .btype = {{ .u32, .s32 }};
         {_COMPARISONS} {_SECOND} {_SELECTORS}
     """,
-    operands=_WORDS,
+    operands={**_WORDS, "c": reads(".u32")},
     since=[("", "2.0", 20)],
     notes=[_PARTS, _MERGE],
     example="vset.u32.u32.ne %r1, %r2, %r3.h1;",
-)
+)(compared)
 
 _PACKED = {name: reads(".u32", immediate=False) for name in "abc"} | {"d": writes(".u32")}
 _PAIRS = """
@@ -148,7 +156,7 @@ for _count, _parts, _selectors in (("2", "two half-words", _PAIRS), ("4", "four 
             since=[("", "3.0", 30)],
             notes=[_CHOOSE],
             example=f"{_name}{_count}.s32.s32.u32.sat %r1, %r2, %r3, %r1;",
-        )
+        )(simd(_name, int(_count)))
     instruction(
         "vset" + _count,
         section="simd-video-instructions-vset" + _count,
@@ -164,4 +172,4 @@ for _count, _parts, _selectors in (("2", "two half-words", _PAIRS), ("4", "four 
         since=[("", "3.0", 30)],
         notes=[_CHOOSE],
         example=f"vset{_count}.u32.u32.ne.add %r1, %r2, %r3, %r4;",
-    )
+    )(compared_parts(int(_count)))

@@ -14,46 +14,126 @@ from ptx_lsp.text import Edit
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
-_Kept = dict[int, tuple[Function, tuple[object, ...], list[tuple[Rule, Finding]]]]
+
+
+class _Checked:
+    """What is found out about one function so far: `done` counts the rules that have run."""
+
+    __slots__ = ("diagnostics", "done", "environment", "findings", "function", "start")
+
+    def __init__(self, function: Function, environment: tuple[object, ...]) -> None:
+        self.function = function
+        self.environment = environment
+        self.done = 0
+        self.findings: list[tuple[Rule, Finding]] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.start: int | None = None
+        """Where the function began when `diagnostics` were made; None where they hold no longer."""
 
 
 class Linting:
     """The findings about one module, and what of them the next version of it can take over.
 
-    Without `rules`, those run that are no hints.
+    Without `rules`, those run that are no hints. With `staged` nothing runs but what `steps` is asked for;
+    a linting that was left at some step can be taken over as well.
     """
 
     def __init__(
-        self, module: Module, rules: Iterable[Rule] | None = None, previous: Linting | None = None
+        self,
+        module: Module,
+        rules: Iterable[Rule] | None = None,
+        previous: Linting | None = None,
+        *,
+        staged: bool = False,
     ) -> None:
         self.module = module
         self.rules = tuple(default_rules() if rules is None else rules)
-        kept = previous._kept if previous and previous.rules == self.rules else {}
-        self._kept: _Kept = {}
-        findings: list[tuple[Rule, Finding]] = []
-        for rule in self.rules:
-            if rule.on_module is not None:
-                findings.extend(_run(rule, rule.on_module, module))
-        for function in module.functions:
-            findings.extend(self._of_function(function, kept))
-        found = [_diagnostic(module, rule, finding) for rule, finding in findings]
-        self.diagnostics = sorted(set(found), key=lambda d: (d.span, d.code, d.message))
+        self._rules_done = 0
+        self._on_module: list[tuple[Rule, Finding]] = []
+        self._checked: dict[int, _Checked] = {}
+        self._earlier: dict[int, _Checked] = {}
+        if previous is not None and previous.rules == self.rules:
+            self._earlier = {**previous._earlier, **previous._checked}
+        self._complete: list[Diagnostic] | None = None
+        if not staged:
+            for _ in self.steps():
+                pass
 
-    def _of_function(self, function: Function, kept: _Kept) -> list[tuple[Rule, Finding]]:
-        key = id(function.node)
-        environment = function.environment
-        earlier = kept.get(key)
-        if earlier is not None and earlier[1] == environment:
-            findings = earlier[2]
+    def steps(self) -> Iterator[Rule]:
+        """Runs one rule after the other, those on the module first; tells after each which it was.
+
+        Asked once more, it goes on where it was left.
+        """
+        for rule in self.rules[self._rules_done :]:
+            self._rules_done += 1
+            if rule.on_module is not None:
+                self._on_module.extend(_run(rule, rule.on_module, self.module))
+                yield rule
+        checks = [(rule, rule.on_function) for rule in self.rules if rule.on_function is not None]
+        for function in self.module.functions:
+            if id(function.node) not in self._checked:
+                self._take_over(function)
+        self._earlier = {}
+        for checked in self._checked.values():
+            for rule, check in checks[checked.done :]:
+                checked.findings.extend(_run(rule, check, checked.function))
+                checked.done += 1
+                checked.start = None
+                yield rule
+        self._complete = self._so_far()
+
+    @property
+    def share_done(self) -> float:
+        """How much of the work on functions is done, from 0 to 1."""
+        functions = len(self.module.functions)
+        each = sum(rule.on_function is not None for rule in self.rules)
+        done = sum(checked.done for checked in self._checked.values())
+        return done / (functions * each) if functions and each else 1.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every rule has run."""
+        return self._complete is not None
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """All that is found so far, in the order of the text."""
+        return self._so_far() if self._complete is None else self._complete
+
+    def _so_far(self) -> list[Diagnostic]:
+        module = self.module
+        found = [_diagnostic(module, rule, finding) for rule, finding in self._on_module]
+        for checked in self._checked.values():
+            found += _diagnostics_of(checked, module)
+        return sorted(set(found), key=lambda d: (d.span, d.code, d.message))
+
+    def _take_over(self, function: Function) -> None:
+        """Takes what is known of a function from earlier, if that still holds."""
+        key, environment = id(function.node), function.environment
+        checked = self._earlier.get(key)
+        if checked is None or checked.environment != environment:
+            checked = _Checked(function, environment)
         else:
-            findings = [
-                found
-                for rule in self.rules
-                if rule.on_function is not None
-                for found in _run(rule, rule.on_function, function)
-            ]
-        self._kept[key] = (function, environment, findings)
-        return findings
+            checked.function = function
+        self._checked[key] = checked
+
+
+def _diagnostics_of(checked: _Checked, module: Module) -> list[Diagnostic]:
+    """Those of an untouched function at its old place are kept, too."""
+    function = checked.function
+    if checked.start != function.item.start:
+        checked.diagnostics = [_diagnostic(module, rule, one) for rule, one in checked.findings]
+        alone = all(_is_within(function, one) for _, one in checked.findings)
+        checked.start = function.item.start if alone else None
+    return checked.diagnostics
+
+
+def _is_within(function: Function, finding: Finding) -> bool:
+    """Whether a finding points at nothing outside its function."""
+    places = [finding.place, *(place for place, _ in finding.related)]
+    if finding.remedy is not None:
+        places += (place for place, _ in finding.remedy.replacements)
+    return all(place.owner is function.symbol.place.owner for place in places)
 
 
 def _run(

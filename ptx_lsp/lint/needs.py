@@ -13,8 +13,8 @@ from ptx_lsp.isa.verdict import Verdict
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.model.checks import checks
-from ptx_lsp.model.declarations import Declared, declarations, declarations_of
-from ptx_lsp.model.directives import Use, directives, directives_of
+from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -45,9 +45,7 @@ def unmet(module: Module) -> Iterator[Unmet]:
     version, target = module.version, module.target
     if version is None or target is None:
         return
-    outside = [use for use in directives(module) if not isinstance(use.owner, nodes.Function)]
-    declared = [one for one in declarations(module) if one.where == "module"]
-    for demand in _demands(module, outside, declared):
+    for demand in _demands(module, directives_outside(module), declarations_outside(module)):
         yield from _of_demand(demand, version, target)
     for function in module.functions:
         yield from _of_function(function)

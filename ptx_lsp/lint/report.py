@@ -7,7 +7,7 @@ another and kept for thousands of files.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -64,6 +64,14 @@ class Mending(NamedTuple):
     changes: tuple[Change, ...]
 
 
+class Origin(NamedTuple):
+    """A place in the source that PTX was made from, as `.loc` tells it; line and column from 1."""
+
+    path: str
+    line: int
+    column: int
+
+
 class Reported(NamedTuple):
     """One finding. `targets` are those that have it, empty where all do; `notes` what else is known."""
 
@@ -77,6 +85,16 @@ class Reported(NamedTuple):
     source: str = "ptx-lint"
     targets: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    function: str = ""
+    """The kernel or function that it is in; empty at the level of the file."""
+    origin: Origin | None = None
+    fingerprint: str = ""
+    """The same after lines have moved (`fingerprint.py`)."""
+
+    @property
+    def text(self) -> str:
+        """The message, and which targets it is about where it is not about all."""
+        return f"{self.message} ({', '.join(self.targets)} only)" if self.targets else self.message
 
 
 class Registers(NamedTuple):
@@ -144,6 +162,8 @@ class Kernel(NamedTuple):
     occupancy: Occupancy = Occupancy()
     branches: Branches = Branches()
     measured: Measured | None = None
+    instructions: tuple[tuple[str, int], ...] = ()
+    """How many there are of each spelling, the most frequent first."""
     details: Details | None = None
     """With `--report` only, and for the first target."""
 
@@ -190,6 +210,10 @@ class FileReport(NamedTuple):
     complaints: tuple[str, ...] = ()
     needed: Needed | None = None
     """With `--requires` only."""
+    fixed: tuple[str, ...] = ()
+    """The rules of the fixes applied; the findings are those that are left."""
+    text: bytes | None = None
+    """The text with the fixes, where there were any."""
 
 
 def count(files: Iterable[FileReport]) -> dict[Severity, int]:
@@ -254,10 +278,15 @@ class Locator:
         return Excerpt(start.column - before, source.decoded(first, last), more=last < line.end)
 
 
-def reported(diagnostics: Iterable[Diagnostic], source: Source) -> Iterator[Reported]:
-    """The diagnostics of one text, in the order given."""
+def reported(
+    diagnostics: Iterable[Diagnostic],
+    source: Source,
+    origin: Callable[[int], tuple[str, Origin | None]] = lambda offset: ("", None),
+) -> Iterator[Reported]:
+    """The diagnostics of one text, in the order given; `origin` tells of an offset where it comes from."""
     locate = Locator(source)
     for found in diagnostics:
+        function, comes_from = origin(found.span.start)
         yield Reported(
             found.rule,
             found.code,
@@ -267,7 +296,14 @@ def reported(diagnostics: Iterable[Diagnostic], source: Source) -> Iterator[Repo
             tuple(locate.mark(related.span, _short(related.message)) for related in found.related),
             _mending(found.fix, locate) if found.fix is not None else None,
             found.source,
+            function=function,
+            origin=comes_from,
         )
+
+
+def by_place(one: Reported) -> tuple[Point, Point, str, str]:
+    """The order of findings."""
+    return one.mark.start, one.mark.end, one.code, one.message
 
 
 def _short(message: str) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, wraps
 from typing import NamedTuple
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import fact, found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding, Severity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -24,8 +24,8 @@ from ptx_lsp.syntax import nodes
 class Rule(NamedTuple):
     """`name` identifies a rule; `code` groups it: E1xx ptxas rejects, W2xx suspect, P3xx slow, S4xx style.
 
-    Just one of `on_function` and `on_module` is there. A function's findings are kept until that
-    function, or a declaration that it uses, changes.
+    Just one of `on_function`, `on_module` and `on_comments` is there. A function's findings are kept until
+    that function, or a declaration that it uses, changes.
     """
 
     name: str
@@ -34,6 +34,8 @@ class Rule(NamedTuple):
     documentation: str
     on_function: Callable[[Function], Iterator[Finding]] | None = None
     on_module: Callable[[Module], Iterator[Finding]] | None = None
+    on_comments: bool = False
+    """About the comments that silence findings: `suppression.py` finds them when all else is known."""
 
     @property
     def summary(self) -> str:
@@ -80,6 +82,25 @@ def module_rule(name: str, code: str) -> Callable[[Callable[[Module], Iterator[F
         return Rule(name, code, _SEVERITY[code[0]], inspect.getdoc(check) or "", on_module=check)
 
     return decorate
+
+
+def each_function(
+    check: Callable[[Function], Iterable[Finding]]
+) -> Callable[[Module], Iterator[Finding]]:
+    """For rules that look at a module: makes the decorated generator one over all of its functions. It runs
+    anew for those only that an edit touched, as it may depend on nothing else than a `function_rule` may.
+    """
+
+    @fact
+    @wraps(check)
+    def kept(function: Function) -> tuple[Finding, ...]:
+        return tuple(check(function))
+
+    def of_all(module: Module) -> Iterator[Finding]:
+        for function in module.functions:
+            yield from kept(function)
+
+    return of_all
 
 
 @cache

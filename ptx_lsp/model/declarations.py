@@ -52,6 +52,13 @@ def declarations(module: Module) -> Iterator[Declared]:
                 pass
 
 
+def declarations_outside(module: Module) -> Iterator[Declared]:
+    """Those that stand in no function."""
+    for item in module.document.items:
+        if isinstance(item.node, nodes.Declaration):
+            yield Declared(item.node, item.node, "module")
+
+
 @fact
 def declarations_of(function: Function) -> tuple[Declared, ...]:
     """Those of one function, its parameters first."""

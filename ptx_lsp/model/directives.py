@@ -58,10 +58,41 @@ def directives(module: Module) -> Iterator[Use]:
             yield from _named(item.node, item.node, "module", labelled=False)
 
 
+def directives_outside(module: Module) -> Iterator[Use]:
+    """Those that stand in no function."""
+    for item in module.document.items:
+        if not isinstance(item.node, nodes.Function):
+            yield from _named(item.node, item.node, "module", labelled=False)
+
+
 @fact
 def directives_of(function: Function) -> tuple[Use, ...]:
     """Those of one function, its own `.entry` or `.func` first."""
     return tuple(_of_function(function.node))
+
+
+def unknown_directives(module: Module) -> Iterator[Use]:
+    """Those that PTX does not have."""
+    yield from (use for use in directives_outside(module) if use.row is None)
+    for function in module.functions:
+        yield from _unknown_in(function)
+
+
+@fact
+def _unknown_in(function: Function) -> tuple[Use, ...]:
+    return tuple(use for use in directives_of(function) if use.row is None)
+
+
+def target_directives(module: Module) -> Iterator[Use]:
+    """Every `.target`, also where none can stand."""
+    yield from (use for use in directives_outside(module) if isinstance(use.node, nodes.Target))
+    for function in module.functions:
+        yield from _targets_in(function)
+
+
+@fact
+def _targets_in(function: Function) -> tuple[Use, ...]:
+    return tuple(use for use in directives_of(function) if isinstance(use.node, nodes.Target))
 
 
 class Outside(NamedTuple):

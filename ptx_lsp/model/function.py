@@ -16,6 +16,36 @@ if TYPE_CHECKING:
     from ptx_lsp.model.module import Module
 
 
+LASTING: set[object] = set()
+"""The facts that can be brought up to date after an edit, by their keys."""
+
+
+class Home:
+    """Which module a function is in: one for all versions of the function in which it is the same."""
+
+    def __init__(self, module: Module) -> None:
+        self._module: Module | None = module
+        self._next: Home = self
+
+    @property
+    def module(self) -> Module:
+        """The module, or if that is gone, the newest that came after it."""
+        home = self
+        while home._module is None:
+            home = home._next
+        self._next = home
+        assert home._module is not None
+        return home._module
+
+    def move(self, module: Module) -> None:
+        self._module = module
+
+    def leave(self, module: Module, successor: Home) -> None:
+        """Nobody looks at `module` any more: it is not to be kept alive."""
+        if self._module is module:
+            self._module, self._next = None, successor
+
+
 class Function:
     """A kernel or function as declared or defined at one place of a file.
 
@@ -31,7 +61,7 @@ class Function:
         body: Body,
         change: Change | None = None,
     ) -> None:
-        self.module = module
+        self._home = Home(module)
         self.item = item
         self.symbol = symbol
         self.body = body
@@ -45,6 +75,11 @@ class Function:
         self.undeclared: list[Free] = []
         self.undeclared_late: list[tuple[Free, Declared]] = []
         """Names of the module that are declared only after this function."""
+
+    @property
+    def module(self) -> Module:
+        """The newest module that has this function just as it is."""
+        return self._home.module
 
     def link(self) -> None:
         """Looks up the free names, once the whole module is known."""
@@ -109,13 +144,29 @@ class Function:
         if self.body is before.body:
             if self.environment == before.environment:
                 self.facts, self.earlier = before.facts, before.earlier
+                self._continue(before)
         elif self.change is not None and self._means_the_same(before):
             change = self.change
             for key, (value, since) in before.earlier.items():
                 self.earlier[key] = (value, since.then(change))
             for key, value in before.facts.items():
-                self.earlier[key] = (value, change)
+                if key in LASTING:
+                    self.earlier[key] = (value, change)
             before.earlier = {}  # so that no version holds one before it
+
+    def _continue(self, before: Function) -> None:
+        """What knows the earlier version of this very function, such as its facts, finds this one's module
+        through it, and does not keep the earlier module alive.
+        """
+        module = self.module
+        self._home = before._home
+        self._home.move(module)
+
+    def leave(self, module: Module, successor: Home) -> None:
+        """Nobody looks at `module` any more. What still knows this function, such as facts that wait to be
+        brought up to date, is not to keep it alive.
+        """
+        self._home.leave(module, successor)
 
     def _means_the_same(self, before: Function) -> bool:
         """Whether what the statements that both have take from the module is the same."""

@@ -50,6 +50,22 @@ def parameter_bytes(function: Function) -> int | None:
     return _laid_out([p for p in function.body.parameters if isinstance(p, Variable)])
 
 
+def offset_bytes(function: Function, parameter: Variable) -> int | None:
+    """Where `parameter` begins among the parameters of `function`, or among what it returns; None where
+    the size of one before it is not known.
+    """
+    body = function.body
+    group = body.parameters if any(one is parameter for one in body.parameters) else body.returns
+    before: list[Variable] = []
+    for one in group:
+        if one is parameter:
+            end, alignment = _laid_out(before), alignment_bytes(parameter)
+            return None if end is None or alignment is None else _aligned(end, alignment)
+        if isinstance(one, Variable):
+            before.append(one)
+    return None
+
+
 def shared_bytes(function: Function) -> int | None:
     """The static `.shared` memory of a kernel or function without what it calls, as `ptxas -v` tells it;
     None where the size of a variable is not known.

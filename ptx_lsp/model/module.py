@@ -10,7 +10,7 @@ from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.verdict import Verdicts
 from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.body_change import changed
-from ptx_lsp.model.function import Function
+from ptx_lsp.model.function import Function, Home
 from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import (
@@ -51,6 +51,8 @@ class Module:
         """`target` is judged for in place of the file's own."""
         self.document = document
         self._target = target
+        self.home = Home(self)
+        """Leads to the newest module once this one is retired."""
         self.names: dict[str, list[tuple[int, Declared]]] = {}
         """For each name its declarations in order, with the offset from which they are known."""
         self.variables: list[Variable | Register] = []
@@ -84,6 +86,17 @@ class Module:
         from ptx_lsp.text import Source
 
         return cls(Document.parse(Source.of(text)))
+
+    def retire(self, successor: Module) -> None:
+        """Gives up the functions: nobody looks at this module any more, and `successor` came after it, if
+        any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
+        """
+        if successor is not self:
+            for function in self.functions:
+                function.leave(self, successor.home)
+            self.home.leave(self, successor.home)
+        self.functions.clear()
+        self.__dict__.pop("definitions", None)
 
     # -- header ---------------------------------------------------------------------------------
 

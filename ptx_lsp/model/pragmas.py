@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ptx_lsp.facts import fact
 from ptx_lsp.isa.directives import Where
-from ptx_lsp.model.directives import Use, directives, directives_of
+from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -25,8 +25,15 @@ class PragmaUse(NamedTuple):
 
 def pragmas(module: Module) -> Iterator[PragmaUse]:
     """All of a module, where a `.pragma` can stand."""
-    for use in directives(module):
+    for use in directives_outside(module):
         yield from _of(use)
+    for function in module.functions:
+        yield from _pragmas_of(function)
+
+
+@fact
+def _pragmas_of(function: Function) -> tuple[PragmaUse, ...]:
+    return tuple(found for use in directives_of(function) for found in _of(use))
 
 
 class Stray(NamedTuple):

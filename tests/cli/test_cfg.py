@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ptx_lsp.cli import layered as drawing
-from ptx_lsp.cli.layered import Layout, TooLargeError, layered
+from ptx_lsp.ide import layered as drawing
+from ptx_lsp.ide.layered import Layout, TooLargeError, layered
 from tests.cli.conftest import HEADER, Lint
 
 SVG = "{http://www.w3.org/2000/svg}"

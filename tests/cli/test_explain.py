@@ -61,6 +61,19 @@ Operands
     d     .u64 register, written
     a, b  .u32 register or constant
 
+Results
+    a .u32      b .u32         d .u64
+         1           1 ->           1
+         1           0 ->           0
+         1           7 ->           7
+         1  4294967295 ->  4294967295
+         1  2147483648 ->  2147483648
+         7           7 ->          49
+         1         100 ->         100
+         7  4294967295 -> 30064771065
+         1  2147483647 ->  2147483647
+         7  2147483648 -> 15032385536
+
 Needs
     any PTX ISA version and target
 
@@ -148,3 +161,8 @@ def test_rules(lint: Lint) -> None:
     ]
     rows = json.loads(lint("--rules", "--format", "json").out)
     assert [row["rule"] for row in rows] == [rule.name for rule in all_rules()]
+
+
+@pytest.mark.parametrize("name", ["ptxas", "over-budget"])
+def test_what_no_rule_finds_is_explained(lint: Lint, name: str) -> None:
+    assert lint("--explain", name).out.startswith(f"{name} (of no rule)\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -80,3 +81,187 @@ def test_linting_needs_no_numpy() -> None:
         "sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+SEEDED = Path(__file__).parents[1] / "executor" / "seeded"
+NAMED = ["--arg", "saxpy_y=f32:ones(4)", "--arg", "saxpy_x=f32:[1,2,3,4]", "--arg", "u32:4", "--arg", "f32:2"]
+
+
+def test_arguments_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*LAUNCH, *NAMED, "--out", "saxpy_y", "--out", "2"]) == 0
+    assert capsys.readouterr().out == "3: [3., 5., 7., 9.]\n2: [1., 2., 3., 4.]\n"
+
+
+def test_the_only_kernel_needs_no_name() -> None:
+    assert main([SAXPY, "--grid", "1", "--block", "32", *NAMED]) == 0
+
+
+def test_several_buffers_in_one_file(tmp_path: Path) -> None:
+    out = tmp_path / "all.npz"
+    assert main([*LAUNCH, *NAMED, "--out", f"2={out}", "--out", f"saxpy_y={out}"]) == 0
+    with np.load(out) as saved:
+        assert saved["saxpy_x"].tolist() == [1, 2, 3, 4]
+        assert saved["saxpy_y"].tolist() == [3, 5, 7, 9]
+    again = ["u32:4", "f32:1", f"@{out}:saxpy_x", f"@{out}:saxpy_y"]
+    words = [word for spec in again for word in ("--arg", spec)]
+    assert main([*LAUNCH, *words, "--out", f"3={tmp_path / 'y.npy'}"]) == 0
+    assert np.load(tmp_path / "y.npy").tolist() == [4, 7, 10, 13]
+
+
+def test_what_is_wrong_with_an_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "a.npz", x=np.zeros(3))
+    assert main([*LAUNCH, "--arg", f"@{tmp_path / 'a.npz'}"]) == 2
+    assert "a.npz` holds several arrays: `@" in capsys.readouterr().err
+    assert main([*LAUNCH, "--arg", f"@{tmp_path / 'a.npz'}:y"]) == 2
+    assert "a.npz` has no array `y`" in capsys.readouterr().err
+    (tmp_path / "b.npy").write_text("no array")
+    assert main([*LAUNCH, "--arg", f"@{tmp_path / 'b.npy'}"]) == 2
+    assert "b.npy` is no .npy or .npz file" in capsys.readouterr().err
+
+
+LAUNCH_FILE = f"""
+file = {SAXPY!r}
+entry = "saxpy"
+grid = 1
+block = [32]
+seed = 3
+limit = 100000
+seconds = 60
+[arguments]
+saxpy_n = "u32:8"
+saxpy_a = "f32:2"
+saxpy_x = "@x.npy"
+saxpy_y = "f32:ones(8)"
+[out]
+saxpy_y = "y.npy"
+"""
+
+
+def test_launch_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its files are in its folder; the command line goes before it."""
+    np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32))
+    path = tmp_path / "launch.toml"
+    path.write_text(LAUNCH_FILE)
+    assert main(["--launch", str(path)]) == 0
+    assert np.load(tmp_path / "y.npy").tolist() == [1, 3, 5, 7, 9, 11, 13, 15]
+    assert main(["--launch", str(path), "--block", "3", "--out", "3"]) == 0
+    assert capsys.readouterr().out == "3: [1., 3., 5., 1., 1., 1., 1., 1.]\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("grids = 1", "`grids` is no key of a launch file; do you mean `grid`?"),
+        ("grid = 0", "`grid` is one to three sizes of at least 1, not `0`"),
+        ("shared = -1", "`shared` is a number from 0 on, not `-1`"),
+        ("seconds = true", "`seconds` is a time above 0, not `True`"),
+        ("entry = 5", "`entry` is a text, not `5`"),
+        ("arguments = 5", "`arguments` is a list of SPECs, or a table of names and SPECs, not `5`"),
+        ("arguments = [5]", "which are texts, not `[5]`"),
+        ("out = 5", "`out` is a list as for --out, or a table of names and files, not `5`"),
+        ("grid =", "is no TOML"),
+    ],
+)
+def test_wrong_launch_files(
+    line: str, part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "launch.toml"
+    path.write_text(line)
+    assert main([SAXPY, "--launch", str(path)]) == 2
+    assert part in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ([SAXPY], "the size of the grid is missing: --grid, or a `// ptx-run:` comment"),
+        ([SAXPY, "--grid", "1"], "the size of the block is missing"),
+        ([SAXPY, "--entry", "other", "--grid", "1"], "there is no kernel `other`, only `saxpy`"),
+        ([str(SEEDED / "race_warp.ptx"), "--grid", "1"], "which kernel is to run (--entry)?"),
+        ([*LAUNCH, *NAMED, "--arg", "z=u32:1"], "`z` is no parameter of `saxpy`; there are `saxpy_n`"),
+        ([*LAUNCH, *NAMED, "--arg", "saxpy_y=u32:1"], "`saxpy_y` is given twice"),
+        ([*LAUNCH, *NAMED[:4]], "`saxpy` takes 4 arguments, not 2"),
+        ([*LAUNCH, *NAMED, "--out", "0"], "argument 0 is a value, not a buffer"),
+        ([*LAUNCH, *NAMED, "--out", "4"], "arguments have the numbers 0 to 3"),
+        (["--grid", "1"], "no PTX file is given"),
+        ([*LAUNCH, "--trace-lines", "9-x"], "`9-x` is no line"),
+        ([*LAUNCH, "--trace-threads", "5"], "BLOCK:THREAD is expected"),
+        ([*LAUNCH, "--seconds", "0"], "`0` is no time"),
+    ],
+)
+def test_what_is_missing(
+    words: list[str], part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert part in capsys.readouterr().err
+
+
+def test_findings(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SEEDED / "race_global.ptx")
+    assert main([path, "--entry", "broken_message", "--check"]) == 1
+    error = capsys.readouterr().err
+    assert f"{path}:50: error[race] it reads " in error
+    assert "  block (1, 0, 0), thread (1, 0, 0), and 30 more" in error
+    assert main([path, "--entry", "fixed_message", "--check"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_notes_are_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SEEDED / "uninitialized.ptx")
+    assert main([path, "--entry", "broken_division", "--check"]) == 0
+    assert "note[division-by-zero] `%r1`, the divisor, is 0" in capsys.readouterr().err
+
+
+def test_what_stops_a_kernel_with_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SEEDED / "uninitialized.ptx")
+    assert main([path, "--entry", "broken_constant", "--check"]) == 1
+    assert capsys.readouterr().err.count("error[read-only] the memory is read-only in") == 1
+
+
+def test_all_launch_comments_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SEEDED / "race_global.ptx")
+    assert main([path]) == 0
+    shown = capsys.readouterr().out
+    assert "fixed (line 20)\n0: [4]\n" in shown
+    assert "fixed_fences (line 84)" in shown
+
+
+def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*LAUNCH, *NAMED, "--profile", "--trace", "40", "--trace-lines", "35-40"]) == 0
+    shown = capsys.readouterr().out
+    assert "Profile: 300 thread-instructions" in shown
+    assert "By opcode" in shown
+    assert "fma.rn.f32" in shown
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*NAMED[:2], "--arg", "saxpy_x=f32:[nan,inf,1,2]", *NAMED[4:]]
+    status = main([
+        *LAUNCH, *words, "--out", "3", "--format", "json", "--profile", "--check", "--trace", "5",
+        "--trace-threads", "0:1",
+    ])
+    found = json.loads(capsys.readouterr().out)
+    assert (status, found["status"], found["error"], found["findings"]) == (0, "done", None, [])
+    assert found["outputs"] == [{
+        "argument": 3, "name": "saxpy_y", "type": "float32", "shape": [4],
+        "values": ["nan", "inf", 3.0, 5.0], "file": None,
+    }]
+    assert found["profile"]["instructions"] == 300
+    assert {one["line"] for one in found["profile"]["lines"]} >= {19, 35, 36}
+    assert [one["thread"] for one in found["trace"]["events"]] == [[1, 0, 0]] * 5
+    assert found["trace"]["events"][0]["writes"] == {"%r1": 4}
+
+
+def test_json_of_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(SEEDED / "bounds.ptx")
+    assert main([path, "--entry", "broken_end", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["status"], found["error"]["kind"]) == ("failed", "out-of-bounds")
+    assert found["error"]["lanes"] == [{"block": [0, 0, 0], "thread": [31, 0, 0]}]
+
+
+def test_time_is_limited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "loop.ptx"
+    path.write_text(".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { again: bra again; }\n")
+    assert main([str(path), "--grid", "1", "--block", "1", "--seconds", "0.1"]) == 1
+    assert "error[limit]" in capsys.readouterr().err

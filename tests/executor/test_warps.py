@@ -168,3 +168,118 @@ def test_sums_with_carry() -> None:
     for found, sign in ((sums, 1), (differences, -1)):
         for (a, b), row in zip(pairs, found.tolist(), strict=True):
             assert sum(word << 32 * at for at, word in enumerate(row)) == (a + sign * b) % (1 << 128)
+
+
+ONE_WARP = HEADER + """
+    .entry k(.param .u64 out) {{
+    .reg .u64 %a, %b; .reg .u32 %t, %v, %w; .reg .f32 %f; .reg .pred %p, %q;
+    mov.u32 %t, %tid.x; mov.u32 %v, 0; mov.u32 %w, 0;
+    {}
+    ld.param.u64 %a, [out]; mul.wide.u32 %b, %t, 8; add.u64 %a, %a, %b; st.global.v2.u32 [%a], {{%v, %w}};
+    ret; }}
+    """
+
+
+def warp(body: str, threads: int = 32, seed: int = 0) -> list[list[int]]:
+    """What a warp leaves in %v and %w; %t is the thread, %f, %p and %q are free."""
+    out = np.zeros((threads, 2), np.uint32)
+    launch(ONE_WARP.format(body), entry="k", grid=1, block=threads, args=[out], seed=seed)
+    return out.tolist()
+
+
+def test_elections() -> None:
+    """The lowest lane of those that the mask names and that are there."""
+    body = "setp.gt.u32 %p, %t, 2; @%p elect.sync %v|%q, MASK; @!%p bra on; @%q mov.u32 %w, 1; on:"
+    for mask, leader in ((0xFFFFFFF8, 3), (0xF0000000, 28)):
+        found = warp(body.replace("MASK", hex(mask)))
+        assert [row[0] for row in found if row[1]] == [leader]
+        assert [thread for thread, row in enumerate(found) if row[1]] == [leader]
+        assert found[2] == [0, 0]
+
+
+def test_the_active_mask() -> None:
+    found = warp("setp.lt.u32 %p, %t, 5; @%p activemask.b32 %v; @!%p activemask.b32 %w;", 20)
+    assert found == [[0x1F, 0]] * 5 + [[0, 0xFFFE0]] * 15
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "want"),
+    [
+        ("min", -7.5), ("max", 3.25), ("min.abs", 0.5), ("max.abs", 7.5), ("min.NaN", None),
+        ("max.abs.NaN", None),
+    ],
+)
+def test_reductions_of_floats(modifiers: str, want: float | None) -> None:
+    """A NaN loses; with .NaN the result is the canonical one."""
+    values = np.array([0.5, -7.5, 3.25, np.nan] * 8, np.float32).view(np.uint32).tolist()
+    found = run(f"redux.sync.{modifiers}.f32", [[v, FULL] for v in values], [".f32", "#"], [".f32"])
+    bits = 0x7FFFFFFF if want is None else int(np.float32(want).view(np.uint32))
+    assert found == [[bits]] * 32
+    values = [value for value in values if not np.isnan(np.uint32(value).view(np.float32))]
+    if want is None:
+        found = run(
+            f"redux.sync.{modifiers}.f32", [[v, (1 << 24) - 1] for v in values], [".f32", "#"], [".f32"]
+        )
+        assert found == [[int(np.float32(7.5 if "abs" in modifiers else -7.5).view(np.uint32))]] * 24
+
+
+def test_votes_of_those_that_are_there() -> None:
+    """The old vote asks the active threads, vote.sync those of the mask."""
+    body = """setp.lt.u32 %p, %t, 8; setp.lt.u32 %q, %t, 4;
+    @%p vote.ballot.b32 %v, %q; @%p vote.sync.ballot.b32 %w, %q, 0xfe;"""
+    text = ONE_WARP.format(body).replace("9.4", "6.3").replace("sm_107a", "sm_60")
+    out = np.zeros((32, 2), np.uint32)
+    launch(text, entry="k", grid=1, block=32, args=[out])
+    assert out.tolist() == [[0xF, 0xE]] * 8 + [[0, 0]] * 24
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_halves_of_a_warp_exchange_at_different_instructions(seed: int) -> None:
+    """The same instruction twice in the text: the lanes of both belong together."""
+    body = """setp.lt.u32 %p, %t, 16; @%p bra low;
+    mul.lo.u32 %v, %t, 3;
+    shfl.sync.bfly.b32 %w, %v, 31, 31, 0xffffffff;
+    bra on;
+low: mul.lo.u32 %v, %t, 5;
+    shfl.sync.bfly.b32 %w|%q, %v, 31, 31, 0xffffffff;
+on:"""
+    want = [[5 * t, 3 * (31 - t)] if t < 16 else [3 * t, 5 * (31 - t)] for t in range(32)]
+    text = ONE_WARP.format(body.replace("%w, %v, 31", "%w|%q, %v, 31"))
+    out = np.zeros((32, 2), np.uint32)
+    launch(text, entry="k", grid=1, block=32, args=[out], seed=seed)
+    assert out.tolist() == want
+
+
+def test_lanes_that_no_longer_are_there() -> None:
+    """Ended threads are not waited for; what they had is what is read."""
+    body = """mov.u32 %w, %t; setp.ge.u32 %p, %t, 30; @%p exit;
+    shfl.sync.down.b32 %v, %w, 1, 31, 0xffffffff;"""
+    found = warp(body)
+    assert found[:29] == [[t + 1, t] for t in range(29)]
+    assert found[29:] == [[30, 29], [0, 0], [0, 0]]
+
+
+def test_many_lanes_compare_and_swap_in_turns() -> None:
+    """Chains of successes, at several addresses, against the definition."""
+    count = 300
+    for most in (2, 3, 40):
+        at, wanted, given = (CHOSEN.choices(range(most), k=count) for _ in range(3))
+        cells = [0] * most
+        olds: list[int] = []
+        for a, b, c in zip(at, wanted, given, strict=True):
+            olds.append(cells[a])
+            cells[a] = c if cells[a] == b else cells[a]
+        memory, old = np.zeros(most, np.uint32), np.zeros(count, np.uint32)
+        operands = np.array([at, wanted, given], np.uint32).T.copy()
+        text = HEADER + """
+        .entry k(.param .u64 cells, .param .u64 operands, .param .u64 old) {
+        .reg .u64 %a, %b, %c; .reg .u32 %t, %v<4>;
+        mov.u32 %t, %tid.x; ld.param.u64 %a, [cells]; ld.param.u64 %b, [operands]; ld.param.u64 %c, [old];
+        mad.wide.u32 %b, %t, 12, %b; mad.wide.u32 %c, %t, 4, %c; ld.global.u32 %v0, [%b];
+        ld.global.u32 %v1, [%b+4]; ld.global.u32 %v2, [%b+8]; mad.wide.u32 %a, %v0, 4, %a;
+        atom.global.cas.b32 %v3, [%a], %v1, %v2; st.global.u32 [%c], %v3;
+        ret; }
+        """
+        launch(text, entry="k", grid=1, block=count, args=[memory, operands, old])
+        assert memory.tolist() == cells
+        assert old.tolist() == olds

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp import ptxas
+from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.suppression import suppressed
 from ptx_lsp.model.module import Module
+from ptx_lsp.text import Source
 
 _KINDS = "EWPS"
 SECTIONS = ("What it does", "Why it matters", "Example", "Use instead", "Fix safety")
@@ -25,8 +28,13 @@ def _code(rule: Rule, section: str) -> str:
 def _fired(rule: Rule, text: str) -> set[str]:
     """The rules that fire, but those of a milder kind: what shows an error may be an unfinished program."""
     worst = _KINDS.index(rule.code[0])
-    found = Linting(Module.parse(text), all_rules()).diagnostics
-    return {d.rule for d in found if _KINDS.index(d.code[0]) <= worst}
+    return {d.rule for d in _diagnostics(text) if _KINDS.index(d.code[0]) <= worst}
+
+
+def _diagnostics(text: str) -> list[Diagnostic]:
+    module = Module.parse(text)
+    names = {rule.name for rule in all_rules()}
+    return suppressed(Linting(module, all_rules()).diagnostics, module.document.source, names)
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
@@ -42,9 +50,8 @@ class TestDocumentation:
         assert _fired(rule, _code(rule, "Use instead")) == set()
 
     def test_fix_gives_use_instead(self, rule: Rule) -> None:
-        module = Module.parse(_code(rule, "Example"))
-        fixes = [d.fix for d in Linting(module, all_rules()).diagnostics if d.fix is not None]
-        source = module.document.source
+        source = Source.of(_code(rule, "Example"))
+        fixes = [d.fix for d in _diagnostics(_code(rule, "Example")) if d.fix is not None]
         for edit in sorted((e for fix in fixes for e in fix.edits), reverse=True):
             source = source.edited(edit)
         if fixes:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import NamedTuple
 
 from ptx_lsp.isa.entry import Entry
+from tests.oracle.executed import PAGE, renewed
 from tests.oracle.judge import explained, is_explained, sections
 from tests.oracle.replay import replay
 
-PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 _HEAD = """# Coverage
 
 `python -m tests.oracle.coverage` writes this page from the recorded verdicts of ptxas 13.5
@@ -23,7 +22,8 @@ version and target: every form with every choice alone and a pairwise cover of t
 and target and one below each, and near misses. *Agreement* is the share of lines on which the linter and
 ptxas agree; what they disagree on is explained at the end. `parsed`: the grammar has its shape. `checked`:
 the table judges it. `described`: it has a summary, its syntax, its requirements and an example. `executed`:
-it has a meaning that can be run.
+the executor runs it in all spellings that ptxas accepts, or so many of its forms; what it does not run is
+listed at the end, too (`python -m tests.oracle.executed --update` renews that alone).
 """
 
 
@@ -89,7 +89,7 @@ def page() -> str:
     parts += ["## Where ptxas and the linter disagree", "| section | lines | why |", "|---|--:|---|"]
     for name in table:
         parts += [f"| {name} | {n} | {why} |" for why, n in sorted(counted[name].reasons.items())]
-    return "\n".join(parts) + "\n"
+    return renewed("\n".join(parts) + "\n")
 
 
 _COLUMNS = "| instruction | forms | spellings | lines | agreement | parsed | checked | described | executed |"
@@ -101,7 +101,6 @@ def _line(entries: tuple[Entry, ...], numbers: list[int], counts: Counts) -> str
     lines = sum(counts.lines[number] for number in numbers)
     agreeing = sum(counts.agreeing[number] for number in numbers)
     described = all(row.summary and row.syntax and row.needs and row.example for row in rows)
-    executed = sum(row.meaning is not None for row in rows)
     cells = [
         f"`{rows[0].name}`",
         str(sum(len(row.forms) for row in rows)),
@@ -111,7 +110,7 @@ def _line(entries: tuple[Entry, ...], numbers: list[int], counts: Counts) -> str
         "yes",
         "yes",
         "yes" if described else "no",
-        "yes" if executed == len(rows) else "partly" if executed else "no",
+        "?",
     ]
     return f"| {' | '.join(cells)} |"
 

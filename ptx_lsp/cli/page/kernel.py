@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from analyses.occupancy import Occupancy
-from analyses.occupancy_curves import over_registers, over_shared, over_threads, room, steps
+from analyses.occupancy_curves import over_registers, over_shared, over_threads
 from ptx_lsp.cli.flow_svg import flow_svg
-from ptx_lsp.cli.kernels import resident
-from ptx_lsp.cli.layered import TooLargeError
 from ptx_lsp.cli.page.charts import Chart, Marked, chart
 from ptx_lsp.cli.page.text import number, safe
+from ptx_lsp.ide.layered import TooLargeError
+from ptx_lsp.ide.occupancy_curve import next_steps
 from ptx_lsp.lint.details import Flow, Pressure
+from ptx_lsp.lint.kernels import resident
 from ptx_lsp.lint.report import Kernel
 
 _MOST_BLOCKS: Final = 400
@@ -127,31 +128,8 @@ def _curves(found: Occupancy) -> Iterator[str]:
         yield from chart(wanted)
         yield "</figure>"
     yield "</div>"
-    yield from _next_steps(found)
-
-
-def _next_steps(found: Occupancy) -> Iterator[str]:
-    """How far the steps up and down are."""
     yield '<ul class="steps">'
-    for step in steps(found)[:2]:
-        less = " and ".join(
-            text
-            for amount, text in (
-                (step.fewer_registers, f"{number(step.fewer_registers, 'register')} fewer per thread"),
-                (step.fewer_shared_bytes, f"{step.fewer_shared_bytes} bytes of shared memory less"),
-            )
-            if amount
-        )
-        blocks = number(step.more_blocks, "more block")
-        yield f"<li>{less}: {blocks} per SM ({step.result.percent:.4g} %)</li>"
-    left = room(found)
-    if found.blocks_per_sm:
-        yield (
-            f"<li>{left.registers} more registers per thread or {left.shared_bytes} more bytes of "
-            "shared memory would cost no block</li>"
-        )
-    else:
-        yield f"<li>No such block can be launched: {', '.join(found.limiters)}</li>"
+    yield from (f"<li>{safe(step)}</li>" for step in next_steps(found))
     yield "</ul>"
 
 

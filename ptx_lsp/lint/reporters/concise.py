@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from ptx_lsp.lint.report import FileReport, Reported
+from ptx_lsp.lint.report import Reported
+from ptx_lsp.lint.reporter import Run, reporter
+from ptx_lsp.lint.reporters.kernel_table import kernels_below
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, printable
 
 
-def concise(files: Iterable[FileReport], style: Style) -> Iterator[str]:
+@reporter("concise", "one line a finding")
+def concise(run: Run) -> Iterator[str]:
     """The lines of the report, without line ends."""
-    for file in files:
+    for file in run.files:
         path = printable(file.path)
         for found in file.diagnostics:
             line, column = found.mark.start
-            yield f"{path}:{line}:{column}: {headline(found, style)}"
+            yield f"{path}:{line}:{column}: {headline(found, run.style)}"
+    yield from kernels_below(run)
 
 
 def headline(found: Reported, style: Style) -> str:
     """`severity[rule] message`, and which targets it is about where it is not about all."""
     name = style.paint(f"{found.severity}[{found.rule}]", SEVERITY_COLOURS[found.severity])
-    only = f" ({', '.join(found.targets)} only)" if found.targets else ""
-    return f"{name} {printable(found.message)}{only}"
+    return f"{name} {printable(found.text)}"

@@ -6,23 +6,23 @@ from collections.abc import Iterator, Sequence
 
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import FileReport, Reported, count
+from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.excerpt import Underline, excerpts
+from ptx_lsp.lint.reporters.kernel_table import kernels_below
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, printable
 
 
-def full(
-    files: Sequence[FileReport], style: Style, columns: int, quiet: bool = False
-) -> Iterator[str]:
-    """The lines of the report, without line ends; `quiet` leaves the source lines out.
-
-    `columns` is how wide source lines may become.
-    """
-    for file in files:
+@reporter("full", "each finding with its source lines")
+def full(run: Run) -> Iterator[str]:
+    """The lines of the report, without line ends."""
+    for file in run.files:
         for found in file.diagnostics:
-            yield from _finding(file, found, style, columns, quiet)
-            if not quiet:
+            yield from _finding(file, found, run.style, run.columns, run.quiet)
+            if not run.quiet:
                 yield ""
-    yield summary(files, style)
+    yield from (printable(remark) for remark in run.remarks)
+    yield summary(run.files, run.style)
+    yield from kernels_below(run)
 
 
 def summary(files: Sequence[FileReport], style: Style) -> str:

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ptx_lsp.lint.report import FileReport, Kernel
+from ptx_lsp.lint.reporter import Run
 from ptx_lsp.lint.reporters.style import Style, printable, width
 
 Figure = Callable[[Kernel], object]
+
+
+def kernels_below(run: Run) -> Iterator[str]:
+    """The table behind a report, where it is wanted."""
+    if run.kernels:
+        yield ""
+        yield from kernel_table(run.files, run.style)
 
 
 def kernel_table(files: Sequence[FileReport], style: Style) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
+from ptx_lsp.facts import fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.body import predefined
@@ -80,24 +81,29 @@ class _Alias(NamedTuple):
 
 
 def _aliases(module: Module) -> Iterator[_Alias]:
-    functions = {id(function.node): function for function in module.functions}
+    """In the order of the text."""
+    functions = iter(module.functions)
     for item in module.document.items:
         match item.node:
             case nodes.Alias(name=nodes.Name() as name, aliasee=nodes.Name() as aliasee):
                 yield _Alias(item.node, name, aliasee, _before(module, item.start))
             case nodes.Function():
-                yield from _aliases_of(functions[id(item.node)])
+                function = next(functions)
+                for name, aliasee in _aliases_in(function):
+                    yield _Alias(function.node, name, aliasee, function.resolve)
             case _:
                 pass
 
 
-def _aliases_of(function: Function) -> Iterator[_Alias]:
-    for statement in function.body.statements:
-        match statement:
-            case nodes.Alias(name=nodes.Name() as name, aliasee=nodes.Name() as aliasee):
-                yield _Alias(function.node, name, aliasee, function.resolve)
-            case _:
-                pass
+@fact
+def _aliases_in(function: Function) -> tuple[tuple[nodes.Name, nodes.Name], ...]:
+    return tuple(
+        (statement.name, statement.aliasee)
+        for statement in function.body.statements
+        if isinstance(statement, nodes.Alias)
+        and isinstance(statement.name, nodes.Name)
+        and isinstance(statement.aliasee, nodes.Name)
+    )
 
 
 def _before(module: Module, start: int) -> Resolve:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from ptx_lsp.facts import fact
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.declarations import Declared, declarations
+from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer
@@ -59,42 +60,76 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: which of the parts is wrong is not known.
     """
-    unclosed = {id(f.node) for f in module.functions if f.item.is_unclosed}
-    for declared in declarations(module):
-        in_doubt = declared.where == "body" and id(declared.owner) in unclosed
-        if declared.where == "module" and declared.space not in (".global", ".const", ".shared"):
-            continue  # the rule `misplaced-directive`
-        if not in_doubt:  # the body may have been meant to end before it
-            yield from _of_type(module, declared)
-        yield from _of_alignment(declared)
-        yield from _of_attributes(declared)
-        yield from _of_linkage(declared)
-        for declarator in declared.node.declarators:
-            yield from _of_dimensions(declared, declarator)
-            yield from _of_initializer(declared, declarator)
-    for function in module.functions:
-        yield from _of_head(function)
-        for statement in function.body.statements:
-            if isinstance(statement, nodes.CallPrototype):
-                yield from _of_lists(function, statement.returns or (), statement.parameters)
+    for declared in declarations_outside(module):
+        if declared.space in (".global", ".const", ".shared"):  # else the rule `misplaced-directive`
+            yield from _of_type(declared)
+            yield from _of(declared)
+    yield from _in_functions(module)
+    if not _has_samplers(module):
+        samplers = (one for function in module.functions for one in _samplers_of(function))
+        for declared in (*_samplers(declarations_outside(module)), *samplers):
+            word = next(word for word in declared.node.modifiers if word.text == ".samplerref")
+            yield Finding(declared.place(word), "`.samplerref` needs `.target texmode_independent`")
+
+
+@each_function
+def _in_functions(function: Function) -> Iterator[Finding]:
+    for declared in declarations_of(function):
+        if declared.where != "body" or not function.item.is_unclosed:  # it may have ended before
+            yield from _of_type(declared)
+        yield from _of(declared)
+    yield from _of_head(function)
+    for statement in function.body.statements:
+        if isinstance(statement, nodes.CallPrototype):
+            yield from _of_lists(function, statement.returns or (), statement.parameters)
+
+
+def _of(declared: Declared) -> Iterator[Finding]:
+    yield from _of_alignment(declared)
+    yield from _of_attributes(declared)
+    yield from _of_linkage(declared)
+    for declarator in declared.node.declarators:
+        yield from _of_dimensions(declared, declarator)
+        yield from _of_initializer(declared, declarator)
 
 
 # -- types ----------------------------------------------------------------------------------------
 
 
-def _of_type(module: Module, declared: Declared) -> Iterator[Finding]:
+def _of_type(declared: Declared) -> Iterator[Finding]:
     node = declared.node
     type = TYPES.get(element_type(node))
-    if type is None or not type.declarable or not node.declarators:
+    if type is None:
         return
-    message = _vector(declared, type)
-    if message is None and not declared.of_prototype:
-        message = _space(declared, type)
-        if message is None and type.name == ".samplerref" and not _has_samplers(module):
-            message = "`.samplerref` needs `.target texmode_independent`"
+    message = _about_type(declared, type)
     if message is not None:
         word = next(word for word in node.modifiers if word.text == type.name)
         yield Finding(declared.place(word), message)
+
+
+def _about_type(declared: Declared, type: Type) -> str | None:
+    if not type.declarable or not declared.node.declarators:
+        return None
+    message = _vector(declared, type)
+    return _space(declared, type) if message is None and not declared.of_prototype else message
+
+
+@fact
+def _samplers_of(function: Function) -> tuple[Declared, ...]:
+    return tuple(
+        one
+        for one in _samplers(declarations_of(function))
+        if one.where != "body" or not function.item.is_unclosed
+    )
+
+
+def _samplers(found: Iterable[Declared]) -> Iterator[Declared]:
+    """The declarations of samplers that nothing else is wrong with."""
+    for declared in found:
+        if element_type(declared.node) == ".samplerref" and not declared.of_prototype:
+            is_right = _about_type(declared, TYPES[".samplerref"]) is None
+            if is_right and declared.node.declarators:
+                yield declared
 
 
 def _vector(declared: Declared, type: Type) -> str | None:

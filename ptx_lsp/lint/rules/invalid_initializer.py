@@ -7,10 +7,11 @@ from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import names_in, predefined
 from ptx_lsp.model.constants import constant_kind
-from ptx_lsp.model.declarations import Declared, declarations
+from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import stated_dimensions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -69,24 +70,32 @@ def invalid_initializer(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: a number may be as wrong as its type.
     """
-    functions = {id(function.node): function for function in module.functions}
-    for declared in declarations(module):
-        type = TYPES.get(element_type(declared.node))
-        if type is None or not type.declarable or not _can_have_values(declared):
-            continue
-        function = functions.get(id(declared.owner))
-        resolve = _in_module(module, declared) if function is None else function.resolve
-        for declarator in declared.node.declarators:
-            if declarator.initializer is not None:
-                levels = _levels(declarator, vector_length(declared.node))
-                wanted = _Wanted(declarator.name.text, type, levels, resolve)
-                wrong = next(_of_value(declarator.initializer, wanted), None)  # ptxas stops there
-                if wrong is not None:
-                    related = ((wrong.declared, "it is declared here"),) if wrong.declared else ()
-                    yield Finding(declared.place(wrong.part), wrong.message, related)
+    for declared in declarations_outside(module):
+        yield from _of(declared, _in_module(module, declared))
+    yield from _in_functions(module)
+
+
+@each_function
+def _in_functions(function: Function) -> Iterator[Finding]:
+    for declared in declarations_of(function):
+        yield from _of(declared, function.resolve)
 
 
 Resolve: TypeAlias = Callable[[nodes.Name], Symbol | None]
+
+
+def _of(declared: Declared, resolve: Resolve) -> Iterator[Finding]:
+    type = TYPES.get(element_type(declared.node))
+    if type is None or not type.declarable or not _can_have_values(declared):
+        return
+    for declarator in declared.node.declarators:
+        if declarator.initializer is not None:
+            levels = _levels(declarator, vector_length(declared.node))
+            wanted = _Wanted(declarator.name.text, type, levels, resolve)
+            wrong = next(_of_value(declarator.initializer, wanted), None)  # ptxas stops there
+            if wrong is not None:
+                related = ((wrong.declared, "it is declared here"),) if wrong.declared else ()
+                yield Finding(declared.place(wrong.part), wrong.message, related)
 
 
 class _Level(NamedTuple):

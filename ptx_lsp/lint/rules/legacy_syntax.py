@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.declarations import declarations
-from ptx_lsp.model.directives import directives
+from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -62,10 +62,21 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
     `%tid.0` becomes `%tid.x`, `.surf` becomes `.global .surfref`, and the sizes behind a kernel's name
     become `.maxntid`, which is what they meant; a `.sreg` is deleted. The others have no fix.
     """
-    for function in module.functions:
-        yield from _dimensions(function)
-        yield from _components(function)
-    for use in directives(module):
+    yield from _of_uses(directives_outside(module))
+    yield from _of_declarations(declarations_outside(module))
+    yield from _in_functions(module)
+
+
+@each_function
+def _in_functions(function: Function) -> Iterator[Finding]:
+    yield from _dimensions(function)
+    yield from _components(function)
+    yield from _of_uses(directives_of(function))
+    yield from _of_declarations(declarations_of(function))
+
+
+def _of_uses(uses: Iterable[Use]) -> Iterator[Finding]:
+    for use in uses:
         word = use.name.text
         match use.node:
             case nodes.Declaration(modifiers=words) if word == ".surf":
@@ -79,7 +90,10 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
                 yield Finding(use.place, message, remedy=remedy)
             case _:
                 pass
-    for declared in declarations(module):
+
+
+def _of_declarations(found: Iterable[Declared]) -> Iterator[Finding]:
+    for declared in found:
         for word in declared.node.modifiers[:1]:
             if word.text == ".v3":
                 message = "`.v3` is of PTX 1.x and no ptxas takes it; use `.v4`, or three variables"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import Directive, Where
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import Use, directives
+from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.model.directives import Use, directives_of, directives_outside
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 
@@ -67,15 +68,23 @@ def misplaced_directive(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: where it was meant to stand is not known.
     """
-    unclosed = {id(f.node) for f in module.functions if f.item.is_unclosed}
-    for use in directives(module):
-        row = use.row
-        if row is None or not row.is_accepted:
-            continue
-        if id(use.owner) in unclosed and use.where == "body":
-            continue  # the body may have been meant to end before it
+    for use in directives_outside(module):
+        yield from _of(module, use)
+    yield from _in_functions(module)
+
+
+@each_function
+def _in_functions(function: Function) -> Iterator[Finding]:
+    for use in directives_of(function):
+        if use.where != "body" or not function.item.is_unclosed:  # it may have been meant to end before
+            yield from _of(function.module, use)
+
+
+def _of(module: Module, use: Use) -> Iterator[Finding]:
+    row = use.row
+    if row is not None and row.is_accepted:
         if isinstance(use.node, _HEADER) and use.where == "module":
-            continue  # the rule `file-header`
+            return  # the rule `file-header`
         message = _about_place(module, use, row) or _about_linkage(use)
         if message is not None:
             yield Finding(use.place, message)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import directives, directives_of, outside
+from ptx_lsp.model.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place, anchor
@@ -89,9 +89,8 @@ def syntax_error(module: Module) -> Iterator[Finding]:
 def _unknown_directives(module: Module) -> dict[int, list[tuple[int, int]]]:
     """By their top-level statement."""
     found: dict[int, list[tuple[int, int]]] = {}
-    for use in directives(module):
-        if use.row is None:
-            found.setdefault(id(use.owner), []).append((use.node.start, use.node.end))
+    for use in unknown_directives(module):
+        found.setdefault(id(use.owner), []).append((use.node.start, use.node.end))
     return found
 
 

@@ -9,7 +9,7 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import directives
+from ptx_lsp.model.directives import unknown_directives
 from ptx_lsp.model.module import Module
 
 
@@ -51,9 +51,7 @@ def unknown_directive(module: Module) -> Iterator[Finding]:
     ## Fix safety
     The fix takes the directive whose name is closest. It is a guess, and not applied unasked.
     """
-    for use in directives(module):
-        if use.row is not None:
-            continue
+    for use in unknown_directives(module):
         word = use.name.text
         if use.where == "section" and word in TYPES:
             message = f"`{word}` cannot begin data; `.b8`, `.b16`, `.b32` or `.b64` was expected"

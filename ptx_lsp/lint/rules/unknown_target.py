@@ -9,7 +9,7 @@ from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import directives
+from ptx_lsp.model.directives import target_directives
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
@@ -58,7 +58,7 @@ def unknown_target(module: Module) -> Iterator[Finding]:
     A version that is too old is raised to the first that has the target. An older driver may not take
     it, so it is not applied unasked.
     """
-    for use in directives(module):
+    for use in target_directives(module):
         if isinstance(use.node, nodes.Target) and use.node.names:
             yield from _names(module, use.owner, use.node)
 

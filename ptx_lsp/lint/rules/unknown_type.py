@@ -8,8 +8,9 @@ from ptx_lsp.isa.directives import DIRECTIVES
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
-from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.declarations import Declared, declarations
+from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 
@@ -59,7 +60,14 @@ def unknown_type(module: Module) -> Iterator[Finding]:
     A format of instructions becomes the type of its bits, which is what its registers must have. The
     closest name of a misspelt one is a guess, and not applied unasked.
     """
-    for declared in declarations(module):
+    for declared in declarations_outside(module):
+        yield from _of(declared)
+    yield from _in_functions(module)
+
+
+@each_function
+def _in_functions(function: Function) -> Iterator[Finding]:
+    for declared in declarations_of(function):
         yield from _of(declared)
 
 

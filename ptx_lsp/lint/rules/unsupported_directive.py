@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
+from ptx_lsp.facts import fact
 from ptx_lsp.isa.directives import Directive, find
 from ptx_lsp.isa.target import effective, has
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import directives
+from ptx_lsp.model.directives import Use, directives_of, directives_outside
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
@@ -56,7 +59,35 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
     if version is None or target is None:
         return
     told: set[str] = set()
-    for use in directives(module):
+    outside = _in_vain(module, directives_outside(module))
+    inside = (one for function in module.functions for one in _in_function(function))
+    for place, row, message in (*outside, *inside):
+        if row.kind == "debugging" and row.name in told:
+            continue
+        told.add(row.name)
+        remedy = None
+        least = row.since.version
+        if effective(version) < least and message.endswith(f"the file says {version}"):
+            remedy = raise_version(module, least)
+        if row.successor and version >= (row.removed or version):
+            message += f"; write `{row.successor}`"
+            remedy = Remedy(f"Write `{row.successor}`", (Replacement(place, row.successor),))
+        yield Finding(place, message, remedy=remedy and remedy._replace(safe=False))
+
+
+class _Unmet(NamedTuple):
+    place: Place
+    row: Directive
+    message: str
+
+
+@fact
+def _in_function(function: Function) -> tuple[_Unmet, ...]:
+    return tuple(_in_vain(function.module, directives_of(function)))
+
+
+def _in_vain(module: Module, uses: Iterable[Use]) -> Iterator[_Unmet]:
+    for use in uses:
         if use.is_param_in_body:
             continue  # the rule `needs-version`
         for word in (use.name, *use.linkage, *_attributes(use.node)):
@@ -64,18 +95,8 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
             if row is None or not row.is_accepted or (word is use.name and use.where not in row.places):
                 continue
             message = _unmet(module, row)
-            if message is None or (row.kind == "debugging" and row.name in told):
-                continue
-            told.add(row.name)
-            remedy = None
-            least = row.since.version
-            if effective(version) < least and message.endswith(f"the file says {version}"):
-                remedy = raise_version(module, least)
-            place = Place.of(use.owner, word)
-            if row.successor and version >= (row.removed or version):
-                message += f"; write `{row.successor}`"
-                remedy = Remedy(f"Write `{row.successor}`", (Replacement(place, row.successor),))
-            yield Finding(place, message, remedy=remedy and remedy._replace(safe=False))
+            if message is not None:
+                yield _Unmet(Place.of(use.owner, word), row, message)
 
 
 def _attributes(node: nodes.Statement) -> list[nodes.Name]:

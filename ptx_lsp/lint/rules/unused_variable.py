@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from analyses.certainty import is_certain
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.model.uses import identity, names_elsewhere, uses
@@ -66,11 +67,15 @@ def unused_variable(module: Module) -> Iterator[Finding]:
             continue
         if not _is_named(variable, named):
             yield _finding(variable)
-    for function in module.functions:
-        used = uses(function)
-        for variable in function.body.variables:
-            if identity(variable) not in used and variable.space in _OWN:
-                yield _finding(variable)
+    yield from _in_functions(module)
+
+
+@each_function
+def _in_functions(function: Function) -> Iterator[Finding]:
+    used = uses(function)
+    for variable in function.body.variables:
+        if identity(variable) not in used and variable.space in _OWN:
+            yield _finding(variable)
 
 
 def _is_named(variable: Variable, names: set[str]) -> bool:

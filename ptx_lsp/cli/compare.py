@@ -1,0 +1,238 @@
+"""`ptx-lint compare OLD NEW`: what has become of kernels."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+from ptx_lsp.cli import arguments
+from ptx_lsp.cli.arguments import Parser, UsageError
+from ptx_lsp.cli.inputs import collect
+from ptx_lsp.cli.jobs import check_all
+from ptx_lsp.cli.output import style, write
+from ptx_lsp.cli.plan import Plan
+from ptx_lsp.lint.comparison import Change, Comparison, Pair, Subject, compare
+from ptx_lsp.lint.report import FileReport
+from ptx_lsp.lint.reporters.json import Value
+from ptx_lsp.lint.reporters.markdown import cell, table
+from ptx_lsp.lint.reporters.style import Style, printable
+
+_MOST_SPELLINGS = 6
+"""Of instructions in a line of text; JSON has all."""
+
+
+class Options(argparse.Namespace):
+    """What the command line says."""
+
+    old: str
+    new: str
+    format: Literal["text", "markdown", "json"]
+    output: str | None
+    all: bool
+    fail_on_worse: bool
+    target: str | None
+    threads: int | None
+    ptxas: str | None
+    jobs: int | None
+
+
+def run(words: Sequence[str]) -> int:
+    """Prints the comparison. Returns 0, or 1 with --fail-on-worse where something is. Raises UsageError."""
+    options = _parser().parse_args(
+        [f"{word}=" if word == "--ptxas" else word for word in words], Options()
+    )
+    old, new = (_checked(path, options) for path in (options.old, options.new))
+    found = compare(old, new)
+    whole = arguments.parse(["-"] if options.output is None else ["-", "--output", options.output])
+    write(_WRITERS[options.format](found, style(whole), options.all), whole)
+    worse = any(pair.is_worse for pair in found.pairs)
+    return int(worse and options.fail_on_worse)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="ptx-lint compare", description=__doc__, allow_abbrev=False,
+        formatter_class=arguments.Formatter,
+    )
+    parser.add_argument("old", metavar="OLD", help="a file or directory, as it was")
+    parser.add_argument("new", metavar="NEW", help="the same, as it is")
+    parser.add_argument(
+        "--format", choices=tuple(_WRITERS), default="text",
+        help="text (default), markdown for a pull request, or json",
+    )
+    parser.add_argument("--output", "-o", metavar="FILE", help="write the comparison there")
+    parser.add_argument("--all", action="store_true", help="tell of kernels that are the same, too")
+    parser.add_argument(
+        "--fail-on-worse", action="store_true",
+        help="exit with 1 where a kernel has more registers, memory, spills, divergent branches or findings, "
+        "or less occupancy",
+    )
+    parser.add_argument("--target", metavar="T", help="judge for T in place of the files' own .target")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads in a block, where that is open")
+    parser.add_argument("--ptxas", metavar="PATH", help="measure with ptxas (--ptxas=PATH: that one)")
+    parser.add_argument("--jobs", "-j", type=int, metavar="N", help="processes that share the files")
+    return parser
+
+
+def _checked(path: str, options: Options) -> list[FileReport]:
+    words = ["--kernels"]
+    words += ["--target", options.target] if options.target is not None else []
+    words += ["--threads", str(options.threads)] if options.threads is not None else []
+    words += [f"--ptxas={options.ptxas}"] if options.ptxas is not None else []
+    words += ["--", path]
+    lint = arguments.parse(words)
+    plan = Plan(lint)
+    inputs = [one for one in collect(lint.paths, path) if plan.wanted(one)]
+    works = [(one, plan.settings(one)) for one in inputs]
+    files = check_all(works, options.jobs, False, plan.cache())
+    for file in files:
+        if file.error is not None:
+            raise UsageError(f"`{file.path}`: {file.error}")
+    return files
+
+
+def _text(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
+    same = [pair for pair in found.pairs if pair.is_same]
+    for pair in found.pairs:
+        if pair.is_same and not every:
+            continue
+        yield painted.paint(_title(pair), "bold")
+        width = max((len(one.name) for one in pair.figures), default=0)
+        for one in pair.figures:
+            if every or one.old != one.new:
+                colour = "red" if one.is_worse else "green" if _is_better(one) else ""
+                text = f"  {one.name:{width}}  {_change(one)}"
+                yield painted.paint(text, colour) if colour else text
+        if pair.instructions:
+            yield f"  instructions: {_mix(pair)}"
+        for rule, number in pair.findings:
+            yield painted.paint(f"  findings: {number:+} {rule}", "red" if number > 0 else "green")
+        yield ""
+    for name, rows in (("gone", found.gone), ("new", found.added)):
+        for one in rows:
+            yield f"{name}: {_place(one)}"
+    yield (
+        f"{len(found.pairs)} kernels compared, {len(same)} of them the same; "
+        f"{len(found.added)} new, {len(found.gone)} gone."
+    )
+
+
+def _markdown(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
+    shown = [pair for pair in found.pairs if every or not pair.is_same]
+    worse = sum(pair.is_worse for pair in found.pairs)
+    yield (
+        f"### ptx-lint compare: {len(found.pairs)} kernels, {len(shown)} changed, {worse} worse, "
+        f"{len(found.added)} new, {len(found.gone)} gone"
+    )
+    rows = [_row(pair) for pair in shown]
+    if rows:
+        yield from table(
+            ("kernel", "registers", "occupancy", "shared", "spills", "instructions", "findings"), rows
+        )
+    for name, subjects in (("New", found.added), ("Gone", found.gone)):
+        if subjects:
+            yield ""
+            yield f"{name}: {', '.join(f'`{cell(one.kernel.name)}`' for one in subjects[:50])}"
+
+
+def _row(pair: Pair) -> tuple[str, ...]:
+    figures = {one.name: one for one in pair.figures}
+    names = ("registers", "occupancy", "shared", "spills")
+    name = f"`{cell(pair.new.kernel.name)}`"
+    if pair.likeness < 1:
+        name += f" (was `{cell(pair.old.kernel.name)}`)"
+    findings = ", ".join(f"{number:+} `{rule}`" for rule, number in pair.findings)
+    total = figures["instructions"]
+    return (
+        name,
+        *(_in_cell(figures.get(one)) for one in names),
+        f"{_in_cell(total)}<br>{cell(_mix(pair))}" if pair.instructions else _in_cell(total),
+        findings or "the same",
+    )
+
+
+def _in_cell(one: Change | None) -> str:
+    if one is None:
+        return "?"
+    if one.old == one.new:
+        return _shown(one.new, one)
+    mark = " \u26a0\ufe0f" if one.is_worse else ""
+    return f"{_shown(one.old, one)} \u2192 **{_shown(one.new, one)}**{mark}"
+
+
+def _json(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
+    whole: Value = {
+        "pairs": [_pair(pair) for pair in found.pairs],
+        "new": [_subject(one) for one in found.added],
+        "gone": [_subject(one) for one in found.gone],
+    }
+    yield json.dumps(whole, indent=2)
+
+
+def _pair(pair: Pair) -> Value:
+    return {
+        "old": _subject(pair.old),
+        "new": _subject(pair.new),
+        "likeness": round(pair.likeness, 3),
+        "same": pair.is_same,
+        "worse": pair.is_worse,
+        "figures": {
+            one.name: {
+                "old": one.old, "new": one.new, "unit": one.unit, "says": one.says,
+                "worse": one.is_worse,
+            }
+            for one in pair.figures
+        },
+        "instructions": dict(pair.instructions),
+        "findings": dict(pair.findings),
+    }
+
+
+def _subject(one: Subject) -> Value:
+    return {"path": one.path, "kernel": one.kernel.name, "line": one.kernel.line}
+
+
+def _title(pair: Pair) -> str:
+    old, new = pair.old, pair.new
+    if pair.likeness < 1:
+        return f"{_place(new)}, was {_place(old)} ({pair.likeness:.0%} alike)"
+    return f"{_place(new)}, was {printable(old.path)}:{old.kernel.line}"
+
+
+def _place(one: Subject) -> str:
+    return f"{printable(one.kernel.name)} ({printable(one.path)}:{one.kernel.line})"
+
+
+def _mix(pair: Pair) -> str:
+    rows = [f"{number:+} {name}" for name, number in pair.instructions[:_MOST_SPELLINGS]]
+    more = len(pair.instructions) - len(rows)
+    return ", ".join(rows) + (f" and {more} more" if more > 0 else "")
+
+
+def _change(one: Change) -> str:
+    says = "" if one.says == "exact" else f", {one.says}"
+    if one.old is None or one.new is None or one.old == one.new:
+        return f"{_shown(one.old, one)} -> {_shown(one.new, one)}" if one.old != one.new else (
+            f"{_shown(one.new, one)}{says}"
+        )
+    return f"{_shown(one.old, one)} -> {_shown(one.new, one)} ({one.new - one.old:+g}{says})"
+
+
+def _shown(value: float | None, one: Change) -> str:
+    if value is None:
+        return "?"
+    about = "~" if one.says == "estimated" else ""
+    return f"{about}{value:g}{f' {one.unit}' if one.unit else ''}"
+
+
+def _is_better(one: Change) -> bool:
+    return bool(one.worse_when) and None not in (one.old, one.new) and one.old != one.new and (
+        not one.is_worse
+    )
+
+
+_WRITERS: dict[str, Callable[[Comparison, Style, bool], Iterator[str]]] = {
+    "text": _text, "markdown": _markdown, "json": _json,
+}

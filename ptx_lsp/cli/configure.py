@@ -1,0 +1,95 @@
+"""`ptx-lint config`: is the configuration right, what holds for a file, and its JSON schema."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ptx_lsp.cli.arguments import Parser, UsageError
+from ptx_lsp.lint.config import Config, ConfigError, effective, find, nearest, read, schema
+from ptx_lsp.lint.rule import all_rules
+
+
+class Options(argparse.Namespace):
+    """What the command line says."""
+
+    what: str
+    path: str | None
+
+
+def run(words: Sequence[str]) -> int:
+    """Prints what is asked for. Returns 0, or 2 where a configuration is wrong. Raises UsageError."""
+    parser = Parser(prog="ptx-lint config", description=__doc__, allow_abbrev=False)
+    parser.add_argument(
+        "what", choices=("check", "show", "schema"),
+        help="check: whether it can be used; show: what holds for PATH; schema: the JSON schema of "
+        "ptx-lint.toml, for editors",
+    )
+    parser.add_argument(
+        "path", nargs="?", metavar="PATH", help="a configuration, or a file or folder to lint"
+    )
+    options = parser.parse_args(words, Options())
+    if options.what == "schema":
+        print(json.dumps(schema(), indent=2))
+        return 0
+    try:
+        config = _config(options.path)
+        lines = list(_shown(config, options.path) if options.what == "show" else _checked(config))
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
+    print("\n".join(lines))
+    return 0
+
+
+def _config(path: str | None) -> Config:
+    place = Path(path or ".")
+    if not place.exists():
+        raise UsageError(f"`{path}`: no such file or directory")
+    if place.suffix == ".toml":
+        return read(place)
+    return nearest(place if place.is_dir() else place.parent)
+
+
+def _checked(config: Config) -> Iterator[str]:
+    if config.path is None:
+        yield "No configuration: no `ptx-lint.toml`, and no `pyproject.toml` with `[tool.ptx-lint]`."
+        return
+    effective(config, None)
+    yield f"{config.path}: all right."
+    above = find(config.folder.parent)
+    if above is not None:
+        yield f"{above} is not used below {config.folder}."
+
+
+def _shown(config: Config, path: str | None) -> Iterator[str]:
+    """In the words of the configuration file."""
+    yield f"# {config.path or 'no configuration: the defaults'}"
+    file = path if path is not None and Path(path).is_file() and not path.endswith(".toml") else None
+    rules = effective(config, file)
+    off = [rule.name for rule in all_rules() if rule.name not in rules.names]
+    yield f"# {len(all_rules()) - len(off)} rules run{f' on {file}' if file else ''}; these do not:"
+    yield f"ignore = {_list(off)}"
+    if config.exclude:
+        yield f"exclude = {_list(config.exclude)}"
+    if config.targets:
+        yield f"targets = {_list(config.targets)}"
+    if config.threads is not None:
+        yield f"threads = {config.threads}"
+    yield f"ptxas = {str(config.ptxas).lower()}"
+    yield f"fail-on = {json.dumps(config.fail_on or 'error')}"
+    for key, folder in (("baseline", config.baseline), ("cache-dir", config.cache_dir)):
+        if folder is not None:
+            yield f"{key} = {json.dumps(str(folder))}"
+    if rules.severities:
+        yield "\n[severity]"
+        yield from (f"{name} = {json.dumps(severity)}" for name, severity in rules.severities)
+    if config.budgets:
+        yield "\n[budgets]"
+        for pattern, budgets in config.budgets:
+            yield f"{json.dumps(pattern)} = {_list([budget.text for budget in budgets])}"
+
+
+def _list(words: Sequence[str]) -> str:
+    return json.dumps(list(words))

@@ -1,0 +1,75 @@
+"""What `--fix`, `--diff` and `--add-ignore` do to files."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterator, Sequence
+
+from ptx_lsp.cli.files import replace
+from ptx_lsp.cli.inputs import Input, read
+from ptx_lsp.lint.report import FileReport
+from ptx_lsp.lint.reporters.style import Style
+from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.suppression import insertion
+from ptx_lsp.text import Source
+
+
+def write_fixes(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterator[str]:
+    """Writes the texts with fixes, that of standard input to standard output; says how many fixes there
+    were. Raises UsageError where a file cannot be written.
+    """
+    fixed = [(one, file) for one, file in zip(inputs, files, strict=True) if one.error is None]
+    for one, file in fixed:
+        if one.data is not None:  # what reads the output wants the text, changed or not
+            sys.stdout.buffer.write(file.text if file.text is not None else one.data)
+            sys.stdout.buffer.flush()
+        elif file.text is not None:
+            replace(file.path, file.text)
+    count = sum(len(file.fixed) for file in files)
+    having = sum(bool(file.fixed) for file in files)
+    if count:
+        yield f"Fixed {_number(count, 'finding')} in {_number(having, 'file')}."
+
+
+def diff(inputs: Sequence[Input], files: Sequence[FileReport], style: Style) -> Iterator[str]:
+    """What the fixes would change, as a unified diff."""
+    for one, file in zip(inputs, files, strict=True):
+        if file.text is None:
+            continue
+        before, after = (_lines(data) for data in (read(one), file.text))
+        for line in difflib.unified_diff(before, after, file.path, file.path, n=3):
+            yield _painted(line, style)
+
+
+def add_ignores(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterator[str]:
+    """Writes a comment for each finding that is left; says how many. Raises UsageError."""
+    own = {rule.name for rule in all_rules() if rule.on_comments}
+    added = 0
+    for one, file in zip(inputs, files, strict=True):
+        lines: dict[int, list[str]] = {}
+        for found in file.diagnostics:
+            if found.rule not in own and one.data is None:
+                lines.setdefault(found.mark.start.line - 1, []).append(found.rule)
+        if not lines:
+            continue
+        source = Source(read(one))
+        for line, names in sorted(lines.items(), reverse=True):
+            source = source.edited(insertion(source, line, dict.fromkeys(names)))
+        replace(file.path, source.data)
+        added += len(lines)
+    yield f"Added {_number(added, 'comment')}."
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _painted(line: str, style: Style) -> str:
+    text = line.rstrip("\r\n")
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    return style.paint(text, colours[text[:1]]) if text[:1] in colours else text
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,64 @@
+"""The baseline of a run: read, held against the reports, written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+
+from ptx_lsp.cli.arguments import Options, UsageError
+from ptx_lsp.cli.files import replace
+from ptx_lsp.cli.jobs import Work
+from ptx_lsp.lint import baseline
+from ptx_lsp.lint.baseline import Group, Known
+from ptx_lsp.lint.report import FileReport
+
+
+def hold(
+    options: Options, path: Path, works: Sequence[Work], files: Sequence[FileReport]
+) -> tuple[Sequence[FileReport], tuple[str, ...], bool]:
+    """The reports without what the baseline knows, what is told of it, and whether it has become better.
+
+    With --update-baseline it is written anew. Raises UsageError where it cannot be read or written.
+    """
+    rules = {one.path: settings.rules.names for one, settings in works}
+
+    def place(file: str) -> str:
+        whole = Path(file).absolute()
+        try:
+            return PurePath(os.path.relpath(whole, path.absolute().parent)).as_posix()
+        except ValueError:  # another drive
+            return whole.as_posix()
+
+    def ran(file: str, rule: str) -> bool:
+        return rule in rules[file]
+
+    def exists(file: str) -> bool:
+        return (path.parent / file).exists()
+
+    if not options.update_baseline:
+        known = _read(path, missing_is_empty=False)
+        found = baseline.compared(files, known, place, ran)
+        told = tuple(baseline.remarks(found.improved, found.hidden))
+        return found.files, told, bool(found.improved)
+    known = _read(path, missing_is_empty=True)
+    after = baseline.updated(known, files, place, ran, exists, options.reason)
+    replace(path, baseline.written(after).encode())
+    total = sum(one.number for one in after.values())
+    hidden = baseline.compared(files, after, place, ran).files
+    return hidden, (f"Wrote {total} finding{'' if total == 1 else 's'} to {path}.",), False
+
+
+def _read(path: Path, missing_is_empty: bool) -> dict[Group, Known]:
+    try:
+        return baseline.parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        if missing_is_empty:
+            return {}
+        raise UsageError(f"there is no baseline `{path}`; --update-baseline makes it") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"`{path}` is no baseline: it is not UTF-8 text") from error
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be read: {error.strerror}") from error
+    except baseline.BaselineError as error:
+        raise UsageError(f"`{path}` is no baseline: {error}") from error

@@ -1,0 +1,139 @@
+"""Launch files: a launch in TOML (docs/ptx-run.md)."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import cast
+
+from ptx_lsp.executor.specs import SpecError
+
+_KEYS = (
+    "file", "entry", "grid", "block", "shared", "seed", "limit", "seconds", "arguments", "out",
+)
+
+
+@dataclass(frozen=True)
+class LaunchFile:
+    """What a launch file says; None and () where it says nothing. Paths are relative to its folder.
+
+    `arguments` are pairs of a name ("": the next one in order) and a SPEC, `out` the words of `--out`.
+    """
+
+    folder: Path
+    file: Path | None = None
+    entry: str | None = None
+    grid: tuple[int, ...] | None = None
+    block: tuple[int, ...] | None = None
+    shared: int | None = None
+    seed: int | None = None
+    limit: int | None = None
+    seconds: float | None = None
+    arguments: tuple[tuple[str, str], ...] = ()
+    out: tuple[str, ...] = ()
+
+
+def read_launch_file(path: Path) -> LaunchFile:
+    """Raises OSError where it cannot be read, SpecError for what is wrong in it."""
+    try:
+        table: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(f"`{path}` is no TOML: {error}") from error
+    for key in table:
+        if key not in _KEYS:
+            near = get_close_matches(key, _KEYS, 1)
+            hint = f"; do you mean `{near[0]}`?" if near else f"; there are {', '.join(_KEYS)}"
+            raise SpecError(f"`{path}`: `{key}` is no key of a launch file{hint}")
+    reader = _Reader(path, table)
+    file = reader.text("file")
+    return LaunchFile(
+        path.parent, path.parent / file if file else None, reader.text("entry"), reader.sizes("grid"),
+        reader.sizes("block"), reader.count("shared"), reader.count("seed"), reader.count("limit"),
+        reader.seconds(), reader.arguments(), reader.out(),
+    )
+
+
+class _Reader:
+    def __init__(self, path: Path, table: dict[str, object]) -> None:
+        self.path = path
+        self.table = table
+
+    def wrong(self, key: str, expected: str) -> SpecError:
+        return SpecError(f"`{self.path}`: `{key}` is {expected}, not `{self.table[key]}`")
+
+    def text(self, key: str) -> str | None:
+        value = self.table.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self.wrong(key, "a text")
+        return value
+
+    def count(self, key: str) -> int | None:
+        value = self.table.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self.wrong(key, "a number from 0 on")
+        return value
+
+    def seconds(self) -> float | None:
+        value = self.table.get("seconds")
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            raise self.wrong("seconds", "a time above 0")
+        return float(value)
+
+    def sizes(self, key: str) -> tuple[int, ...] | None:
+        value = self.table.get(key)
+        if value is None:
+            return None
+        listed = _list(value)
+        sizes = [value] if listed is None else listed
+        found = [one for one in sizes if isinstance(one, int) and not isinstance(one, bool) and one > 0]
+        if len(found) != len(sizes) or not 1 <= len(found) <= 3:
+            raise self.wrong(key, "one to three sizes of at least 1")
+        return tuple(found)
+
+    def arguments(self) -> tuple[tuple[str, str], ...]:
+        """A list in order, or a table by name."""
+        value = self.table.get("arguments", [])
+        expected = "a list of SPECs, or a table of names and SPECs"
+        pairs = _pairs(value)
+        if pairs is None and (listed := _list(value)) is not None:
+            pairs = [("", spec) for spec in listed]
+        if pairs is None:
+            raise self.wrong("arguments", expected)
+        found = [(name, self.spec(spec)) for name, spec in pairs if isinstance(spec, str)]
+        if len(found) != len(pairs):
+            raise self.wrong("arguments", expected + ", which are texts")
+        return tuple(found)
+
+    def spec(self, text: str) -> str:
+        """Files are in the folder of the launch file."""
+        return f"@{self.path.parent / text[1:]}" if text.startswith("@") else text
+
+    def out(self) -> tuple[str, ...]:
+        """A list as for --out, or a table of names and files ("": printed)."""
+        value = self.table.get("out", [])
+        pairs, listed = _pairs(value), _list(value)
+        if pairs is not None:
+            words = [f"{name}={file}" if file else name for name, file in pairs]
+        elif listed is not None:
+            words = [str(one) for one in listed]
+        else:
+            raise self.wrong("out", "a list as for --out, or a table of names and files")
+        return tuple(self.placed(word) for word in words)
+
+    def placed(self, word: str) -> str:
+        name, equals, file = word.partition("=")
+        return f"{name}={self.path.parent / file}" if equals else name
+
+
+def _list(value: object) -> list[object] | None:
+    return cast("list[object]", value) if isinstance(value, list) else None
+
+
+def _pairs(value: object) -> list[tuple[str, object]] | None:
+    return list(cast("dict[str, object]", value).items()) if isinstance(value, dict) else None

@@ -1,0 +1,168 @@
+"""What is wanted of each file: the command line over the configuration that is nearest to the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
+from ptx_lsp.cli.cache import Cache, default_folder, is_wanted, remember_rules
+from ptx_lsp.cli.inputs import Input
+from ptx_lsp.cli.selection import checked_targets
+from ptx_lsp.cli.settings import Settings
+from ptx_lsp.lint import config
+from ptx_lsp.lint.config import DEFAULT, Config, ConfigError
+from ptx_lsp.lint.reporter import find
+from ptx_lsp.lint.selection import PTXAS, Choice, Rules, UnknownRuleError, chosen
+
+
+class Plan:
+    """The settings of every input. Raises UsageError for what the command line or a configuration asks
+    for and there is not.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        remember_rules(options.no_cache)
+        self._configs: dict[Path, Config] = {}
+        """By folder."""
+        self._by_file: dict[Path, Config] = {}
+        self._choice = Choice(
+            tuple(options.select) if options.select else None,
+            tuple(options.extend_select),
+            tuple(options.ignore),
+        )
+        self._rules: dict[tuple[Choice, ...], Rules] = {}
+        self._program: Path | None = None
+        self._looked_for_program = False
+        self.notes: list[str] = []
+        """What the user is to be told before anything else."""
+        self._targets = checked_targets(
+            [options.target] if options.target is not None else options.targets
+        )
+        names = {options.format, *(name for name, _ in options.written)}
+        self._reports_have_kernels = any(one.has_kernels for name in names if (one := find(name)) is not None)
+        self._chosen(())  # a rule that does not exist is told of even where there is no file
+
+    @property
+    def here(self) -> Config:
+        """What counts for the run as a whole."""
+        return self._config(Path())
+
+    def files(self, inputs: Iterable[Input]) -> list[Path]:
+        """The configurations that count for any of them."""
+        found = {self._config_of(one).path for one in inputs} | {self.here.path}
+        return [path for path in found if path is not None]
+
+    @property
+    def fail_on(self) -> str:
+        """The least severe finding that fails the run."""
+        return self._options.fail_on or self.here.fail_on or "error"
+
+    def cache(self) -> Cache | None:
+        """Where reports are kept between runs, if at all."""
+        options = self._options
+        if options.no_cache or not is_wanted():
+            return None
+        folder = Path(options.cache_dir) if options.cache_dir is not None else self.here.cache_dir
+        folder = folder or default_folder()
+        return Cache(folder) if folder is not None else None
+
+    def baseline(self) -> Path | None:
+        """The file of known findings. Raises UsageError where one is to be written and none is named."""
+        options = self._options
+        if options.no_baseline or options.requires:
+            return None
+        path = Path(options.baseline) if options.baseline is not None else self.here.baseline
+        if path is None and (options.update_baseline or options.ratchet):
+            raise UsageError("no baseline is named: give --baseline FILE, or `baseline` in the configuration")
+        return path
+
+    def wanted(self, one: Input) -> bool:
+        """Whether a file is linted at all: not if it was found in a folder and is excluded."""
+        if one.data is not None or not (one.was_found or self._options.force_exclude):
+            return True
+        return not config.is_excluded(self._config_of(one), one.path)
+
+    def settings(self, one: Input) -> Settings:
+        """What is wanted of one file."""
+        options, own = self._options, self._config_of(one)
+        rules = self._chosen(config.layers(own, _named(one)))
+        program = self._ptxas() if options.ptxas is not None or own.ptxas else None
+        if options.requires:
+            return Settings(Rules(frozenset()), self._targets, requires=True)
+        targets = self._targets or own.targets
+        if len(targets) > 1 and (options.fix or options.diff):
+            raise UsageError("fixes are for one target: give --target, not --targets")
+        return Settings(
+            rules,
+            targets,
+            program,
+            PTXAS in rules.names,
+            kernels=options.kernels or options.report is not None or self._reports_have_kernels,
+            budgets=own.budgets,
+            fix="unsafe" if options.unsafe_fixes else "safe" if options.fix or options.diff else "",
+            details=options.report is not None,
+            threads=own.threads if options.threads is None else options.threads,
+        )
+
+    def _config_of(self, one: Input) -> Config:
+        name = _named(one)
+        return self._config(Path(name).parent if name is not None else Path())
+
+    def _config(self, folder: Path) -> Config:
+        options = self._options
+        if options.no_config:
+            return DEFAULT
+        found = self._configs.get(folder)
+        if found is None:
+            try:
+                found = self._configs[folder] = self._read(folder)
+            except ConfigError as error:
+                raise UsageError(str(error)) from error
+        return found
+
+    def _read(self, folder: Path) -> Config:
+        """Each file once, for however many folders it counts. Raises ConfigError."""
+        named = self._options.config
+        path = Path(named) if named is not None else config.find(folder)
+        if path is None:
+            return config.nearest(folder)
+        if path not in self._by_file:
+            self._by_file[path] = config.read(path)
+        return self._by_file[path]
+
+    def _chosen(self, below: tuple[Choice, ...]) -> Rules:
+        layers = (*below, self._choice)
+        if layers not in self._rules:
+            try:
+                self._rules[layers] = chosen(layers)
+            except UnknownRuleError as error:
+                raise UsageError(str(error)) from error
+        return self._rules[layers]
+
+    def _ptxas(self) -> Path | None:
+        """The program that --ptxas asks for; where there is none at all, one line says so."""
+        if self._looked_for_program:
+            return self._program
+        self._looked_for_program = True
+        from ptx_lsp import ptxas
+
+        named = self._options.ptxas
+        try:
+            self._program = ptxas.find(Path(named) if named else None)
+            if self._program is not None:
+                ptxas.version(self._program)
+        except ptxas.PtxasError as error:
+            raise UsageError(f"--ptxas: {error}") from error
+        if self._program is None:
+            self.notes.append(
+                "warning: no ptxas was found on PATH, in CUDA_HOME or CUDA_PATH, or from the package "
+                "nvidia-cuda-nvcc: going on without it"
+            )
+        return self._program
+
+
+def _named(one: Input) -> str | None:
+    """The path by which patterns know an input."""
+    return None if one.data is not None and one.path == STANDARD_INPUT_NAME else one.path

@@ -1,0 +1,141 @@
+"""What `ptx-run` is to launch, put together from the command line, a launch file and launch comments."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ptx_lsp.cli.launch_file import LaunchFile, read_launch_file
+from ptx_lsp.cli.run_options import Options
+from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.specs import SpecError
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+
+
+@dataclass(frozen=True)
+class Request:
+    """One launch. `specs` are SPECs or `@file`, one for each parameter, in order; `names` are theirs."""
+
+    path: str
+    source: str
+    entry: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    specs: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    shared_bytes: int = 0
+    seed: int = 0
+    limit: int | None = None
+    seconds: float | None = None
+    out: tuple[str, ...] = ()
+    line: int = 0
+    """That of the launch comment."""
+
+
+def requests(options: Options) -> list[Request]:
+    """All launches; raises SpecError for what is missing or wrong, OSError for files that cannot be read."""
+    file = read_launch_file(Path(options.launch)) if options.launch else LaunchFile(Path())
+    path, source = _source(options, file)
+    module = Module.parse(source)
+    entry = options.entry or file.entry
+    is_given = options.grid or options.block or options.arg or options.launch
+    if not is_given:
+        comments = [one for one in launch_comments(module) if entry in (None, one.entry)]
+        if comments:
+            return [_of_comment(one, options, path, source, module) for one in comments]
+    kernel = _kernel(module, entry, path)
+    grid, block = options.grid or file.grid, options.block or file.block
+    for key, size in (("grid", grid), ("block", block)):
+        if not size:
+            raise SpecError(f"the size of the {key} is missing: --{key}, or a `// ptx-run:` comment")
+    assert grid and block
+    names = [one.name for one in kernel.body.parameters]
+    pairs = [_named(word, names) for word in options.arg] or list(file.arguments)
+    request = Request(
+        path, source, kernel.name, tuple(grid), tuple(block), _ordered(pairs, names, kernel.name),
+        tuple(names), file.shared or 0, file.seed or 0, file.limit, file.seconds,
+        tuple(options.out) or file.out,
+    )
+    return [_with_options(request, options)]
+
+
+def _with_options(request: Request, options: Options) -> Request:
+    """What the command line says counts."""
+    return replace(
+        request,
+        shared_bytes=request.shared_bytes if options.shared is None else options.shared,
+        seed=request.seed if options.seed is None else options.seed,
+        limit=request.limit if options.limit is None else options.limit,
+        seconds=request.seconds if options.seconds is None else options.seconds,
+    )
+
+
+def _source(options: Options, file: LaunchFile) -> tuple[str, str]:
+    """The name of the PTX file and its text."""
+    if options.file == "-":
+        return "<stdin>", sys.stdin.read() + "\n"
+    path = Path(options.file) if options.file else file.file
+    if path is None:
+        raise SpecError("no PTX file is given")
+    return str(path), path.read_text(encoding="utf-8", errors="replace") + "\n"
+
+
+def _kernel(module: Module, entry: str | None, path: str) -> Function:
+    kernels = [one for one in module.functions if one.is_kernel and one.node.body is not None]
+    names = ", ".join(f"`{one.name}`" for one in kernels) or "none"
+    if entry is None:
+        if len(kernels) != 1:
+            raise SpecError(f"`{path}`: which kernel is to run (--entry)? there are {names}")
+        return kernels[0]
+    for one in kernels:
+        if one.name == entry:
+            return one
+    raise SpecError(f"`{path}`: there is no kernel `{entry}`, only {names}")
+
+
+def _of_comment(
+    comment: LaunchComment, options: Options, path: str, source: str, module: Module
+) -> Request:
+    if comment.problem:
+        raise SpecError(f"{path}:{comment.line}: {comment.problem}")
+    names = [one.name for one in module.definitions[comment.entry].body.parameters]
+    buffers = tuple(
+        str(at) for at, spec in enumerate(comment.specs) if "[" in spec or "(" in spec
+    )
+    request = Request(
+        path, source, comment.entry, comment.grid, comment.block, comment.specs, tuple(names),
+        comment.shared_bytes, comment.seed, out=tuple(options.out) or buffers, line=comment.line,
+    )
+    return _with_options(request, options)
+
+
+def _named(word: str, names: Sequence[str]) -> tuple[str, str]:
+    """`NAME=SPEC` in its parts; a SPEC alone has no name."""
+    name, equals, spec = word.partition("=")
+    return (name, spec) if equals and (name in names or name.isidentifier()) else ("", word)
+
+
+def _ordered(
+    pairs: Sequence[tuple[str, str]], names: Sequence[str], kernel: str
+) -> tuple[str, ...]:
+    """The SPECs in the order of the parameters; those without a name fill what is left."""
+    specs: dict[int, str] = {}
+    for name, spec in pairs:
+        if name and name not in names:
+            listed = ", ".join(f"`{one}`" for one in names) or "none"
+            raise SpecError(f"`{name}` is no parameter of `{kernel}`; there are {listed}")
+        if name and names.index(name) in specs:
+            raise SpecError(f"`{name}` is given twice")
+        if name:
+            specs[names.index(name)] = spec
+    unnamed = [spec for name, spec in pairs if not name]
+    if not specs:
+        return tuple(unnamed)  # `launch` counts them
+    given = len(unnamed) + len(specs)
+    if given != len(names):
+        raise SpecError(f"`{kernel}` takes {len(names)} arguments, not {given}")
+    free = iter(unnamed)
+    return tuple(specs[at] if at in specs else next(free) for at in range(len(names)))

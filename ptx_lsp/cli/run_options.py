@@ -1,0 +1,180 @@
+"""The options of `ptx-run`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import Literal, NoReturn
+
+from ptx_lsp import __version__
+
+_EPILOG = """\
+an argument is one of
+  u32:5  f32:1.5                 a value
+  f32[]:1,2,3                    a buffer with these elements
+  u32[]:zeros:1024               a buffer of zeros (or ones); also u32:zeros(1024)
+  f32[]:arange:32                a buffer with 0, 1, 2, ...; also f32:arange(32)
+  f32:full(8,1.5)  f32:random(8) a buffer with one value, or random ones (see --seed)
+  @file.npy  @file.npz:name      a buffer from a file
+and may be given by name: --arg x=f32:arange(32)
+
+examples:
+  ptx-run saxpy.ptx --entry saxpy --grid 4 --block 256 --arg u32:1000 --arg f32:2 \\
+      --arg f32[]:arange:1000 --arg f32[]:zeros:1000 --out 3
+  ptx-run --launch saxpy.toml --check --profile
+  ptx-run saxpy.ptx              as the `// ptx-run:` comments in the file say
+
+exit status:
+  0  the kernel ran; with --check: and nothing was found but notes
+  1  it went wrong, or something was found
+  2  the command line or a file is wrong
+"""
+
+
+class Options(argparse.Namespace):
+    """What the command line says; None where it says nothing."""
+
+    file: str | None
+    entry: str | None
+    grid: list[int] | None
+    block: list[int] | None
+    arg: list[str]
+    launch: str | None
+    out: list[str]
+    shared: int | None
+    seed: int | None
+    limit: int | None
+    seconds: float | None
+    check: bool
+    trace: int | None
+    trace_lines: frozenset[int] | None
+    trace_threads: list[tuple[int, ...]] | None
+    profile: bool
+    format: Literal["text", "json"]
+    quiet: bool
+
+
+def parse(argv: Sequence[str] | None) -> Options:
+    """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
+    return _parser().parse_args(argv, namespace=Options())
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"ptx-run: error: {message}\nTry `ptx-run --help`.\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="ptx-run", description="Runs a PTX kernel without a GPU.", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"ptx-run {__version__}")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="a PTX file, or `-` for standard input"
+    )
+    _add_launch(parser)
+    _add_results(parser)
+    return parser
+
+
+def _add_launch(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the launch")
+    group.add_argument(
+        "--entry", metavar="NAME", help="the kernel (default: the only one of the file)"
+    )
+    group.add_argument("--grid", type=_dimensions, metavar="X[,Y[,Z]]", help="blocks")
+    group.add_argument("--block", type=_dimensions, metavar="X[,Y[,Z]]", help="threads of a block")
+    group.add_argument(
+        "--arg", action="append", default=[], metavar="SPEC",
+        help="an argument, in order, or NAME=SPEC with the name of a parameter",
+    )
+    group.add_argument("--launch", metavar="FILE.toml", help="a launch file; options go before it")
+    group.add_argument(
+        "--shared", type=_count, metavar="BYTES", help="dynamic shared memory of a block"
+    )
+    group.add_argument(
+        "--seed", type=_count, metavar="N",
+        help="another schedule, and other random buffers (default: 0)",
+    )
+    group.add_argument(
+        "--limit", type=_count, metavar="COUNT",
+        help="gives up after that many instructions of a group of blocks",
+    )
+    group.add_argument("--seconds", type=_seconds, metavar="S", help="gives up after that time")
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is told")
+    group.add_argument(
+        "--out", action="append", default=[], metavar="INDEX[=FILE]",
+        help="prints the buffer with that number (from 0) or name, or saves it to FILE.npy; several may "
+        "go into one FILE.npz",
+    )
+    group.add_argument(
+        "--check", action="store_true",
+        help="looks for uninitialised reads, races, accesses outside a variable, divergent barriers",
+    )
+    group.add_argument(
+        "--profile", action="store_true",
+        help="tells what was executed, by line and opcode: divergence, transactions, bank conflicts",
+    )
+    group.add_argument(
+        "--trace", nargs="?", type=_count, const=1000, metavar="EVENTS",
+        help="tells what each instruction reads and writes (default: 1000 events)",
+    )
+    group.add_argument(
+        "--trace-lines", type=_lines, metavar="10,12-15", help="of these lines of the PTX only"
+    )
+    group.add_argument(
+        "--trace-threads", type=_threads, metavar="BLOCK:THREAD,...",
+        help="of these threads (flat numbers) in place of the first four of each instruction",
+    )
+    group.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how all this is written"
+    )
+    group.add_argument("--quiet", "-q", action="store_true", help="no progress bar")
+
+
+def _dimensions(text: str) -> list[int]:
+    sizes = [int(part) for part in text.split(",")]
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}`: one to three sizes of at least 1 are expected")
+    return sizes
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 on")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is no time")
+    return number
+
+
+def _lines(text: str) -> frozenset[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        matched = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        if matched is None:
+            raise argparse.ArgumentTypeError(f"`{part}` is no line, and no lines such as 12-15")
+        first, last = int(matched[1]), int(matched[2] or matched[1])
+        if last - first > 1_000_000:
+            raise argparse.ArgumentTypeError(f"`{part}` are too many lines")
+        found.update(range(first, last + 1))
+    return frozenset(found)
+
+
+def _threads(text: str) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = []
+    for part in text.split(","):
+        matched = re.fullmatch(r"(\d+):(\d+)", part.strip())
+        if matched is None:
+            raise argparse.ArgumentTypeError(f"`{part}`: BLOCK:THREAD is expected, as in 0:31")
+        found.append((int(matched[1]), int(matched[2])))
+    return found

@@ -1,0 +1,216 @@
+"""What `ptx-run` tells of a launch: as text with tables, or as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TypeAlias, cast
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ptx_lsp.cli.buffers import Output
+from ptx_lsp.cli.request import Request
+from ptx_lsp.executor import ExecutionError, Finding, Lane
+from ptx_lsp.executor.profile import LineProfile, Profile
+from ptx_lsp.executor.trace import Event, Trace
+
+Json: TypeAlias = (
+    "str | int | float | bool | Sequence[Json] | dict[str, Json] | None"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Launched:
+    """A launch and what came of it."""
+
+    request: Request
+    error: ExecutionError | None
+    findings: tuple[Finding, ...]
+    outputs: list[Output]
+    trace: Trace | None = None
+    profile: Profile | None = None
+
+    @property
+    def is_good(self) -> bool:
+        return self.error is None and all(one.severity == "note" for one in self.findings)
+
+
+def print_text(launched: Launched, out: Console, err: Console) -> None:
+    """Buffers and tables go to `out`, what went wrong to `err`."""
+    for one in launched.outputs:
+        if not one.path and launched.error is None:
+            out.print(Text(one.text()), soft_wrap=True)
+    if launched.trace is not None:
+        out.print(_trace(launched.trace), soft_wrap=True)
+    if launched.profile is not None:
+        for table in _profile(launched.profile):
+            out.print(table)
+    path = launched.request.path
+    findings = launched.findings
+    if not findings and launched.error is not None:
+        findings = (of_error(launched.error),)
+    for finding in findings:
+        for line in _finding(finding, path):
+            err.print(Text(line), soft_wrap=True)
+
+
+def as_json(launched: Launched) -> Json:
+    """The same for programs."""
+    request, error = launched.request, launched.error
+    result: dict[str, Json] = {
+        "file": request.path,
+        "entry": request.entry,
+        "grid": list(request.grid),
+        "block": list(request.block),
+        "status": "failed" if error is not None else "done",
+        "error": None if error is None else _finding_json(of_error(error)),
+        "findings": [_finding_json(one) for one in launched.findings],
+        "outputs": [_output_json(one) for one in launched.outputs] if error is None else [],
+    }
+    if launched.profile is not None:
+        result["profile"] = _profile_json(launched.profile)
+    if launched.trace is not None:
+        result["trace"] = {
+            "events": [_event_json(one) for one in launched.trace.events],
+            "dropped": launched.trace.dropped,
+        }
+    return result
+
+
+def of_error(error: ExecutionError) -> Finding:
+    """What stopped a kernel, as a finding."""
+    message = str(error).removeprefix(f"line {error.line}: ")
+    source = error.findings[-1].source if error.findings else ""
+    return Finding(error.kind, message, error.line, source, error.lanes, len(error.lanes))
+
+
+# -- findings -----------------------------------------------------------------------------------
+
+
+def _finding(finding: Finding, path: str) -> Iterator[str]:
+    place = f"{path}:{finding.line}" if finding.line else path
+    yield f"{place}: {finding.severity}[{finding.kind}] {finding.message}"
+    if finding.source:
+        yield f"  at {finding.source}"
+    for lane in finding.lanes[:1]:
+        count = finding.count or len(finding.lanes)
+        more = f", and {count - 1} more" if count > 1 else ""
+        yield f"  block {lane.block}, thread {lane.thread}{more}"
+
+
+def _finding_json(finding: Finding) -> Json:
+    fields = cast("dict[str, Json]", asdict(finding))
+    fields["severity"] = finding.severity
+    fields["lanes"] = [_lane(lane) for lane in finding.lanes]
+    fields["other_lane"] = None if finding.other_lane is None else _lane(finding.other_lane)
+    return fields
+
+
+def _lane(lane: Lane) -> Json:
+    return {"block": list(lane.block), "thread": list(lane.thread)}
+
+
+# -- buffers ------------------------------------------------------------------------------------
+
+
+def _output_json(output: Output) -> Json:
+    values = None if output.path else [_number(one) for one in output.array.reshape(-1).tolist()]
+    return {
+        "argument": output.number, "name": output.name, "type": str(output.array.dtype),
+        "shape": list(output.array.shape), "values": values, "file": output.path or None,
+    }
+
+
+def _number(value: object) -> Json:
+    """JSON has no infinities and NaNs: they are texts."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, int | float | bool) else str(value)
+
+
+# -- traces -------------------------------------------------------------------------------------
+
+
+def _trace(trace: Trace) -> Table:
+    title = "Trace" + (f" ({trace.dropped} more events)" if trace.dropped else "")
+    table = Table("#", "line", "block", "thread", "instruction", "reads", "writes", title=title)
+    for event in trace.events:
+        table.add_row(
+            str(event.number), str(event.line), _index(event.lane.block), _index(event.lane.thread),
+            Text(event.text), Text((_registers(event.reads) + _address(event)).strip()),
+            Text(_registers(event.writes)),
+        )
+    return table
+
+
+def _index(index: tuple[int, int, int]) -> str:
+    x, y, z = index
+    return str(x) if y == z == 0 else f"{x},{y},{z}"
+
+
+def _registers(values: Iterable[tuple[str, int]]) -> str:
+    return " ".join(f"{name}={value:#x}" for name, value in values)
+
+
+def _address(event: Event) -> str:
+    return "" if event.address is None else f" [{event.space} {event.address:#x}]"
+
+
+def _event_json(event: Event) -> Json:
+    return {
+        "number": event.number, "line": event.line, "text": event.text,
+        "block": list(event.lane.block), "thread": list(event.lane.thread),
+        "reads": dict(event.reads), "writes": dict(event.writes),
+        "space": event.space, "use": event.use, "address": event.address,
+    }
+
+
+# -- profiles -----------------------------------------------------------------------------------
+
+
+def _profile(profile: Profile) -> Iterator[Table]:
+    lines = Table(
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=f"Profile: {profile.instructions} thread-instructions, "
+        f"{profile.active_percent:.1f} % of the lanes of issuing warps active",
+    )
+    lines.add_column("line", justify="right", min_width=4)
+    lines.add_column("instruction", no_wrap=True, min_width=16)
+    for name in ("issues", "lanes", "active %", "sectors", "bytes/sector", "passes", "conflicts"):
+        lines.add_column(name, justify="right", min_width=min(7, len(name)))
+    for one in sorted(profile.lines.values(), key=lambda one: one.line):
+        lines.add_row(
+            str(one.line), Text(one.text), str(one.issues), str(one.lanes), f"{one.active_percent:.1f}",
+            *(_memory(one)),
+        )
+    yield lines
+    opcodes = Table("opcode", title="By opcode", box=SIMPLE_HEAD)
+    opcodes.add_column("count", justify="right")
+    opcodes.add_column("%", justify="right")
+    for name, count in sorted(profile.opcodes.items(), key=lambda one: (-one[1], one[0])):
+        opcodes.add_row(name, str(count), f"{100 * count / max(1, profile.instructions):.1f}")
+    yield opcodes
+
+
+def _memory(one: LineProfile) -> tuple[str, str, str, str]:
+    if one.passes:
+        return "", "", str(one.passes), str(one.conflicts)
+    if one.sectors:
+        return str(one.sectors), f"{one.bytes / one.sectors:.1f}", "", ""
+    return "", "", "", ""
+
+
+def _profile_json(profile: Profile) -> Json:
+    lines: list[Json] = [
+        cast("dict[str, Json]", asdict(one)) | {"active_percent": round(one.active_percent, 3)}
+        for one in sorted(profile.lines.values(), key=lambda one: one.line)
+    ]
+    return {
+        "instructions": profile.instructions, "issues": profile.issues,
+        "active_percent": round(profile.active_percent, 3), "lines": lines,
+        "opcodes": dict(sorted(profile.opcodes.items())),
+    }
+

@@ -1,0 +1,182 @@
+"""Accesses that leave the variable or buffer which their address was made from, and land in another.
+
+1. The address of a variable, and a pointer among the parameters of the kernel, *originate* in that variable
+   or buffer.
+2. What `mov`, `add`, `sub`, `mad`, `cvta`, `cvt`, `selp` and the like make of one such address originates
+   there too; of two of different origin, and of anything that went through memory, the origin is not known.
+3. An access through an address of known origin to bytes that are not all in there is a finding. Where nothing
+   lies at all, the kernel has stopped already.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.variables import Variables, row_bytes
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.locals import Placed
+from ptx_lsp.executor.memory import Memory
+from ptx_lsp.executor.observer import Access, Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.usage import Usage
+from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.model.body import names_in
+from ptx_lsp.model.symbols import Variable
+
+Origin: TypeAlias = npt.NDArray[np.int32]
+"""For each lane (or (1, 1): for all) the number of a variable; 0 where it is not known."""
+_UNKNOWN: Origin = np.zeros((1, 1), np.int32)
+_KEEP = frozenset(
+    "mov add sub mad mad24 cvta cvt selp and or xor lop3".split()
+)
+
+
+class VariableBounds(Observer):
+    """See the sentences above."""
+
+    def __init__(self, findings: Findings, variables: Variables) -> None:
+        self._findings = findings
+        self._variables = variables
+        self._memory = Memory()
+        self._placed: list[Placed] = []
+        self._made: dict[int, tuple[Step, Origin]] = {}
+        self._origins: WeakKeyDictionary[Wave, dict[int, Origin]] = WeakKeyDictionary()
+        self._coming: list[tuple[int, Origin]] = []
+
+    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+        self._memory = spaces.memory
+        self._placed = [
+            *image.placed,
+            *(Placed(".global", one.name, one.base, one.data.size) for one in spaces.memory.buffers),
+        ]
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        """Works out the origin of the result while the operands are still what they were."""
+        usage = self._findings.usages.of(step)
+        if not usage.writes:
+            return
+        origin = _UNKNOWN
+        if usage.opcode in _KEEP and len(usage.writes) == 1:
+            origin = self._computed(wave, step, usage)
+        self._coming = [(register.number, origin) for register in usage.writes]
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        usage = self._findings.usages.of(step)
+        if not usage.writes:
+            return
+        origins = self._origins.setdefault(wave, {})
+        for number, origin in self._coming:
+            if usage.opcode == "ld" and ".param" in usage.modifiers:
+                origin = self._passed(wave, number)
+            if take is not None and origin is not origins.get(number, _UNKNOWN):
+                origin = np.where(take, origin, origins.get(number, _UNKNOWN))
+            origins[number] = origin
+
+    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+        usage = self._findings.usages.of(step)
+        if usage.variable is not None:
+            origin = self._static(step, usage)
+        elif usage.base is not None:
+            origin = self._origins.setdefault(wave, {}).get(usage.base.number, _UNKNOWN)
+        else:
+            return
+        if origin.size == 1:
+            number = int(origin[0, 0])
+            if number:
+                self._check(wave, step, access, self._placed[number - 1], np.arange(access.lanes.size))
+            return
+        of_lanes = np.broadcast_to(origin, wave.shape).reshape(-1)[access.lanes]
+        for number in map(int, np.unique(of_lanes)):
+            if number:
+                where = np.flatnonzero(of_lanes == number)
+                self._check(wave, step, access, self._placed[number - 1], where)
+
+    def _check(
+        self, wave: Wave, step: Step, access: Access, placed: Placed, lanes: npt.NDArray[np.int64]
+    ) -> None:
+        offsets = access.offsets[lanes]
+        if access.buffer is not None:
+            if placed.space != ".global":
+                return
+            offsets = offsets + access.buffer.base
+        elif placed.space != access.space:
+            return
+        elif access.space != ".param":
+            offsets = offsets % row_bytes(wave, access.space)
+        wrong = (offsets < placed.start) | (offsets + access.size > placed.start + placed.size)
+        if not wrong.any():
+            return
+        first = int(np.flatnonzero(wrong)[0])
+        other = self._variables.whereabouts(wave, access, int(lanes[first])).name
+        there = f" and lies in `{other}`" if other and other != placed.name else ""
+        away = int(offsets[first]) - placed.start
+        message = f"offset {away} is outside `{placed.name}`, of {placed.size} bytes,{there}".rstrip(",")
+        self._findings.add(
+            "out-of-bounds", message, wave, step, access.lanes[lanes[wrong]], space=access.space,
+            address=int(offsets[first]), variable=placed.name,
+        )
+
+    def _computed(self, wave: Wave, step: Step, usage: Usage) -> Origin:
+        """Sentence 2."""
+        origins = self._origins.setdefault(wave, {})
+        found = self._static(step, usage)
+        for at, registers in enumerate(usage.operands[1:]):
+            for register in registers:
+                one = origins.get(register.number, _UNKNOWN)
+                if one.size == 1 and not one[0, 0]:
+                    continue
+                if usage.opcode == "sub" and at == 1:  # a distance
+                    found = np.where(one == 0, found, 0).astype(np.int32)
+                elif found is _UNKNOWN:
+                    found = one
+                elif found is not one:
+                    both = np.where(found == 0, one, found)
+                    found = np.where((one != 0) & (one != both), 0, both).astype(np.int32)
+        return found
+
+    def _static(self, step: Step, usage: Usage) -> Origin:
+        """The variable that a step names."""
+        if id(step) not in self._made:
+            self._made[id(step)] = step, self._named(step)
+        return self._made[id(step)][1]
+
+    def _named(self, step: Step) -> Origin:
+        if step.source is None:
+            return _UNKNOWN
+        context = step.source.context
+        found: set[int] = set()
+        for operand in step.source.node.operands:
+            for name in names_in(operand):
+                symbol = context.function.resolve(name)
+                address = (
+                    context.operands.addresses.get(id(symbol.declarator))
+                    if isinstance(symbol, Variable) else None
+                )
+                if isinstance(symbol, Variable) and isinstance(address, int):
+                    found.add(self._number(symbol, address))
+        return np.full((1, 1), found.pop(), np.int32) if len(found) == 1 else _UNKNOWN
+
+    def _number(self, symbol: Variable, address: int) -> int:
+        spaces = (".global",) if symbol.space == ".const" else (symbol.space, ".local")
+        for number, placed in enumerate(self._placed, 1):
+            if placed.space in spaces and placed.start == address and placed.size:
+                return number
+        return 0
+
+    def _passed(self, wave: Wave, number: int) -> Origin:
+        """The buffer that a loaded parameter points into."""
+        value = wave.registers[number]
+        if value.size != 1 or value.dtype.itemsize != 8:
+            return _UNKNOWN
+        buffer = self._memory.find(int(value.reshape(-1)[0]))
+        for at, placed in enumerate(self._placed, 1):
+            if buffer is not None and placed.space == ".global" and placed.start == buffer.base:
+                return np.full((1, 1), at, np.int32)
+        return _UNKNOWN

@@ -1,0 +1,47 @@
+"""All checks together."""
+
+from __future__ import annotations
+
+from ptx_lsp.executor.check.bounds import VariableBounds
+from ptx_lsp.executor.check.divergence import Divergence
+from ptx_lsp.executor.check.division import DivisionByZero
+from ptx_lsp.executor.check.finding import Finding, Findings
+from ptx_lsp.executor.check.memory import UninitializedMemory
+from ptx_lsp.executor.check.races import Races
+from ptx_lsp.executor.check.registers import UninitializedRegisters
+from ptx_lsp.executor.check.variables import Variables
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.observer import Observers
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import Wave
+
+
+class Checker(Observers):
+    """Looks for everything that the files beside this one look for; `findings` has what was found."""
+
+    def __init__(self) -> None:
+        self._findings = Findings()
+        self._step: Step | None = None
+        variables = Variables()
+        super().__init__((
+            variables,
+            UninitializedRegisters(self._findings),
+            UninitializedMemory(self._findings, variables),
+            VariableBounds(self._findings, variables),
+            DivisionByZero(self._findings),
+            Divergence(self._findings),
+            Races(self._findings, variables),
+        ))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self._findings.all()
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        self._step = step
+        super().before(wave, step, come, take)
+
+    def stopped(self, error: ExecutionError) -> None:
+        """Adds what stopped the kernel to the findings."""
+        self._findings.stopped(error, self._step)

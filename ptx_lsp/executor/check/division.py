@@ -1,0 +1,40 @@
+"""Integer divisions by zero. PTX leaves their result open; a kernel goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import Wave
+
+
+class DivisionByZero(Observer):
+    """A lane that executes `div` or `rem` of integers with a divisor of 0 is told of, as a note."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        usage = self._findings.usages.of(step)
+        if usage.opcode not in ("div", "rem") or any(".f" in one for one in usage.modifiers):
+            return
+        divisors = usage.operands[2] if len(usage.operands) > 2 else ()
+        if not divisors:
+            return
+        value = wave.registers[divisors[0].number]
+        width = min(8 * value.dtype.itemsize, _width(usage.modifiers))
+        low = value if width == 8 * value.dtype.itemsize else value.astype(f"u{width // 8}")
+        zero = np.logical_and(np.equal(low, 0), wave.exists if take is None else take)
+        lanes = np.flatnonzero(zero)
+        if lanes.size:
+            message = f"`{divisors[0].name}`, the divisor, is 0"
+            self._findings.add(
+                "division-by-zero", message, wave, step, lanes, variable=divisors[0].name
+            )
+
+
+def _width(modifiers: frozenset[str]) -> int:
+    return next((int(one[2:]) for one in modifiers if one[1:2] in "us" and one[2:].isdigit()), 64)

@@ -1,0 +1,101 @@
+"""What the checks find: `Finding`, and `Findings` that collects each place once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.errors import ExecutionError, Lane
+from ptx_lsp.executor.observer import Indices
+from ptx_lsp.executor.usage import Usages
+from ptx_lsp.executor.wave import Dimensions, Shape, Wave
+
+Severity = Literal["error", "note"]
+_NOTES = frozenset(("division-by-zero",))
+_MOST_LANES = 32
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a kernel, seen in one launch.
+
+    `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `division-by-zero`, `race`,
+    `divergent-barrier`, `divergent-warp`, `cp.async-not-waited`, or that of an ExecutionError. `line` is in
+    the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the first threads
+    concerned, at most 32, and `count` is how many there were. `address` is in the state space `space`,
+    `variable` what lies there. A race has a second place: `other_line`, and `other_lane`.
+    """
+
+    kind: str
+    message: str
+    line: int = 0
+    source: str = ""
+    lanes: tuple[Lane, ...] = ()
+    count: int = 0
+    space: str = ""
+    address: int | None = None
+    variable: str = ""
+    other_line: int = 0
+    other_lane: Lane | None = None
+
+    @property
+    def severity(self) -> Severity:
+        return "note" if self.kind in _NOTES else "error"
+
+
+class Findings:
+    """Those of a launch, in the order in which they were first seen."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], Finding] = {}
+        self.usages = Usages()
+
+    def all(self) -> tuple[Finding, ...]:
+        return tuple(self._found.values())
+
+    def add(
+        self, kind: str, message: str, wave: Wave, step: Step, lanes: Indices, *, space: str = "",
+        address: int | None = None, variable: str = "", other_line: int = 0,
+        other_lane: Lane | None = None,
+    ) -> None:
+        """Adds what happened to lanes (flat numbers in the wave); the same again only counts."""
+        key = (kind, step.line, variable, other_line)
+        before = self._found.get(key)
+        if before is not None:
+            self._found[key] = replace(before, count=before.count + lanes.size)
+            return
+        source = self.usages.of(step).source
+        self._found[key] = Finding(
+            kind, message, step.line, str(source) if source else "", who(wave, lanes), lanes.size,
+            space, address, variable, other_line, other_lane,
+        )
+
+    def stopped(self, error: ExecutionError, step: Step | None) -> None:
+        """Adds what stopped the kernel."""
+        at_step = step is not None and step.line == error.line
+        source = self.usages.of(step).source if at_step and step is not None else None
+        message = str(error).removeprefix(f"line {error.line}: ")
+        self._found[error.kind, error.line] = Finding(
+            error.kind, message, error.line, str(source) if source else "", error.lanes, len(error.lanes)
+        )
+
+
+def who(wave: Wave, lanes: Indices) -> tuple[Lane, ...]:
+    """The first threads of flat lane numbers."""
+    mask = np.zeros(wave.shape, np.bool_)
+    mask.reshape(-1)[np.unique(lanes)[:_MOST_LANES]] = True
+    return wave.who(mask)
+
+
+def lane_of(shape: Shape, thread: int) -> Lane:
+    """The thread with a number: block by block, whole warps each."""
+    block, lane = divmod(thread, shape.lanes)
+    return Lane(_index(block, shape.grid), _index(lane, shape.block))
+
+
+def _index(flat: int, sizes: Dimensions) -> Dimensions:
+    x, y, _ = sizes
+    return flat % x, flat // x % y, flat // (x * y)

@@ -1,0 +1,201 @@
+"""Which acts of other threads happen before a thread's present one (PTX ISA, "Memory Consistency Model").
+
+1. Time is a counter of executed instructions; a thread's acts are named by it. What a thread *knows* of
+   another is a time: the other's acts up to then happen before what the thread does now.
+2. Barriers of a block, and `bar.warp.sync`: those let go know all that those who came have done and know.
+3. A release is a write with `.release` or `.acq_rel`, or a strong write after a fence, which releases what
+   was done before the fence. An acquire is a read with `.acquire` or `.acq_rel`, or a strong read before a
+   fence, which takes effect there. Who reads a location with an acquire knows what was released there;
+   atomic operations on it hand on what they find.
+4. Where exact knowledge would need too much memory, a thread that acquires from another knows all that the
+   other's block has done: an order may then be taken for granted that is not there, never the reverse.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import WARP_SIZE, Shape, Wave
+
+Threads = npt.NDArray[np.int64]
+"""Threads of a launch, by number: block by block, whole warps each."""
+Times = npt.NDArray[np.int32]
+
+_MOST_KNOWN = 1 << 24
+_MOST_RELEASED = 1 << 24
+
+
+class Order:
+    """The knowledge of all threads of a launch."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.now = 1
+        self._lanes = shape.lanes
+        self._threads = shape.blocks * shape.lanes
+        self._since: Times = np.zeros(self._threads, np.int32)
+        """For each thread the time up to which it knows its whole block."""
+        self._warps: Times | None = None
+        """For each thread what it knows of the lanes of its warp."""
+        self._known: Times | None = None
+        """For each thread what it knows of all others (`_column`)."""
+        self._pending: Times | None = None
+        """What strong reads found, until a fence."""
+        self._fenced: Times = np.zeros(self._threads, np.int32)
+        self._locations = 1
+        sizes = (1, shape.lanes, self._threads)
+        self._each = next(n for n in sizes if n == self._threads or self._threads ** 2 // n <= _MOST_KNOWN)
+        """So many threads share a column of knowledge."""
+        self._columns = -(-self._threads // self._each)
+        self._released: Times = np.zeros((1, self._columns), np.int32)
+        """For each location what was released there; number 0 is none."""
+        self._most_locations = max(2, _MOST_RELEASED // self._columns)
+
+    def threads(self, wave: Wave, lanes: npt.NDArray[np.int64]) -> Threads:
+        """The numbers of threads, from flat lanes of a wave."""
+        rows, columns = np.divmod(lanes, self._lanes)
+        return wave.blocks[rows, 0].astype(np.int64) * self._lanes + columns
+
+    def block(self, threads: Threads) -> Threads:
+        return threads // self._lanes
+
+    def knows(self, threads: Threads, others: Threads, times: Times) -> Bools:
+        """Whether each thread knows what the other did at a time."""
+        same_block = self.block(threads) == self.block(others)
+        found = (threads == others) | (same_block & (self._since[threads] >= times))
+        if self._warps is not None:
+            same_warp = threads // WARP_SIZE == others // WARP_SIZE
+            found |= same_warp & (self._warps[threads, others % WARP_SIZE] >= times)
+        if self._known is not None:
+            found |= self._known[threads, others // self._each] >= times
+        return found
+
+    def barrier(self, wave: Wave, come: Bools, gone: Bools) -> None:
+        """Sentence 2: threads of each block come together."""
+        everybody = self._everybody(wave)
+        whole = np.logical_and(come == gone, come == wave.living()).all(axis=1)
+        whole &= come.any(axis=1)
+        if whole.any():
+            rows = everybody[whole]
+            if self._known is not None:
+                known = self._known[rows]
+                together = np.where(come[whole][:, :, None], known, 0).max(axis=1, keepdims=True)
+                self._known[rows] = np.maximum(known, together)
+            self._since[rows] = self.now
+        for row in np.flatnonzero(come.any(axis=1) & ~whole):  # some of a block
+            self._meet(everybody[row][come[row]], everybody[row][gone[row]])
+
+    def cluster(self, wave: Wave, come: Bools, gone: Bools) -> None:
+        """The same for threads of each cluster."""
+        everybody = self._everybody(wave)
+        each = wave.launch.cluster_blocks
+        for first in range(0, come.shape[0], each):
+            rows = slice(first, first + each)
+            if come[rows].any():
+                self._meet(everybody[rows][come[rows]], everybody[rows][gone[rows]])
+
+    def warp(self, wave: Wave, come: Bools, gone: Bools) -> None:
+        """Sentence 2: threads of each warp come together."""
+        if self._warps is None:
+            self._warps = np.zeros((self._threads, WARP_SIZE), np.int32)
+        came, went = come.reshape(-1, WARP_SIZE), gone.reshape(-1, WARP_SIZE)
+        everybody = self._everybody(wave).reshape(-1, WARP_SIZE)
+        warps, since = self._warps[everybody], self._since[everybody]
+        joined = np.where(came[:, :, None], warps, 0).max(axis=1)
+        joined = np.where(came, self.now, joined)[:, None, :]
+        self._warps[everybody] = np.where(went[:, :, None], np.maximum(warps, joined), warps)
+        latest = np.where(came, since, 0).max(axis=1, keepdims=True)
+        self._since[everybody] = np.where(went, np.maximum(since, latest), since)
+        if self._known is not None:
+            known = self._known[everybody]
+            most = np.where(came[:, :, None], known, 0).max(axis=1, keepdims=True)
+            self._known[everybody] = np.where(went[:, :, None], np.maximum(known, most), known)
+
+    def _everybody(self, wave: Wave) -> Threads:
+        """The numbers of the lanes of a wave."""
+        return wave.blocks.astype(np.int64) * self._lanes + np.arange(self._lanes)
+
+    def _meet(self, came: Threads, went: Threads) -> None:
+        if came.size and went.size:
+            rows = self._rows(came).max(axis=0)
+            self._learn(went, np.broadcast_to(rows, (went.size, rows.size)))
+
+    def fence(self, threads: Threads) -> None:
+        """Sentence 3."""
+        self._fenced[threads] = self.now
+        if self._pending is not None:
+            self._learn(threads, self._pending[threads])
+            self._pending[threads] = 0
+
+    def release(
+        self, threads: Threads, locations: Times, places: Threads, *, fence: bool, update: bool
+    ) -> Times:
+        """A strong write of each thread to `locations[places]`; the numbers that `locations` have then.
+
+        `fence`: it releases what was done before the last fence only. `update`: what was released there
+        stays.
+        """
+        upto = self._fenced[threads] if fence else np.full(threads.shape, self.now, np.int32)
+        locations = locations.copy()
+        if not update:
+            self._released[locations[(locations > 0) & (locations < self._most_locations - 1)]] = 0
+        gives = upto > 0
+        if not gives.any():
+            return locations
+        wanted = np.zeros(locations.shape, np.bool_)
+        wanted[places[gives]] = True
+        self._add_locations(locations, wanted)
+        rows = self._rows(threads[gives], upto[gives])
+        np.maximum.at(self._released, locations[places[gives]], rows)
+        return locations
+
+    def acquire(self, threads: Threads, locations: Times, *, fence: bool) -> None:
+        """A strong read of locations. `fence`: it takes effect at the next one."""
+        finds = locations > 0
+        if not finds.any():
+            return
+        threads, found = threads[finds], self._released[locations[finds]]
+        if not fence:
+            self._learn(threads, found)
+            return
+        if self._pending is None:
+            self._pending = np.zeros((self._threads, self._columns), np.int32)
+        np.maximum.at(self._pending, threads, found)
+
+    def _add_locations(self, locations: Times, wanted: Bools) -> None:
+        """Numbers for the locations that have none; past the limit one for all."""
+        new = wanted & (locations == 0)
+        count = int(new.sum())
+        numbers = np.minimum(self._locations + np.arange(count), self._most_locations - 1)
+        locations[new] = numbers
+        self._locations = min(self._locations + count, self._most_locations)
+        if self._locations > self._released.shape[0]:
+            grown = np.zeros((2 * self._locations, self._columns), np.int32)
+            grown[: self._released.shape[0]] = self._released
+            self._released = grown
+
+    def _rows(self, threads: Threads, upto: Times | None = None) -> Times:
+        """All that threads know, themselves included, up to a time."""
+        until = np.full(threads.shape, self.now, np.int32) if upto is None else upto
+        rows = np.zeros((threads.size, self._columns), np.int32)
+        if self._known is not None:
+            rows = self._known[threads]
+        index = np.arange(threads.size)
+        if self._each > 1:
+            rows[index, threads // self._each] = until
+            return rows
+        blocks = index[:, None], (self.block(threads) * self._lanes)[:, None] + np.arange(self._lanes)
+        rows[blocks] = np.maximum(rows[blocks], self._since[threads][:, None])
+        if self._warps is not None:
+            first = threads // WARP_SIZE * WARP_SIZE
+            warps = index[:, None], first[:, None] + np.arange(WARP_SIZE)
+            rows[warps] = np.maximum(rows[warps], self._warps[threads])
+        rows[index, threads] = until
+        return rows
+
+    def _learn(self, threads: Threads, rows: Times) -> None:
+        """Gives each thread what a row of its own says."""
+        if self._known is None:
+            self._known = np.zeros((self._threads, self._columns), np.int32)
+        np.maximum.at(self._known, threads, rows)

@@ -1,0 +1,287 @@
+"""Races between threads in shared and global memory: they hold for this launch and this schedule.
+
+1. An access is *strong* that is atomic, `.volatile`, or has `.relaxed`, `.acquire`, `.release` or `.acq_rel`;
+   others are weak. Strong accesses of scope `.cta` are weak for other blocks.
+2. Two accesses of two threads to a byte, one of which writes and one of which is weak, are a race where
+   neither happens before the other (`Order`). An asynchronous copy writes when it begins: what
+   reads too early is found by `UninitializedMemory`. Bulk and tensor copies, and `st.async`, are left out.
+3. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
+   so a race with an access longer ago may go unseen.
+4. Weak writes of what is there already are no finding, nor are those of one instruction that all write the
+   same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ptx_lsp.executor.access import Store
+from ptx_lsp.executor.check.finding import Findings, lane_of
+from ptx_lsp.executor.check.order import Order, Threads
+from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
+from ptx_lsp.executor.check.variables import Variables
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.memory import Buffer, Bytes
+from ptx_lsp.executor.observer import Access, Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.usage import Usage
+from ptx_lsp.executor.warp import Warp
+from ptx_lsp.executor.wave import Shape, Wave
+
+_STRONG = frozenset((".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio"))
+_AGAINST: dict[tuple[bool, bool], tuple[Slot, ...]] = {
+    # (writes, strong): the slots with which it may be in a race
+    (False, False): ("write", "strong write"),
+    (False, True): ("write",),
+    (True, False): ("write", "strong write", "read", "earlier read", "strong read"),
+    (True, True): ("write", "read", "earlier read"),
+}
+_STRONG_SLOTS: tuple[Slot, ...] = ("strong write", "strong read")
+
+
+@dataclass(frozen=True, eq=False)
+class _Use:
+    """An access with its threads: a row of cells for each."""
+
+    access: Access
+    threads: Threads
+    cells: Cells
+    shadow: Shadow
+    writes: bool
+    strong: bool
+    narrow: bool  # of scope .cta
+
+    @property
+    def writing(self) -> Slot:
+        return "strong write" if self.strong else "write"
+
+    @property
+    def users(self) -> Threads:
+        """The thread of each cell."""
+        return np.broadcast_to(self.threads[:, None], self.cells.shape)
+
+
+class Races(Observer):
+    """See the sentences above."""
+
+    def __init__(self, findings: Findings, variables: Variables) -> None:
+        self._findings = findings
+        self._variables = variables
+        self._shared: WeakKeyDictionary[Wave, Shadow] = WeakKeyDictionary()
+        self._global: dict[int, tuple[Buffer, Shadow]] = {}
+        self._writing: list[_Use] = []
+        self._order: Order | None = None
+        self._shape: Shape | None = None
+
+    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+        self._order = Order(shape)
+        self._shape = shape
+
+    @property
+    def order(self) -> Order:
+        assert self._order is not None
+        return self._order
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        self.order.now += 1
+        self._writing = []
+        usage = self._findings.usages.of(step)
+        mask = wave.exists if take is None else take
+        if usage.opcode == "membar" or (
+            usage.opcode == "fence" and {".sc", ".acq_rel"} & usage.modifiers
+        ):
+            lanes = np.flatnonzero(mask)
+            self.order.fence(self.order.threads(wave, lanes))
+        elif usage.opcode == "bar" and ".warp" in usage.modifiers:
+            awaited = step.action.awaited(wave, mask) if isinstance(step.action, Warp) else mask
+            self.order.warp(wave, awaited, mask)
+
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
+        if ".cluster" in self._findings.usages.of(step).modifiers:
+            self.order.cluster(wave, come, gone)
+        else:
+            self.order.barrier(wave, come, gone)
+
+    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+        shadow = self._shadow(wave, access)
+        usage = self._findings.usages.of(step)
+        if shadow is None or access.use == "land" or access.lanes.size == 0 or _is_bulk(usage):
+            return
+        strong = access.use == "update" or bool(_STRONG & usage.modifiers) or _is_mbarrier(usage)
+        use = _Use(
+            access, self.order.threads(wave, access.lanes), shadow.cells(access.offsets, access.size),
+            shadow, access.use != "read", strong, strong and ".cta" in usage.modifiers,
+        )
+        if strong:
+            self._acquire(use, usage)
+        for slot in dict.fromkeys((*_AGAINST[use.writes, strong], *_STRONG_SLOTS)):
+            self._compare(wave, step, use, slot)
+        if strong and use.writes:
+            self._release(use, usage)
+        self._record(step, use)
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        """Lanes that wrote different things to one place with this instruction, or atomically, but for
+        different blocks.
+        """
+        for use in self._writing:
+            uses = use.shadow.slot(use.writing)
+            lost = uses.thread[use.cells] != use.users
+            if use.strong:
+                others = uses.thread[use.cells].astype(np.int64)
+                lost &= self.order.block(use.users) != self.order.block(others)
+            if lost.any():
+                differ = lost.any(axis=1)
+                if not use.strong:
+                    differ &= _differs(wave, step, use)
+                if differ.any():
+                    first = int(np.flatnonzero(differ)[0])
+                    other = int(uses.thread[use.cells[first]][lost[first]][0])
+                    self._report(wave, step, use, differ, step.line, other, "written")
+        self._writing = []
+
+    # -- what is known of places ----------------------------------------------------------------
+
+    def _shadow(self, wave: Wave, access: Access) -> Shadow | None:
+        if access.space == ".shared":
+            if wave not in self._shared:
+                self._shared[wave] = Shadow(access.data.size, access.size & -access.size)
+            return self._shared[wave]
+        if access.buffer is None or not access.data.flags.writeable:
+            return None
+        key = access.buffer.base
+        if key not in self._global:
+            shadow = Shadow(access.data.size, access.size & -access.size)
+            self._global[key] = access.buffer, shadow
+        return self._global[key][1]
+
+    def _compare(self, wave: Wave, step: Step, use: _Use, slot: Slot) -> None:
+        """Sentence 2, against what one slot holds."""
+        before = use.shadow.slots.get(slot)
+        if before is None:
+            return
+        times, others = before.time[use.cells], before.thread[use.cells].astype(np.int64)
+        users = use.users
+        suspect = (times > 0) & (others != users)
+        if slot not in _AGAINST[use.writes, use.strong]:  # both are strong, but perhaps not for each other
+            if not use.writes and slot == "strong read":
+                return
+            apart = self.order.block(users) != self.order.block(others)
+            suspect &= apart & ((before.line[use.cells] < 0) | use.narrow)
+        if not suspect.any():
+            return
+        rows, columns = np.nonzero(suspect)
+        at = use.cells[rows, columns]
+        known = self.order.knows(users[rows, columns], others[rows, columns], before.time[at])
+        if known.all():
+            return
+        wrong = np.zeros(use.threads.shape, np.bool_)
+        wrong[rows[~known]] = True
+        if use.writes and slot == "write" and not use.strong:
+            wrong &= _differs(wave, step, use)
+        bad = ~known & wrong[rows]
+        for line in np.unique(before.line[at[bad]]).tolist():
+            here = bad & (before.line[at] == line)
+            lanes = np.zeros(use.threads.shape, np.bool_)
+            lanes[rows[here]] = True
+            other = int(before.thread[at[here][0]])
+            self._report(wave, step, use, lanes, abs(line), other, "read" if "read" in slot else "written")
+
+    def _record(self, step: Step, use: _Use) -> None:
+        now = self.order.now
+        line = -step.line if use.narrow else step.line
+        if use.writes:
+            use.shadow.slot(use.writing).set(use.cells, use.users, now, line)
+            if use.narrow or not use.strong:
+                self._writing.append(use)
+            return
+        if use.strong:
+            use.shadow.slot("strong read").set(use.cells, use.users, now, line)
+            return
+        last, earlier = use.shadow.slot("read"), use.shadow.slot("earlier read")
+        moved = use.cells[last.thread[use.cells] != use.users]
+        earlier.thread[moved], earlier.time[moved], earlier.line[moved] = (
+            last.thread[moved], last.time[moved], last.line[moved]
+        )
+        last.set(use.cells, use.users, now, line)
+        lost = last.thread[use.cells] != use.users  # several lanes read the same
+        earlier.set(use.cells[lost], use.users[lost], now, line)
+
+    def _acquire(self, use: _Use, usage: Usage) -> None:
+        if use.access.use != "write":
+            locations = use.shadow.locations(use.cells[:, 0])
+            self.order.acquire(use.threads, locations, fence=not _acquires(usage))
+
+    def _release(self, use: _Use, usage: Usage) -> None:
+        places, inverse = np.unique(use.cells[:, 0], return_inverse=True)
+        numbers = self.order.release(
+            use.threads, use.shadow.locations(places), inverse, fence=not _releases(usage),
+            update=use.access.use == "update",
+        )
+        use.shadow.set_locations(places, numbers)
+
+    def _report(
+        self, wave: Wave, step: Step, use: _Use, wrong: Bools, line: int, other: int, done: str
+    ) -> None:
+        where = self._variables.whereabouts(wave, use.access, int(np.flatnonzero(wrong)[0]))
+        lane = lane_of(wave.launch, other)
+        own = "it writes" if use.writes else "it reads"
+        name = f"`{where.name}`" if where.name else f"{use.access.space} memory"
+        message = (
+            f"{own} {name} at address {where.address:#x}, which is {done} at line {line} by block "
+            f"{lane.block}, thread {lane.thread}, and nothing orders the two"
+        )
+        self._findings.add(
+            "race", message, wave, step, use.access.lanes[wrong], space=use.access.space,
+            address=where.address, variable=where.name, other_line=line, other_lane=lane,
+        )
+
+
+def _is_mbarrier(usage: Usage) -> bool:
+    return usage.opcode == "mbarrier" or ".mbarrier" in usage.modifiers
+
+
+def _is_bulk(usage: Usage) -> bool:
+    """Transfers that mbarriers or groups complete, whoever began them."""
+    return bool({".bulk", ".async"} & usage.modifiers) and not (
+        usage.opcode == "cp" and ".bulk" not in usage.modifiers
+    )
+
+
+def _acquires(usage: Usage) -> bool:
+    """Whether a strong read is an acquire by itself."""
+    if _is_mbarrier(usage):
+        return ".relaxed" not in usage.modifiers and bool({".test_wait", ".try_wait"} & usage.modifiers)
+    return bool({".acquire", ".acq_rel"} & usage.modifiers)
+
+
+def _releases(usage: Usage) -> bool:
+    """Whether a strong write is a release by itself."""
+    if _is_mbarrier(usage):
+        return ".relaxed" not in usage.modifiers
+    return bool({".release", ".acq_rel"} & usage.modifiers)
+
+
+def _differs(wave: Wave, step: Step, use: _Use) -> Bools:
+    """Which lanes write something else than what is in memory now."""
+    values = _values(wave, step, use.access)
+    if values is None:
+        return np.ones(use.threads.shape, np.bool_)
+    content = use.access.data[use.access.offsets[:, None] + np.arange(use.access.size)]
+    return (values != content).any(axis=1)
+
+
+def _values(wave: Wave, step: Step, access: Access) -> Bytes | None:
+    """The bytes that each lane writes; None where they cannot be told."""
+    if not isinstance(step.action, Store):
+        return None
+    elements = [
+        np.ascontiguousarray(np.broadcast_to(value, wave.shape).reshape(-1)[access.lanes])
+        for value in step.action.values.run(wave.registers)
+    ]
+    return np.concatenate([one.view(np.uint8).reshape(access.lanes.size, -1) for one in elements], axis=1)

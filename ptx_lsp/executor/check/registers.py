@@ -1,0 +1,58 @@
+"""Reads of registers that the thread has not written."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.usage import Named
+from ptx_lsp.executor.wave import Wave
+
+
+class UninitializedRegisters(Observer):
+    """1. A register is initialised in a lane once an instruction that the lane executed has written it.
+    2. An operand, or a guard, that names a register which is not is a finding in the lanes that execute it
+       (of a guard: that come to it).
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._written: WeakKeyDictionary[Wave, dict[int, Bools | None]] = WeakKeyDictionary()
+        """For each register the lanes that have written it; None for all of them."""
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        usage = self._findings.usages.of(step)
+        written = self._written.setdefault(wave, {})
+        for register in usage.reads:
+            if register.number not in written or written[register.number] is not None:
+                self._check(wave, step, register, come if register is usage.guard else take)
+        if usage.opcode in ("bar", "barrier"):  # a reduction, which is there when they go on
+            self._write(wave, step, take)
+
+    def _check(self, wave: Wave, step: Step, register: Named, mask: Bools | None) -> None:
+        here = wave.exists if mask is None else mask
+        known = self._written[wave].get(register.number)
+        missing = np.flatnonzero(here if known is None else here & ~known)
+        if missing.size:
+            message = f"`{register.name}` is read before it is written"
+            self._findings.add(
+                "uninitialized-register", message, wave, step, missing, variable=register.name
+            )
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        self._write(wave, step, take)
+
+    def _write(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        written = self._written.setdefault(wave, {})
+        for number, _ in self._findings.usages.of(step).writes:
+            if take is None:
+                written[number] = None
+            elif number not in written:
+                written[number] = take
+            elif (known := written[number]) is not None:
+                written[number] = wave.normal(known | take)

@@ -1,0 +1,59 @@
+"""What lies where in memory: variables by address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.locals import Placed
+from ptx_lsp.executor.observer import Access, Observer
+from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.wave import Shape, Wave
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where an access went: an address in its state space, and the name of what lies there ("": nothing)."""
+
+    address: int
+    name: str
+
+
+class Variables(Observer):
+    """Those of a launch, with the buffers that are its arguments."""
+
+    def __init__(self) -> None:
+        self.placed: tuple[Placed, ...] = ()
+
+    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+        self.placed = tuple(image.placed)
+
+    def within(self, wave: Wave, space: str, offset: int) -> int:
+        """The address in its state space of an offset in the memory of all blocks or lanes of a wave."""
+        return offset % row_bytes(wave, space)
+
+    def name(self, space: str, address: int) -> str:
+        """What lies at an address of its state space; "" for nothing."""
+        for one in self.placed:
+            if one.space == space and one.start <= address < one.start + one.size:
+                return one.name
+        return ""
+
+    def whereabouts(self, wave: Wave, access: Access, index: int) -> Whereabouts:
+        """Those of one lane's access."""
+        offset = int(access.offsets[index])
+        if access.buffer is not None:
+            return Whereabouts(access.buffer.base + offset, access.buffer.name)
+        address = self.within(wave, access.space, offset)
+        return Whereabouts(address, self.name(access.space, address))
+
+
+def row_bytes(wave: Wave, space: str) -> int:
+    """The bytes from the memory of one block to that of the next, or of one lane; of other spaces a bound."""
+    match space:
+        case ".shared":
+            return wave.shared.shape[1] or 1
+        case ".local":
+            return wave.local.shape[1] or 1
+        case _:
+            return 1 << 62

@@ -1,0 +1,91 @@
+"""`clusterlaunchcontrol`
+
+A request to cancel a cluster is always declined: the manual leaves that to the implementation, and each
+cluster runs by itself. The answer has the bit 0 for yes, and from bit 32 on the indices of the first block.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptx_lsp.executor.access import sources
+from ptx_lsp.executor.async_store import Stores
+from ptx_lsp.executor.cluster import peers
+from ptx_lsp.executor.control import Action
+from ptx_lsp.executor.operands import Operands
+from ptx_lsp.executor.pending import pending
+from ptx_lsp.executor.program import Array, Bools, Program
+from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.threads import Part, by_name, pointer, reached, shared_offsets, threads
+from ptx_lsp.executor.wave import Wave
+from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.syntax import nodes
+
+
+class Request:
+    """`clusterlaunchcontrol.try_cancel`"""
+
+    def __init__(
+        self, spaces: Spaces, target: tuple[Space, Program], barrier: tuple[Space, Program], *, to_all: bool
+    ) -> None:
+        self._spaces = spaces
+        self._target, self._barrier = target, barrier
+        self._to_all = to_all
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        row = threads(wave, mask)
+        space, program = self._target
+        parts = reached(self._spaces, row, row.compute(program)[0], space, 16, "write")
+        space, program = self._barrier
+        barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
+        lanes = row.lanes
+        if self._to_all:
+            everybody = np.full(row.count, -1, np.int64)
+            barriers = peers(row, barriers, everybody)[1]
+            (part,) = parts
+            which, places = peers(row, part.offsets, everybody)
+            parts = [Part(part.data, places, np.arange(places.size), part.reach)]
+            lanes = lanes[which]
+        no: list[Array] = [np.zeros(lanes.size, np.uint64)] * 2
+        pending(wave).told.begin(lanes, Stores(wave, parts, no, barriers >> 3, None), barriers >> 3)
+
+
+class Answer:
+    """`clusterlaunchcontrol.query_cancel`: bits of an answer, from those numbers on."""
+
+    def __init__(self, answer: Program, parts: list[tuple[int, int | None]], *, is_truth: bool) -> None:
+        self._answer = answer
+        self._parts = parts
+        self._is_truth = is_truth
+
+    def run(self, wave: Wave, mask: Bools | None) -> None:
+        row = threads(wave, mask)
+        halves = [one.astype(np.uint64) for one in row.compute(self._answer)]
+        for bit, number in self._parts:
+            if number is not None:
+                value = halves[bit // 64] >> np.uint64(bit % 64) & np.uint64(0xFFFFFFFF)
+                row.write(number, value & np.uint64(1) if self._is_truth else value)
+
+
+def cluster_control(
+    node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
+) -> Action:
+    """The action of an instruction whose opcode is `clusterlaunchcontrol`."""
+    modifiers = match.candidate.choices.modifiers
+    given = by_name(node, match)
+    if match.entry.name.endswith("try_cancel"):
+        space = ".shared" if ".shared::cta" in modifiers else ""
+        return Request(
+            spaces, pointer(given["addr"], space, operands), pointer(given["mbar"], space, operands),
+            to_all=".multicast::cluster::all" in modifiers,
+        )
+    answer = sources([(node.operands[1], TYPES[".b128"])], operands)
+    first = node.operands[0]
+    if ".is_canceled" in modifiers or ".pred" in modifiers:
+        return Answer(answer, [(0, operands.number(first))], is_truth=True)
+    if isinstance(first, nodes.Vector):
+        named = zip((32, 64, 96), first.items, strict=False)
+        return Answer(answer, [(bit, operands.number(one)) for bit, one in named], is_truth=False)
+    axis = match.candidate.choices["dimension"][-1]
+    return Answer(answer, [({"x": 32, "y": 64, "z": 96}[axis], operands.number(first))], is_truth=False)

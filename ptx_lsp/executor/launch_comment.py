@@ -1,0 +1,150 @@
+"""Launch comments: `// ptx-run: grid=4 block=256 n=u32:1000 x=f32:arange(1000)`.
+
+1. A comment of one line that begins with `ptx-run:`; words with `=`, spaces between them (none inside).
+2. `grid=X[,Y[,Z]]` and `block=X[,Y[,Z]]` must be there; `shared=BYTES` is the dynamic shared memory, `seed=N`
+   that of random buffers, `entry=NAME` the kernel. Without `entry` it is the kernel that the comment stands
+   in, else the next one.
+3. The others are arguments: `NAME=SPEC` or `NUMBER=SPEC` with a parameter's name or position from 0, or SPECs
+   alone, in order. SPEC is as `ptx_lsp.executor.specs` says. A parameter named like a key is given by
+   position.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ptx_lsp.executor.specs import TYPES
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import Declared
+
+_COMMENT = re.compile(r"//[ \t]*ptx-run:(.*)")
+_KEYS = ("grid", "block", "shared", "seed", "entry")
+
+
+class LaunchCommentError(ValueError):
+    """A launch comment that cannot be understood."""
+
+
+@dataclass(frozen=True)
+class LaunchComment:
+    """A launch as a comment asks for it. `line` counts from 1; `specs` has one for each parameter, in order.
+
+    `problem` says what is wrong with the comment; "" for nothing.
+    """
+
+    line: int
+    entry: str
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    shared_bytes: int = 0
+    seed: int = 0
+    specs: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
+    """Those of a file, in order."""
+    found: list[LaunchComment] = []
+    text = module.document.source.text
+    for match in _COMMENT.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        offset = len(text[: match.start()].encode())
+        entry = ""
+        try:
+            kernel = _kernel(module, offset, match[1])
+            entry = kernel.name
+            found.append(_read(line, kernel, match[1]))
+        except ValueError as error:
+            found.append(LaunchComment(line, entry, problem=str(error)))
+    return tuple(found)
+
+
+def suggestion(kernel: Function) -> str:
+    """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits."""
+    words = ["grid=1", "block=32"]
+    for parameter in kernel.body.parameters:
+        sort, bits = parameter.type[1:2], parameter.type[2:]
+        if bits == "64" and sort != "f":
+            words.append(f"{parameter.name}=f32:zeros(32)")
+        elif parameter.type[1:] in TYPES:
+            words.append(f"{parameter.name}={parameter.type[1:]}:{32 if sort != 'f' else 1}")
+        else:  # a structure has no value that could be written here
+            words.append(f"{parameter.name}=?")
+    return f"// ptx-run: {' '.join(words)}"
+
+
+def _kernel(module: Module, offset: int, text: str) -> Function:
+    kernels = [one for one in module.functions if one.is_kernel and one.node.body is not None]
+    for word in text.split():
+        if word.startswith("entry="):
+            name = word.removeprefix("entry=")
+            for one in kernels:
+                if one.name == name:
+                    return one
+            raise LaunchCommentError(f"there is no kernel `{name}`")
+    for one in kernels:
+        if module.span(one.place(one.node)).end > offset:
+            return one
+    raise LaunchCommentError("no kernel follows; `entry=NAME` names one")
+
+
+def _read(line: int, kernel: Function, text: str) -> LaunchComment:
+    values: dict[str, str] = {}
+    specs: dict[int, str] = {}
+    names = [_name(one) for one in kernel.body.parameters]
+    for word in text.split():
+        key, equals, rest = word.partition("=")
+        if equals and key in _KEYS:
+            values[key] = rest
+        else:
+            position, spec = _argument(word, key, equals, rest, names, specs)
+            if position in specs:
+                raise LaunchCommentError(f"`{word}`: parameter {position} is given already")
+            specs[position] = spec
+    missing = [name for at, name in enumerate(names) if at not in specs]
+    if missing:
+        raise LaunchCommentError(f"`{missing[0]}`, a parameter of `{kernel.name}`, is not given")
+    for key in ("grid", "block"):
+        if key not in values:
+            raise LaunchCommentError(f"`{key}=` is missing")
+    return LaunchComment(
+        line, kernel.name, _sizes("grid", values["grid"]), _sizes("block", values["block"]),
+        _number("shared", values.get("shared", "0")), _number("seed", values.get("seed", "0")),
+        tuple(specs[at] for at in range(len(names))),
+    )
+
+
+def _argument(
+    word: str, key: str, equals: str, rest: str, names: list[str], given: dict[int, str]
+) -> tuple[int, str]:
+    """The position of a parameter, and its value."""
+    if not equals:
+        position = next((at for at in range(len(names)) if at not in given), -1)
+        if position < 0:
+            raise LaunchCommentError(f"`{word}`: the kernel takes {len(names)} arguments")
+        return position, word
+    if key in names:
+        return names.index(key), rest
+    if key.isdecimal() and int(key) < len(names):
+        return int(key), rest
+    listed = ", ".join(f"`{name}`" for name in names) or "none"
+    raise LaunchCommentError(f"`{key}` is no parameter; there are {listed}")
+
+
+def _name(parameter: Declared) -> str:
+    return parameter.name
+
+
+def _sizes(key: str, text: str) -> tuple[int, ...]:
+    sizes = tuple(_number(key, one) for one in text.split(","))
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise LaunchCommentError(f"`{key}={text}`: one to three sizes of at least 1 are expected")
+    return sizes
+
+
+def _number(key: str, text: str) -> int:
+    if not text.isdecimal():
+        raise LaunchCommentError(f"`{key}={text}`: a number is expected")
+    return int(text)

@@ -1,0 +1,124 @@
+"""Those who look on while a kernel runs: checkers, traces, profiles.
+
+Without an observer nothing is told and nothing is computed for one. With one, every instruction is told of by
+itself, in the order in which the machine executes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.memory import Buffer, Bytes
+from ptx_lsp.executor.program import Bools
+
+if TYPE_CHECKING:
+    from ptx_lsp.executor.control import Step
+    from ptx_lsp.executor.image import Image
+    from ptx_lsp.executor.spaces import Space, Spaces
+    from ptx_lsp.executor.wave import Shape, Wave
+
+Use = Literal["read", "write", "update", "begin", "land"]
+"""What an instruction does at an address. Atomics update; asynchronous copies begin to write, and what they
+write lands there later.
+"""
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """What one instruction does with memory: lane `lanes[i]` of the wave (flat: block by block) uses `size`
+    bytes of `data` from `offsets[i]` on.
+
+    `buffer` is set for global and constant memory. Shared memory has that of all blocks of the wave in
+    `data`, local memory that of all lanes, one behind the other.
+    """
+
+    use: Use
+    space: Space
+    buffer: Buffer | None
+    data: Bytes
+    size: int
+    lanes: Indices
+    offsets: Indices
+
+
+class Observer:
+    """Is told what happens. Lanes are masks of a wave: None for all of its threads."""
+
+    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+        """A launch begins."""
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        """The lanes `come` are at an instruction; those of `take` will execute it, its guard being true."""
+
+    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+        """An instruction uses memory, within bounds; what it writes is not there yet."""
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        """The instruction is done. Not told of jumps, ends of threads and barriers, which wait."""
+
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
+        """A barrier lets the lanes `gone` go on, all lanes of `come` having reached it."""
+
+    def ended(self) -> None:
+        """The launch is over, also where it went wrong."""
+
+
+class Observers(Observer):
+    """Several, told in order."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = tuple(observers)
+
+    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+        for one in self._observers:
+            one.launched(shape, image, spaces)
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        for one in self._observers:
+            one.before(wave, step, come, take)
+
+    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+        for one in self._observers:
+            one.accessed(wave, step, access)
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        for one in self._observers:
+            one.after(wave, step, take)
+
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
+        for one in self._observers:
+            one.met(wave, step, come, gone)
+
+    def ended(self) -> None:
+        for one in self._observers:
+            one.ended()
+
+
+def combined(observers: Sequence[Observer]) -> Observer | None:
+    """One observer for all of them; None for none."""
+    if not observers:
+        return None
+    return observers[0] if len(observers) == 1 else Observers(observers)
+
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+
+def per_lane(
+    wave: Wave, values: npt.NDArray[_Scalar], mask: Bools | None
+) -> tuple[Indices, npt.NDArray[_Scalar]]:
+    """The lanes that `values` belong to, and a value for each: `values` has the shape of the wave or less
+    where `mask` is None, or one element for each lane of it. Only lanes that execute the present step.
+    """
+    if mask is not None and values.shape != mask.shape:
+        lanes = np.flatnonzero(mask)
+        return lanes, np.broadcast_to(values.reshape(-1), lanes.shape)
+    active = wave.exists if wave.active is None else wave.active
+    lanes = np.flatnonzero(active)
+    return lanes, np.broadcast_to(values, wave.shape).reshape(-1)[lanes]

@@ -1,0 +1,278 @@
+"""What an editor shows of instructions and kernels without being asked to run them.
+
+`preview_instruction` executes one spelling with values at the edges of its types; `preview_kernels`
+launches the kernels of a file as its launch comments say. Both are frozen values, within a budget of
+instructions and time, and never raise for what stands in a program.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice, product
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.check import Finding
+from ptx_lsp.executor.edge_values import edge_values, shown
+from ptx_lsp.executor.errors import ExecutionError, Lane
+from ptx_lsp.executor.last_values import LaneValues, LastValues
+from ptx_lsp.executor.launch import launch
+from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.single import single
+from ptx_lsp.executor.specs import value
+from ptx_lsp.isa.notation import Place
+from ptx_lsp.isa.operand import Operand
+from ptx_lsp.isa.resolve import Candidate, arrangements, resolve
+from ptx_lsp.isa.types import TYPES, Type
+from ptx_lsp.model.module import Module
+
+_MOST_TRIED = 1 << 10
+_ROWS = 10
+_FIRST = 8
+_MOST_THREADS = 1 << 20
+_MOST_ELEMENTS = 1 << 22
+
+LIMIT = 1 << 16
+"""Steps of a wave, each of which executes an instruction for all its lanes that are there."""
+SECONDS = 2.0
+
+_APPROXIMATE = frozenset((".approx", ".full"))
+_WITHIN = "computed within the bound that the manual states; a GPU may give other bits"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Operands and results as a person writes them."""
+
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class InstructionPreview:
+    """What a spelling computes. `operands` and `results` name the columns, with types: `a .s32`. Without
+    rows, `note` says why; else what is to be known of the results, if anything.
+    """
+
+    spelling: str
+    operands: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class BufferPreview:
+    """A buffer argument: its first values before and after, of `size` elements, `changed` of which differ."""
+
+    name: str
+    type: str
+    size: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    changed: int
+
+
+@dataclass(frozen=True)
+class KernelPreview:
+    """The outcome of a launch comment, which stands at `line`. `problem` says what was wrong with the
+    comment or the launch, "" for nothing; where an instruction is to blame it is at `problem_line`, and
+    `kind` is that of the ExecutionError, `lanes` are those that it happened to. `values` tell what each line
+    wrote last, `instructions` how many thread-instructions were executed, both also where it went wrong.
+    """
+
+    line: int
+    entry: str
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    buffers: tuple[BufferPreview, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    problem: str = ""
+    problem_line: int = 0
+    kind: str = ""
+    lanes: tuple[Lane, ...] = ()
+    values: tuple[LaneValues, ...] = ()
+    instructions: int = 0
+
+
+@lru_cache(maxsize=256)
+def preview_instruction(spelling: str, *, seconds: float = SECONDS) -> InstructionPreview:
+    """A table of operands and results, or why there is none."""
+    resolution = resolve(spelling)
+    if not resolution.ok:
+        problems = resolution.problems
+        return InstructionPreview(spelling, note=problems[0].message if problems else "it is not known")
+    note = ""
+    for candidate in resolution.candidates:
+        for places in arrangements(candidate.form.places):
+            try:
+                return _instruction(spelling, candidate, places, seconds)
+            except (ExecutionError, ValueError) as error:
+                note = note or str(error)
+    return InstructionPreview(spelling, note=note or "it has no operands to vary")
+
+
+def preview_kernels(
+    module: Module, *, entry: str | None = None, limit: int = LIMIT, seconds: float = SECONDS,
+    check: bool = True,
+) -> tuple[KernelPreview, ...]:
+    """The outcomes of the launch comments of a file in order: of all, or those of the kernel `entry`;
+    `seconds` are those of each.
+    """
+    return tuple(
+        _kernel(module, one, limit, seconds, check)
+        for one in launch_comments(module)
+        if entry is None or one.entry == entry
+    )
+
+
+# -- instructions -------------------------------------------------------------------------------
+
+
+def _instruction(
+    spelling: str, candidate: Candidate, places: tuple[Place, ...], seconds: float
+) -> InstructionPreview:
+    """Raises ValueError where the instruction does more than compute one value from others."""
+    if candidate.entry.meaning is None:
+        raise ValueError("it does not only compute: it takes a kernel to show what it does")
+    names: list[str] = []
+    types: list[str] = []
+    choices: list[list[int]] = []
+    results: list[tuple[str, str]] = []
+    for place in places:
+        wanted = candidate.operand(place)
+        if place.parts or wanted.count:
+            raise ValueError("operands that are vectors are not shown")
+        type = str(wanted.type).partition("|")[0]
+        if wanted.access == "write":
+            results.append((place.name, type))
+            if place.paired:
+                results.append((place.pair, ".pred"))
+        elif "register" in wanted.kinds:
+            names.append(f"{place.name} {type}")
+            types.append(type)
+            choices.append(edge_values(_known(type))[:_FIRST])
+        else:
+            names.append(place.name)
+            types.append("#")
+            choices.append([_immediate(wanted, place.name)])
+    if not types or not results:
+        raise ValueError("it has no operands to vary")
+    tried = [list(row) for row in islice(_diagonally(choices), _MOST_TRIED)]
+    written = [type for _, type in results]
+    found = single(spelling, tried, types, written).run(seconds=seconds)
+    rows = tuple(_row(tried[at], types, found[at], written) for at in _telling(found))
+    note = _WITHIN if _APPROXIMATE & candidate.choices.modifiers else ""
+    columns = tuple(f"{name} {type}" for name, type in results)
+    return InstructionPreview(spelling, tuple(names), columns, rows, note)
+
+
+def _known(type: str) -> Type:
+    if type not in TYPES:
+        raise ValueError(f"operands of type `{type}` are not shown")
+    return TYPES[type]
+
+
+def _immediate(wanted: Operand, name: str) -> int:
+    if wanted.values:
+        return wanted.values[0]
+    if name == "table":
+        return 0x96  # that of an exclusive or
+    return wanted.low if wanted.low is not None and wanted.low > 1 else 1
+
+
+def _diagonally(choices: list[list[int]]) -> list[tuple[int, ...]]:
+    """All combinations, those of values far to the front before others."""
+    indices = product(*(range(len(one)) for one in choices))
+    ordered = sorted(indices, key=lambda index: (sum(index), index))
+    return [tuple(one[at] for one, at in zip(choices, index, strict=True)) for index in ordered]
+
+
+def _telling(found: list[tuple[int, ...]]) -> list[int]:
+    """Which rows to show: where results that many operands share are first met (limits, NaN), then the
+    first of each other result.
+    """
+    first: dict[tuple[int, ...], int] = {}
+    for at, results in enumerate(found):
+        first.setdefault(results, at)
+    shared = [first[results] for results, _ in Counter(found).most_common(_ROWS // 2)]
+    others = [at for at in first.values() if at not in shared]
+    chosen = [*shared, *others][:_ROWS]
+    more = [at for at in range(len(found)) if at not in chosen]
+    return sorted([*chosen, *more[: _ROWS - len(chosen)]])
+
+
+def _row(
+    operands: list[int], types: list[str], results: tuple[int, ...], written: list[str]
+) -> Row:
+    return Row(
+        tuple(
+            str(one) if type == "#" else shown(one, TYPES[type])
+            for one, type in zip(operands, types, strict=True)
+        ),
+        tuple(shown(one, TYPES[type]) for one, type in zip(results, written, strict=True)),
+    )
+
+
+# -- kernels ------------------------------------------------------------------------------------
+
+
+def _kernel(
+    module: Module, comment: LaunchComment, limit: int, seconds: float, check: bool
+) -> KernelPreview:
+    made = KernelPreview(comment.line, comment.entry, comment.grid, comment.block)
+    if comment.problem:
+        return _failed(made, comment.problem)
+    threads = int(np.prod(comment.grid + comment.block, dtype=np.float64))
+    if threads > _MOST_THREADS:
+        return _failed(made, f"{threads} threads are more than the {_MOST_THREADS} of a preview")
+    try:
+        arguments = [value(spec, comment.seed, _MOST_ELEMENTS) for spec in comment.specs]
+    except ValueError as error:
+        return _failed(made, str(error))
+    before = [np.array(one) for one in arguments]
+    text = module.document.source.text + "\n"
+    seen = LastValues()
+    try:
+        findings = launch(
+            text, entry=comment.entry, grid=comment.grid, block=comment.block, args=arguments,
+            shared_bytes=comment.shared_bytes, seed=comment.seed, limit=limit, seconds=seconds, check=check,
+            observers=[seen],
+        )
+    except ExecutionError as error:
+        message = str(error).removeprefix(f"line {error.line}: ")
+        return replace(
+            _failed(made, message), problem_line=error.line, kind=error.kind, findings=error.findings,
+            lanes=tuple(error.lanes), values=seen.values, instructions=seen.instructions,
+        )
+    names = [one.name for one in module.definitions[comment.entry].body.parameters]
+    buffers = tuple(
+        _buffer(name, spec, old, new)
+        for name, spec, old, new in zip(names, comment.specs, before, arguments, strict=True)
+        if isinstance(new, np.ndarray)
+    )
+    return replace(
+        made, buffers=buffers, findings=findings, values=seen.values, instructions=seen.instructions
+    )
+
+
+def _failed(made: KernelPreview, problem: str) -> KernelPreview:
+    return replace(made, problem=problem)
+
+
+def _buffer(
+    name: str, spec: str, before: npt.NDArray[np.generic], after: npt.NDArray[np.generic]
+) -> BufferPreview:
+    width = after.dtype.itemsize
+    changed = before.view(f"u{width}") != after.view(f"u{width}")
+    return BufferPreview(
+        name, spec.partition(":")[0].removesuffix("[]"), after.size, _first(before), _first(after),
+        int(np.count_nonzero(changed)),
+    )
+
+
+def _first(values: npt.NDArray[np.generic]) -> tuple[str, ...]:
+    return tuple(str(one) for one in values[:_FIRST])

@@ -1,0 +1,88 @@
+"""Who calls a function, and what it calls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.ide.named import named_at
+from ptx_lsp.ide.site import function_at
+from ptx_lsp.model.calls import calls
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import AliasName, FunctionName
+from ptx_lsp.syntax import nodes
+from ptx_lsp.text import Span
+
+
+class Called(NamedTuple):
+    """A kernel or function: the whole of it, and its name."""
+
+    name: str
+    is_kernel: bool
+    span: Span
+    name_span: Span
+    is_defined: bool
+
+
+class CallsOf(NamedTuple):
+    """The other end of calls, and where in the caller they stand."""
+
+    other: Called
+    places: tuple[Span, ...]
+
+
+def prepare_calls(module: Module, offset: int) -> Called | None:
+    """The function named at `offset`, else the one around it."""
+    found = named_at(module, offset)
+    if found is not None and isinstance(found.symbol, FunctionName):
+        symbol = module.definition(found.symbol.name) or found.symbol
+        return _called(module, symbol)
+    if found is not None and isinstance(found.symbol, AliasName):
+        return None
+    function = function_at(module, offset)
+    return _called(module, function.symbol) if function is not None and function.name else None
+
+
+def incoming(module: Module, name: str) -> tuple[CallsOf, ...]:
+    """The functions of the file that call `name`, directly or through a list of targets."""
+    found: list[CallsOf] = []
+    for function in module.functions:
+        if name not in function.body.free and function.name != name:
+            continue
+        places = tuple(
+            _place(function, call.target)
+            for call in calls(function)
+            if any(callee.name == name for callee in call.callees)
+        )
+        if places:
+            found.append(CallsOf(_called(module, function.symbol), places))
+    return tuple(found)
+
+
+def outgoing(module: Module, name: str) -> tuple[CallsOf, ...]:
+    """What the function `name` calls, as far as it is known."""
+    function = module.definitions.get(name)
+    if function is None:
+        return ()
+    found: dict[str, list[Span]] = {}
+    symbols: dict[str, FunctionName] = {}
+    for call in calls(function):
+        for callee in call.callees:
+            if isinstance(callee.symbol, FunctionName):
+                symbol = module.definition(callee.name) or callee.symbol
+                symbols[callee.name] = symbol
+                found.setdefault(callee.name, []).append(_place(function, call.target))
+    return tuple(
+        CallsOf(_called(module, symbols[name]), tuple(places)) for name, places in found.items()
+    )
+
+
+def _called(module: Module, symbol: FunctionName) -> Called:
+    name_span = module.span(symbol.place)
+    span = module.span(Place.of(symbol.place.owner, symbol.node))
+    return Called(symbol.name, symbol.is_kernel, span, name_span, symbol.is_definition)
+
+
+def _place(function: Function, name: nodes.Name) -> Span:
+    return function.span(name)

@@ -1,0 +1,142 @@
+"""What can be done about what was found in a part of the text, and about what stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp.ide.literal import spellings
+from ptx_lsp.ide.raise_target import target_actions
+from ptx_lsp.ide.site import Site, site
+from ptx_lsp.isa.operand import Operand
+from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.lint.diagnostic import Diagnostic, Fix
+from ptx_lsp.lint.mending import apart
+from ptx_lsp.lint.suppression import insertion
+from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import element_type
+from ptx_lsp.syntax import nodes
+from ptx_lsp.text import Edit, Span
+
+ActionSort: TypeAlias = Literal["fix", "fix all", "suppress", "raise", "rewrite"]
+
+
+class Action(NamedTuple):
+    """Edits under a title. `diagnostics` are those that it does away with; `is_preferred` where it is what
+    one would mostly want.
+    """
+
+    title: str
+    sort: ActionSort
+    edits: tuple[Edit, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    is_preferred: bool = False
+
+
+def code_actions(
+    module: Module, diagnostics: Sequence[Diagnostic], span: Span
+) -> tuple[Action, ...]:
+    """The actions for what `span` touches; `diagnostics` are all of the file."""
+    here = [one for one in diagnostics if one.span.start <= span.end and span.start <= one.span.end]
+    found = [*_fixes(here), *_fixes_of_rules(diagnostics, here)]
+    if here:
+        found += [
+            Action(title, "raise", edits, tuple(one for one in here if one.rule in _NEEDS))
+            for title, edits in target_actions(module, here)
+        ]
+    found += _suppressions(module, here)
+    found += _literals(module, span)
+    return tuple(found)
+
+
+def fix_all(diagnostics: Sequence[Diagnostic], rule: str | None = None) -> tuple[Edit, ...]:
+    """The edits of all safe fixes, or of those of `rule`; of two that touch each other the first."""
+    fixes = [
+        (one.rule, one.fix)
+        for one in diagnostics
+        if one.fix is not None and (one.fix.safe if rule is None else one.rule == rule)
+    ]
+    return tuple(sorted({edit for _, fix in apart(fixes) for edit in fix.edits}))
+
+
+_NEEDS = ("needs-target", "needs-version", "unsupported-directive")
+
+
+def _fixes(here: Sequence[Diagnostic]) -> Iterator[Action]:
+    """Of findings with the same fix one action."""
+    by_fix: dict[Fix, list[Diagnostic]] = {}
+    for one in here:
+        if one.fix is not None:
+            by_fix.setdefault(one.fix, []).append(one)
+    for fix, found in by_fix.items():
+        yield Action(fix.message, "fix", fix.edits, tuple(found), is_preferred=fix.safe)
+
+
+def _fixes_of_rules(
+    diagnostics: Sequence[Diagnostic], here: Sequence[Diagnostic]
+) -> Iterator[Action]:
+    """For each rule that has several findings with a fix, all of them at once; then all safe fixes."""
+    for rule in dict.fromkeys(one.rule for one in here if one.fix is not None):
+        found = tuple(one for one in diagnostics if one.rule == rule and one.fix is not None)
+        if len(found) > 1:
+            edits = fix_all(found, rule)
+            yield Action(f"Fix all {len(found)} findings of `{rule}`", "fix all", edits, found)
+    if any(one.fix is not None and one.fix.safe for one in here):
+        safe = tuple(one for one in diagnostics if one.fix is not None and one.fix.safe)
+        if len({one.rule for one in safe}) > 1:
+            yield Action("Apply all safe fixes", "fix all", fix_all(safe), safe)
+
+
+def _suppressions(module: Module, here: Sequence[Diagnostic]) -> Iterator[Action]:
+    source = module.document.source
+    for rule in dict.fromkeys(one.rule for one in here if one.source == "ptx-lint"):
+        found = tuple(one for one in here if one.rule == rule)
+        line = source.line_of(found[0].span.start)
+        edit = insertion(source, line, [rule])
+        yield Action(f"Ignore `{rule}` in this line", "suppress", (edit,), found)
+        at_top = Edit(0, 0, f"// ptx-lint: ignore-file[{rule}]\n".encode())
+        yield Action(f"Ignore `{rule}` in this file", "suppress", (at_top,), found)
+
+
+# -- literals -------------------------------------------------------------------------------------
+
+
+def _literals(module: Module, span: Span) -> Iterator[Action]:
+    """The number at the start of the selection in other spellings."""
+    place = site(module, span.start)
+    if place is None or not isinstance(place.node, nodes.Number):
+        return
+    type = _type_at(place, place.node)
+    if type is None:
+        return
+    where = place.span(place.node)
+    for text in spellings(place.node, type):
+        yield Action(f"Write {text}", "rewrite", (Edit(*where, text.encode()),))
+
+
+def _type_at(place: Site, number: nodes.Number) -> str | None:
+    """The type of the value that a number gives; None where numbers are written in one way only."""
+    if any(
+        isinstance(node, nodes.Version | nodes.File | nodes.Location | nodes.AddressSize)
+        for node in place.path
+    ) or (isinstance(above := place.above(number), nodes.Declarator) and above.range is number):
+        return None
+    match place.statement:
+        case nodes.Instruction() as instruction:
+            return _operand_type(place, instruction)
+        case nodes.Declaration() as declaration:
+            return element_type(declaration)
+        case _:
+            return ""
+
+
+def _operand_type(place: Site, instruction: nodes.Instruction) -> str:
+    if place.function is None or len(place.path) < 2:
+        return ""
+    match = resolve(instruction.opcode.text).match(arguments(place.function, instruction))
+    wanted: Operand | None = None
+    for index, operand in enumerate(instruction.operands):
+        if operand is place.path[1] and match is not None and index < len(match.places):
+            wanted = match.places[index][1]
+    return wanted.type if wanted is not None and isinstance(wanted.type, str) else ""

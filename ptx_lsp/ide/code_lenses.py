@@ -1,0 +1,93 @@
+"""Lines above kernels and functions: what they cost, and who uses them."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.ide.figures import MANY, figures, limiters_in_words, registers_in_words
+from ptx_lsp.ide.hover_function import function_named
+from ptx_lsp.ide.named import Named
+from ptx_lsp.ide.occurrences import occurrences
+from ptx_lsp.lint.report import Kernel
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+from ptx_lsp.text import Span
+
+LensSort: TypeAlias = Literal["figures", "references", "preview"]
+
+
+class Lens(NamedTuple):
+    """A line above `span`, the name of the function `name`. What it says is found out later (`title`)."""
+
+    span: Span
+    sort: LensSort
+    name: str
+
+
+def code_lenses(module: Module) -> tuple[Lens, ...]:
+    """Of each kernel its figures, of each function its references; only where they are defined. Of a
+    kernel that a launch comment (`// ptx-run: ...`) launches, its preview.
+    """
+    launched = {one.entry for one in _comments(module)}
+    found: list[Lens] = []
+    for function in module.functions:
+        if function.symbol.is_definition and function.name:
+            span = module.span(function.symbol.place)
+            found.append(Lens(span, "figures" if function.is_kernel else "references", function.name))
+            if function.name in launched:
+                found.append(Lens(span, "preview", function.name))
+    return tuple(found)
+
+
+def title(module: Module, lens: Lens) -> str:
+    """What a lens says; empty where its function is gone, or nothing is known."""
+    symbol = module.definition(lens.name)
+    function = function_named(module, symbol) if symbol is not None else None
+    if function is None:
+        return ""
+    if lens.sort == "preview":
+        return next((_launch(one) for one in _comments(module) if one.entry == lens.name), "")
+    if lens.sort == "references":
+        count = len(references_of(module, function))
+        return f"{count} reference{'s' if count != 1 else ''}"
+    count = len(function.body.instructions)
+    if count > MANY:
+        return f"{count} instructions"
+    return figures_in_words(figures(function))
+
+
+def _comments(module: Module) -> tuple[LaunchComment, ...]:
+    return launch_comments(module) if "ptx-run:" in module.document.source.text else ()
+
+
+def _launch(comment: LaunchComment) -> str:
+    if comment.problem:
+        return f"Run: {comment.problem}"
+    grid, block = (", ".join(map(str, one)) for one in (comment.grid, comment.block))
+    return f"Run: grid {grid}, block {block}"
+
+
+def references_of(module: Module, function: Function) -> tuple[Span, ...]:
+    """Where a function is used."""
+    symbol = function.symbol
+    name = nodes.Name(symbol.place.start, symbol.place.end, symbol.name)
+    found = occurrences(module, Named(name, module.span(symbol.place), symbol, None))
+    return tuple(one.span for one in found if one.use != "declaration")
+
+
+def figures_in_words(row: Kernel) -> str:
+    """`about 30 registers (26 to 34) | 75 % occupancy, limited by registers | 2 divergent branches of 9`."""
+    found = row.occupancy
+    parts = [registers_in_words(row)]
+    if found.percent is not None and not found.blocks_per_sm:
+        parts.append(f"cannot be launched: {limiters_in_words(row)}")
+    elif found.percent is not None:
+        best = " at best" if row.threads_source == "best" else ""
+        parts.append(f"{found.percent:g} % occupancy{best}, limited by {limiters_in_words(row)}")
+    branches = row.branches
+    every = sum(one or 0 for one in (branches.uniform, branches.divergent, branches.unknown))
+    if every:
+        parts.append(f"{branches.divergent} of {every} branches divergent")
+    return " | ".join(part for part in parts if part)

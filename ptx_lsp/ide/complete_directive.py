@@ -1,0 +1,206 @@
+"""Directives by the place where they may stand, and what may follow each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.ide.complete_operand import functions, labels
+from ptx_lsp.ide.suggestion import Suggestion, plain
+from ptx_lsp.ide.typed import Typed
+from ptx_lsp.isa import directives, features, pragmas
+from ptx_lsp.isa.directives import LANGUAGES, Directive, Where
+from ptx_lsp.isa.target import OPTIONS, TARGETS, VERSIONS, Requirement, satisfies
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.module import Module
+
+_UNSUPPORTED = 100
+_SPACES = frozenset(name for name, row in directives.DIRECTIVES.items() if row.kind == "state space")
+_LINKAGE = frozenset(name for name, row in directives.DIRECTIVES.items() if row.kind == "linkage")
+
+_SNIPPETS = {
+    ".entry": ".entry ${1:kernel}(${2:.param .u64 ${3:pointer}})\n{\n\t$0\n\tret;\n}",
+    ".func": ".func ${1:function}($2)\n{\n\t$0\n\tret;\n}",
+    ".maxntid": ".maxntid ${1:256}",
+    ".reqntid": ".reqntid ${1:256}",
+    ".pragma": '.pragma "${1:nounroll}";',
+    ".version": f".version {VERSIONS[-1]}",
+    ".address_size": ".address_size 64",
+}
+
+
+def statement_directives(typing: Typed) -> list[Suggestion]:
+    """Directives at the beginning of a statement of a body or of the file."""
+    place: Where = "body" if typing.function is not None else "module"
+    return [_directive(typing.module, row) for row in _at(place)]
+
+
+def header_directives(typing: Typed) -> list[Suggestion]:
+    """Those between the parameters and the body of a function."""
+    is_kernel = ".entry" in typing.words
+    places: tuple[Where, ...] = ("kernel",) if is_kernel else ("function", "function prototype")
+    rows = {row.name: row for place in places for row in _at(place)}
+    return [_directive(typing.module, row) for row in rows.values()]
+
+
+def after_directive(typing: Typed) -> list[Suggestion]:
+    """What may follow in a statement that a directive has begun."""
+    words = typing.words
+    match words[0]:
+        case ".version":
+            return _versions(typing.module)
+        case ".target":
+            return _targets(typing.module)
+        case ".address_size":
+            return [plain("64", "constant"), plain("32", "constant", rank=1)]
+        case ".branchtargets":
+            return list(labels(typing.function, typing.span.start)) if typing.function else []
+        case ".calltargets" | ".alias":
+            return [one._replace(text=one.label, is_snippet=False) for one in functions(typing)]
+        case first if first in _LINKAGE | {".entry", ".func"}:
+            return _in_header(typing)
+        case first if first in _SPACES:
+            return _in_declaration(typing, words)
+        case ".callprototype":
+            return _parameter(typing) if _is_open(words) else []
+        case ".attribute":
+            return _attributes(typing.module)
+        case _:
+            return []
+
+
+def strings(typing: Typed) -> list[Suggestion]:
+    """What may stand between the quotes."""
+    if ".pragma" in typing.words:
+        return [
+            Suggestion(
+                row.name, "pragma", row.name, row.summary, 0 if met else _UNSUPPORTED, is_supported=met,
+                key=f"pragma {row.name}",
+            )
+            for row in pragmas.PRAGMAS.values()
+            for met in (_is_met(typing.module, row.since),)
+        ]
+    if ".language" in typing.words:
+        return [plain(name, "constant") for name in LANGUAGES]
+    return []
+
+
+def _at(place: Where) -> Iterator[Directive]:
+    for row in directives.DIRECTIVES.values():
+        has_ended = row.removed is not None or not row.is_accepted or place in dict(row.ended)
+        if place in row.places and not has_ended:
+            yield row
+
+
+def _directive(module: Module, row: Directive) -> Suggestion:
+    is_met = _is_met(module, row.since)
+    text = _SNIPPETS.get(row.name, row.name)
+    return Suggestion(
+        row.name, "directive", text, row.summary, 0 if is_met else _UNSUPPORTED,
+        is_snippet="$" in text, is_supported=is_met, is_deprecated=row.deprecated is not None,
+        key=f"word {row.name}",
+    )
+
+
+def _is_met(module: Module, since: Requirement) -> bool:
+    version, target = module.version, module.target
+    return version is None or target is None or satisfies(since, version, target)
+
+
+def _versions(module: Module) -> list[Suggestion]:
+    """The newest first; those too old for the file's target last."""
+    least = TARGETS.get(module.target, VERSIONS[0]) if module.target is not None else VERSIONS[0]
+    return [
+        Suggestion(
+            str(version), "version", str(version), f"PTX ISA {version}",
+            rank if version >= least else rank + _UNSUPPORTED, is_supported=version >= least,
+        )
+        for rank, version in enumerate(reversed(VERSIONS))
+    ]
+
+
+def _targets(module: Module) -> list[Suggestion]:
+    """The newest first, those that the file's version does not know last; then the options."""
+    version = module.version
+    found: list[Suggestion] = []
+    for rank, (target, since) in enumerate(reversed(TARGETS.items())):
+        known = version is None or since <= version
+        found.append(Suggestion(
+            str(target), "target", str(target), f"needs PTX ISA {since}",
+            rank + (0 if known else _UNSUPPORTED), is_supported=known, key=f"target {target}",
+        ))
+    return [*found, *(plain(name, "target", "option", 2 * _UNSUPPORTED) for name in OPTIONS)]
+
+
+def _in_header(typing: Typed) -> list[Suggestion]:
+    """Behind `.visible` what it can apply to; in parentheses parameters; behind them directives."""
+    words = typing.words
+    if ".entry" not in words and ".func" not in words:
+        spaces = [word for word in words if word in _SPACES]
+        if spaces:
+            return _in_declaration(typing, words)
+        names = (".entry", ".func", ".global", ".const", ".shared")
+        return [_directive(typing.module, directives.DIRECTIVES[name]) for name in names]
+    if _is_open(words):
+        return _parameter(typing)
+    if words[-1] == ")" or words[-1][:1].isalnum() or typing.word.startswith("."):
+        return header_directives(typing)
+    return []
+
+
+def _is_open(words: tuple[str, ...]) -> bool:
+    """Whether a parameter list is open."""
+    return words.count("(") > words.count(")")
+
+
+def _parameter(typing: Typed) -> list[Suggestion]:
+    """In a parameter list, from its last comma or parenthesis on."""
+    words = typing.words
+    start = max(at for at, word in enumerate(words) if word in "(,") + 1
+    rest = words[start:]
+    if not rest:
+        spaces = (".param",) if ".entry" in words else (".param", ".reg")
+        return [_directive(typing.module, directives.DIRECTIVES[name]) for name in spaces]
+    return _in_declaration(typing, rest, is_parameter=True)
+
+
+def _in_declaration(
+    typing: Typed, words: tuple[str, ...], is_parameter: bool = False
+) -> list[Suggestion]:
+    """Types, vectors and `.align` behind a state space, until there is a type and a name."""
+    has_type = any(word in TYPES for word in words)
+    found: list[Suggestion] = []
+    if has_type and not (is_parameter and typing.word.startswith(".")):
+        return found
+    if not has_type:
+        found += _types(typing.module, words)
+    if words[0] != ".reg":
+        found.append(_directive(typing.module, directives.DIRECTIVES[".align"]))
+    if is_parameter and has_type and ".ptr" not in words:
+        found.append(_directive(typing.module, directives.DIRECTIVES[".ptr"]))
+    if is_parameter and ".ptr" in words:
+        names = (".global", ".shared", ".const", ".local")
+        found += [_directive(typing.module, directives.DIRECTIVES[name]) for name in names]
+    return found
+
+
+def _types(module: Module, words: tuple[str, ...]) -> list[Suggestion]:
+    found: list[Suggestion] = []
+    for rank, type in enumerate(TYPES.values()):
+        if not type.declarable or (type.name == ".pred" and ".reg" not in words):
+            continue
+        since = features.TYPES.get(type.name, Requirement(type.since, ()))
+        met = _is_met(module, since)
+        found.append(Suggestion(
+            type.name, "type", type.name, type.summary, rank + (0 if met else _UNSUPPORTED),
+            is_supported=met, key=f"word {type.name}",
+        ))
+    if not any(word in (".v2", ".v4") for word in words):
+        found += [plain(one, "type", f"a vector of {one[2:]}", 60) for one in (".v2", ".v4")]
+    return found
+
+
+def _attributes(module: Module) -> list[Suggestion]:
+    return [
+        plain(name, "name", "attribute", 0 if _is_met(module, since) else _UNSUPPORTED)
+        for name, since in features.ATTRIBUTES.items()
+    ]

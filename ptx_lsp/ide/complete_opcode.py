@@ -1,0 +1,92 @@
+"""Opcodes, and the modifiers that the notation of their rows still admits."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ptx_lsp.ide.suggestion import Suggestion
+from ptx_lsp.isa import modifiers, table
+from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.in_words import since
+from ptx_lsp.isa.resolve import Candidate, possible_next, resolve, unfinished
+from ptx_lsp.isa.target import Target, Version, satisfies
+from ptx_lsp.model.module import Module
+
+_UNSUPPORTED = 100
+"""Added to the rank of what the file's version and target do not have."""
+
+
+def opcodes(module: Module) -> tuple[Suggestion, ...]:
+    """All opcodes, those first that the file's version and target have."""
+    return _opcodes(module.version, module.target)
+
+
+def next_modifiers(module: Module, spelling: str) -> tuple[Suggestion, ...]:
+    """The modifiers that may follow `spelling`, in the order of the notation; those first whose requirements
+    the file meets.
+    """
+    return _next_modifiers(spelling, module.version, module.target)
+
+
+@lru_cache(maxsize=64)
+def _opcodes(version: Version | None, target: Target | None) -> tuple[Suggestion, ...]:
+    found: list[Suggestion] = []
+    for opcode in sorted(table.opcodes()):
+        rows = sorted(table.entries(opcode), key=since)
+        is_met = any(_is_met(row, version, target) for row in rows)
+        rank = 0 if is_met else _UNSUPPORTED
+        found.append(Suggestion(
+            opcode, "opcode", opcode, rows[0].summary, rank, is_supported=is_met, key=f"opcode {opcode}"
+        ))
+    return tuple(found)
+
+
+def _is_met(entry: Entry, version: Version | None, target: Target | None) -> bool:
+    """Whether what every spelling of a row needs is there."""
+    if version is None or target is None:
+        return True
+    return all(
+        any(satisfies(way, version, target) for way in need.ways)
+        for need in entry.needs
+        if not need.because.text
+    )
+
+
+@lru_cache(maxsize=1024)
+def _next_modifiers(
+    spelling: str, version: Version | None, target: Target | None
+) -> tuple[Suggestion, ...]:
+    opcode = spelling.partition(".")[0]
+    found: list[Suggestion] = []
+    for position, word in enumerate(possible_next(spelling)):
+        described = modifiers.describe(opcode, word)
+        candidates = unfinished(spelling + word)
+        if not candidates or _is_excluded(spelling + word):
+            continue
+        is_met = any(_has(candidate, version, target) for candidate in candidates)
+        found.append(Suggestion(
+            word, "type" if described is not None and described.kind == "type" else "modifier", word,
+            described.summary if described is not None else "",
+            position + (0 if is_met else _UNSUPPORTED * 100),
+            is_supported=is_met, key=f"modifier {spelling} {word}",
+        ))
+    return tuple(found)
+
+
+def _is_excluded(spelling: str) -> bool:
+    """Whether an exception of the table speaks of a spelling that nothing more can follow."""
+    found = resolve(spelling)
+    is_exception = bool(found.problems) and all(one.kind == "excluded" for one in found.problems)
+    return is_exception and not possible_next(spelling)
+
+
+def _has(candidate: Candidate, version: Version | None, target: Target | None) -> bool:
+    """Whether the file has a form with the modifiers so far."""
+    if version is None or target is None:
+        return True
+    return all(
+        any(satisfies(way, version, target) for way in need.ways)
+        for need in candidate.entry.needs
+        if not need.because.about_operands and need.because.matches(candidate.choices)
+    )
+

@@ -1,0 +1,226 @@
+"""What may be an operand: names that fit what the table wants there come first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from ptx_lsp.ide.complete_register import MOST, UNFIT, rank_of, registers
+from ptx_lsp.ide.operand_place import Wanted, depths, wanted
+from ptx_lsp.ide.scope_at import scope_at, visible
+from ptx_lsp.ide.suggestion import Sort, Suggestion, escaped, plain
+from ptx_lsp.ide.typed import Typed
+from ptx_lsp.isa import special_registers
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.special_registers import SpecialRegister
+from ptx_lsp.isa.target import satisfies
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import (
+    FunctionName,
+    Prototype,
+    Register,
+    TargetTable,
+    Variable,
+    element_type,
+)
+from ptx_lsp.syntax import nodes
+
+_SORTS: dict[str, Sort] = {
+    "register": "register", "variable": "variable", "parameter": "parameter", "label": "label",
+    "call prototype": "call prototype", "list of targets": "list of targets", "kernel": "kernel",
+    "function": "function",
+}
+
+
+def operands(typing: Typed) -> list[Suggestion]:
+    """What may stand at the cursor in an instruction of a function."""
+    function = typing.function
+    if function is None:
+        return []
+    opcode = typing.spelling.partition(".")[0]
+    if opcode == "bra":
+        return list(labels(function, typing.span.start))
+    if opcode == "brx":
+        index, _ = depths(typing)
+        return _named(typing, function, TargetTable) if index else registers(typing, function, ())
+    if opcode == "call":
+        return _call(typing, function)
+    places = wanted(typing)
+    found = registers(typing, function, places)
+    found += _variables(typing, function, places)
+    if not places or any("special" in one.operand.kinds for one in places):
+        found += special_register_suggestions(typing)
+    if any("integer" in one.operand.kinds for one in places) and not typing.word.startswith("%"):
+        found.append(plain("WARP_SZ", "constant", "32, the number of threads in a warp", UNFIT))
+    if any("function" in one.operand.kinds for one in places):
+        found += [one._replace(text=one.label, is_snippet=False) for one in functions(typing)]
+    return found
+
+
+def predicates(typing: Typed) -> list[Suggestion]:
+    """What may guard an instruction."""
+    function = typing.function
+    if function is None:
+        return []
+    found = registers(typing, function, ())
+    return [one for one in found if one.detail.startswith(".reg .pred")]
+
+
+def labels(function: Function, offset: int) -> Iterator[Suggestion]:
+    """The labels of a function, the nearest first."""
+    line_of = function.module.document.source.line_of
+    for label in function.body.labels:
+        start = function.item.offset(label.place.start)
+        line = line_of(start) + 1
+        distance = abs(start - offset)
+        rank = min(UNFIT - 1, distance.bit_length())
+        yield plain(label.name, "label", f"line {line}", rank)
+
+
+def functions(typing: Typed, with_arguments: bool = True) -> list[Suggestion]:
+    """The functions that can be called, each with places for its arguments."""
+    found: dict[str, Suggestion] = {}
+    for function in typing.module.functions:
+        symbol = function.symbol
+        if symbol.is_kernel or not symbol.name or symbol.name in found:
+            continue
+        if function.item.start <= typing.span.start:
+            found[symbol.name] = _function(symbol, with_arguments)
+    return list(found.values())
+
+
+def _function(symbol: FunctionName, with_arguments: bool) -> Suggestion:
+    node = symbol.node
+    text, number = escaped(symbol.name), 1
+    returns = _names(node.returns)
+    if returns and with_arguments:
+        places = ", ".join(f"${{{at}:{escaped(name)}}}" for at, name in enumerate(returns, 1))
+        text, number = f"({places}), {text}", len(returns) + 1
+    parameters = _names(node.parameters)
+    if parameters:
+        places = ", ".join(
+            f"${{{at}:{escaped(name)}}}" for at, name in enumerate(parameters, number)
+        )
+        text += f", ({places})"
+    signature = f"({', '.join(returns)}) " if returns else ""
+    signature += f"{symbol.name} ({', '.join(parameters)})"
+    return Suggestion(symbol.name, "function", text, signature, 0, is_snippet=True)
+
+
+def _names(declarations: tuple[nodes.Declaration, ...] | None) -> list[str]:
+    return [one.name.text for node in declarations or () for one in node.declarators]
+
+
+def _call(typing: Typed, function: Function) -> list[Suggestion]:
+    """Of `call (returns), function, (arguments), prototype`."""
+    index, inner = depths(typing)
+    rest = typing.rest
+    has_returns = rest[:1] == ("(",)
+    if inner:
+        return registers(typing, function, ()) + _variables(typing, function, ())
+    if index == (1 if has_returns else 0):
+        return functions(typing, with_arguments=not has_returns) + registers(typing, function, ())
+    return _named(typing, function, Prototype) + _named(typing, function, TargetTable)
+
+
+def _named(
+    typing: Typed, function: Function, kind: type[Prototype] | type[TargetTable]
+) -> list[Suggestion]:
+    found = visible(function, typing.span.start, typing.word)
+    return [plain(one.name, _SORTS[one.kind], one.kind) for one in found if isinstance(one, kind)]
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+
+def _variables(
+    typing: Typed, function: Function, places: tuple[Wanted, ...]
+) -> list[Suggestion]:
+    """Variables and parameters: of the function, then of the file."""
+    scope = scope_at(function, typing.span.start)
+    found = [
+        _variable(symbol, places, 0)
+        for symbol in (*function.body.returns, *function.body.parameters, *function.body.variables)
+        if isinstance(symbol, Variable) and symbol.name.startswith(typing.word)
+        and function.item.offset(symbol.place.start) < typing.span.start
+        and scope.find(symbol.name) is symbol
+    ]
+    for symbol in typing.module.variables:
+        is_before = typing.module.span(symbol.place).start < typing.span.start
+        if isinstance(symbol, Variable) and is_before and symbol.name.startswith(typing.word):
+            found.append(_variable(symbol, places, 1))
+            if len(found) >= MOST:
+                break
+    return found
+
+
+def _variable(symbol: Variable, places: tuple[Wanted, ...], rank: int) -> Suggestion:
+    given = Argument("variable", symbol.type, symbol.space)
+    kinds = {kind for one in places for kind in one.operand.kinds}
+    fits = not places or (
+        bool(kinds & {"variable", "address"}) and not rank_of(places, given)
+    )
+    type = element_type(symbol.declaration)
+    return plain(
+        symbol.name, _SORTS[symbol.kind], f"{symbol.space} {type}".strip(), rank + (0 if fits else UNFIT)
+    )
+
+
+# -- special registers ----------------------------------------------------------------------------
+
+
+def special_register_suggestions(typing: Typed) -> list[Suggestion]:
+    """The special registers; of those with elements these."""
+    if typing.word and not typing.word.startswith("%"):
+        return []
+    return [
+        Suggestion(
+            name, "special register", name, row.summary,
+            40 if _is_met(typing.module, row) else 140,
+            is_supported=_is_met(typing.module, row), key=f"special {row.name}",
+        )
+        for name, row in _special_names()
+    ]
+
+
+@cache
+def _special_names() -> tuple[tuple[str, SpecialRegister], ...]:
+    found: list[tuple[str, SpecialRegister]] = []
+    for pattern, row in special_registers.rows():
+        name = re.sub(r"\[(\d).*?\]|\(.*\)", lambda hit: hit[1] or "0", pattern)
+        if row.vector > 1:
+            found += [(f"{name}{component}", row) for component in (".x", ".y", ".z")]
+        else:
+            found.append((name, row))
+    return tuple(found)
+
+
+def _is_met(module: Module, row: SpecialRegister) -> bool:
+    version, target = module.version, module.target
+    return version is None or target is None or satisfies(row.requirement, version, target)
+
+
+def components(typing: Typed) -> list[Suggestion]:
+    """What may follow the name that the cursor is attached to: `%tid.` or a vector."""
+    name = typing.words[-1] if typing.words else ""
+    row = special_registers.find(name)
+    if row is not None:
+        return [plain(one, "component") for one in (".x", ".y", ".z", ".w") if row.vector > 1]
+    if typing.function is None:
+        return []
+    symbol = next(
+        (one for one in visible(typing.function, typing.span.start, name) if one.name == name), None
+    )
+    if isinstance(symbol, Register) and symbol.vector > 1:
+        return [plain(one, "component") for one in (".x", ".y", ".z", ".w")[: symbol.vector]]
+    return [
+        plain(suffix, "component")
+        for suffix in dict.fromkeys(
+            suffix for one in wanted(typing._replace(words=typing.words[:-1]))
+            for suffix in one.place.suffixes
+        )
+    ][:40]
+
+

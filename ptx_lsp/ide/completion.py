@@ -1,0 +1,95 @@
+"""What may be typed at the cursor, in a text that is not finished."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.ide.complete_directive import after_directive, statement_directives, strings
+from ptx_lsp.ide.complete_opcode import next_modifiers, opcodes
+from ptx_lsp.ide.complete_operand import components, operands, predicates
+from ptx_lsp.ide.hover_function import predefined_text
+from ptx_lsp.ide.hover_instruction import modifier_text, opcode_text
+from ptx_lsp.ide.hover_word import pragma_text, target_text, word_text
+from ptx_lsp.ide.suggestion import Suggestion
+from ptx_lsp.ide.typed import Typed, typed
+from ptx_lsp.model.module import Module
+from ptx_lsp.text import Span
+
+TRIGGERS = (".", "%", "@", "[", "(", "{", " ", ",", '"', ":")
+"""Characters behind which an editor asks by itself."""
+
+
+class Completion(NamedTuple):
+    """`suggestions` in order of rank; each takes the place of `span`."""
+
+    span: Span
+    suggestions: tuple[Suggestion, ...]
+
+
+def completion(module: Module, offset: int) -> Completion | None:
+    """What may stand at `offset`; None where nothing is known, as in comments."""
+    typing = typed(module, offset)
+    if typing is None:
+        return None
+    found = [one for one in _suggestions(typing) if one.label.startswith(_prefix(typing, one))]
+    found.sort(key=lambda one: one.rank)
+    return Completion(typing.span, tuple(found)) if found else None
+
+
+def documentation(module: Module, key: str) -> str | None:
+    """What a suggestion means, as Markdown, by its `key`; None where there is no more to tell."""
+    sort, _, name = key.partition(" ")
+    match sort:
+        case "opcode":
+            return opcode_text(module, name)
+        case "modifier":
+            spelling, _, modifier = name.partition(" ")
+            return modifier_text(module, spelling.partition(".")[0], modifier, None)
+        case "word":
+            return word_text(module, name)
+        case "target":
+            return target_text(module, name)
+        case "pragma":
+            return pragma_text(module, name)
+        case "special":
+            return predefined_text(module, name)
+        case _:
+            return None
+
+
+def _prefix(typing: Typed, one: Suggestion) -> str:
+    """Dots and percent signs must agree; the editor finds what is near in the rest."""
+    return typing.word if one.sort in ("register", "special register") else typing.word[:1]
+
+
+def _suggestions(typing: Typed) -> list[Suggestion]:
+    if typing.string is not None:
+        return strings(typing)
+    if typing.guard:
+        return predicates(typing)
+    words = typing.words
+    if not words:
+        return _statement(typing)
+    if words[0].startswith("."):
+        return after_directive(typing)
+    if typing.function is None:
+        return []
+    if typing.word.startswith("."):
+        if not typing.rest and typing.is_attached:
+            return list(next_modifiers(typing.module, typing.spelling))
+        return components(typing) if typing.is_attached else []
+    if typing.spelling and not (typing.is_attached and not typing.rest):
+        return operands(typing)
+    return []
+
+
+def _statement(typing: Typed) -> list[Suggestion]:
+    """The beginning of a statement."""
+    if typing.word.startswith("."):
+        return statement_directives(typing)
+    if typing.function is None:
+        return [] if typing.word else statement_directives(typing)
+    if typing.word.startswith("%"):
+        return []
+    return list(opcodes(typing.module))
+

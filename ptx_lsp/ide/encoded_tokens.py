@@ -1,0 +1,200 @@
+"""Semantic tokens as rows of five numbers: lines and columns from the token before, length, type, modifiers.
+
+Within a function these numbers do not depend on where it stands, so they are kept while the function stays
+as it is, and a file after an edit is put together from what is there already.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import NamedTuple
+
+from ptx_lsp.facts import fact, instruction_fact
+from ptx_lsp.ide.semantic_tokens import (
+    TOKEN_MODIFIERS,
+    TOKEN_TYPES,
+    SemanticToken,
+    between,
+    of_instruction,
+    of_item,
+)
+from ptx_lsp.ide.site import function_of
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.text import ColumnUnit, Source, Span
+
+ROW = 5
+_TYPE = {name: number for number, name in enumerate(TOKEN_TYPES)}
+_BIT = {name: 1 << number for number, name in enumerate(TOKEN_MODIFIERS)}
+
+
+class _Rows(NamedTuple):
+    """Rows that begin at a place: the first counts from there, columns too if on the same line. `line` and
+    `column` are those of the last token, counted the same.
+    """
+
+    numbers: array[int]
+    line: int
+    column: int
+
+
+def encoded_tokens(module: Module, unit: ColumnUnit, span: Span | None = None) -> list[int]:
+    """The tokens of a file, or of the part `span`, in rows of five numbers: the line, counted from that of
+    the token before; the column, counted from it if it is on the same line; the length; the index in
+    `TOKEN_TYPES`; a bit for each of `TOKEN_MODIFIERS`. Columns and lengths are in `unit`. A token of several
+    lines becomes one for each line.
+    """
+    source = module.document.source
+    first, last = span if span is not None else (0, len(source.data))
+    joined = _Joined(source, unit)
+    position = 0
+    for item in module.document.items:
+        if item.start < position:
+            continue
+        if item.start > last:
+            break
+        if item.end >= first:
+            joined.add_found(list(between(source.text, position, item.start, Span(first, last))))
+            if first <= item.start and item.end <= last:
+                joined.add(item.start, _whole(module, item, unit))
+            else:
+                joined.add_found(list(of_item(module, item, max(first, item.start), last)))
+        position = item.end
+    joined.add_found(list(between(source.text, position, len(source.data), Span(first, last))))
+    return joined.numbers
+
+
+class _Joined:
+    """Rows put behind each other."""
+
+    def __init__(self, source: Source, unit: ColumnUnit) -> None:
+        self.source = source
+        self.unit: ColumnUnit = unit
+        self.numbers: list[int] = []
+        self.line = 0
+        self.column = 0
+
+    def add_found(self, found: list[SemanticToken]) -> None:
+        if found:
+            start = found[0].start
+            self.add(start, _encoded(self.source, found, start, self.unit))
+
+    def add(self, start: int, rows: _Rows) -> None:
+        """Adds rows that begin at the byte `start` of the file."""
+        if not rows.numbers:
+            return
+        line, column = self.source.position(start, self.unit)
+        at = len(self.numbers)
+        self.numbers.extend(rows.numbers)
+        first_line = line + rows.numbers[0]
+        first_column = rows.numbers[1] + (0 if rows.numbers[0] else column)
+        self.numbers[at] = first_line - self.line
+        self.numbers[at + 1] = first_column - (self.column if first_line == self.line else 0)
+        self.line = line + rows.line
+        self.column = rows.column + (0 if rows.line else column)
+
+
+def _whole(module: Module, item: Item, unit: ColumnUnit) -> _Rows:
+    function = function_of(module, item)
+    if function is None:
+        found = list(of_item(module, item, item.start, item.end))
+        return _encoded(module.document.source, found, item.start, unit)
+    kept = _kept(function)
+    known = kept.get(unit)
+    if known is None:
+        if len(function.body.instructions) < _LONG:
+            found = list(of_item(module, item, item.start, item.end))
+            known = _encoded(module.document.source, found, item.start, unit)
+        else:
+            known = _by_instruction(function, unit)
+        kept[unit] = known
+    return known
+
+
+_LONG = 1000
+"""Instructions from which on those of a function are kept one by one: an edit in it touches only few."""
+
+
+def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
+    """The rows of a function, from those of its instructions and what is between them."""
+    source, item = function.module.document.source, function.item
+    joined = _Joined(source, unit)
+    base = joined.line, joined.column = source.position(item.start, unit)
+    position = item.start
+    for (node, _), rows in zip(function.body.instructions, _of_instruction(function), strict=True):
+        start, end = item.span(node)
+        if not source.data[position:start].isspace():
+            joined.add_found(list(of_item(function.module, item, position, start)))
+        if rows is not None:
+            joined.add(start, rows)
+        else:
+            joined.add_found(list(of_instruction(function, node)))
+        position = end
+    joined.add_found(list(of_item(function.module, item, position, item.end)))
+    column = joined.column - (base.column if joined.line == base.line else 0)
+    return _Rows(array("I", joined.numbers), joined.line - base.line, column)
+
+
+@instruction_fact
+def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows | None:
+    """The rows of an instruction, in whatever unit; None where that makes a difference."""
+    source = function.module.document.source
+    start, end = function.span(instruction)
+    if not source.data[start:end].isascii():
+        return None
+    return _encoded(source, list(of_instruction(function, instruction)), start, "utf-8")
+
+
+@fact
+def _kept(function: Function) -> dict[ColumnUnit, _Rows]:
+    """What is known of a function already."""
+    return {}
+
+
+def _encoded(
+    source: Source, found: list[SemanticToken], begin: int, unit: ColumnUnit
+) -> _Rows:
+    """The rows of tokens, counted from the byte `begin`."""
+    if not found:
+        return _Rows(array("I"), 0, 0)
+    numbers = array("I")
+    base_line, base_column = source.position(begin, unit)
+    starts = source.line_starts
+    line = source.line_of(begin)
+    line_end = starts[line + 1] if line + 1 < len(starts) else len(source.data) + 1
+    is_plain = source.is_ascii or unit == "utf-8"
+    last_line, last_column = base_line, base_column
+    for start, end, type, modifiers in found:
+        while start >= line_end:
+            line += 1
+            line_end = starts[line + 1] if line + 1 < len(starts) else len(source.data) + 1
+        bits = sum(_BIT[one] for one in modifiers) if modifiers else 0
+        if end <= line_end and is_plain:
+            parts = ((line, start - starts[line], end - start),)
+        else:
+            parts = _parts(source, start, end, unit)
+        for at, column, length in parts:
+            numbers.append(at - last_line)
+            numbers.append(column - last_column if at == last_line else column)
+            numbers.extend((length, _TYPE[type], bits))
+            last_line, last_column = at, column
+    return _Rows(
+        numbers, last_line - base_line,
+        last_column - (base_column if last_line == base_line else 0),
+    )
+
+
+def _parts(
+    source: Source, start: int, end: int, unit: ColumnUnit
+) -> tuple[tuple[int, int, int], ...]:
+    """Line, column and length of each line of a token."""
+    found: list[tuple[int, int, int]] = []
+    for line in range(source.line_of(start), source.line_of(max(start, end - 1)) + 1):
+        span = source.line_span(line)
+        first, last = max(start, span.start), min(end, span.end)
+        if first < last:
+            column = source.position(first, unit).column
+            found.append((line, column, source.position(last, unit).column - column))
+    return tuple(found)

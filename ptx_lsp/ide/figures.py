@@ -1,0 +1,65 @@
+"""The figures of a kernel for editors, which ask after every edit: kept where its own text decides them."""
+
+from __future__ import annotations
+
+from ptx_lsp.facts import fact, is_known
+from ptx_lsp.lint.kernels import kernel
+from ptx_lsp.lint.report import Kernel
+from ptx_lsp.model.calls import calls
+from ptx_lsp.model.function import Function
+
+MANY = 20_000
+"""Instructions above which the figures of a kernel take longer than an editor should wait."""
+
+
+def figures(function: Function) -> Kernel:
+    """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text."""
+    return kernel(function) if calls(function) else _kept(function)
+
+
+def are_known(function: Function) -> bool:
+    """Whether the figures of a kernel take no time."""
+    return is_known(_kept, function)
+
+
+@fact
+def _kept(function: Function) -> Kernel:
+    """Of a kernel that calls nothing, so that its own text and environment decide."""
+    return kernel(function)
+
+
+def registers_in_words(row: Kernel) -> str:
+    """`about 30 registers (26 to 34)`; empty where there is no estimate."""
+    found = row.registers
+    if found.estimate is None:
+        return ""
+    capped = f", at most {found.limit}" if found.limit is not None else ""
+    if found.low == found.high:
+        return f"about {found.estimate} registers{capped}"
+    return f"about {found.estimate} registers ({found.low} to {found.high}{capped})"
+
+
+def occupancy_in_words(row: Kernel) -> str:
+    """`75 % occupancy with 256 threads in a block (6 blocks, 48 warps an SM), limited by registers`."""
+    found = row.occupancy
+    if found.percent is None or found.threads_per_block is None:
+        return ""
+    if not found.blocks_per_sm:
+        return f"cannot be launched: {limiters_in_words(row)}"
+    percent = f"{found.percent:g} %"
+    size = f"{found.threads_per_block} threads in a block"
+    best = " (the best size: no directive gives one)" if row.threads_source == "best" else ""
+    resident = f"{_counted(found.blocks_per_sm, 'block')}, {_counted(found.warps_per_sm or 0, 'warp')} an SM"
+    return f"{percent} occupancy with {size}{best}: {resident}, limited by {limiters_in_words(row)}"
+
+
+def limiters_in_words(row: Kernel) -> str:
+    """`registers and shared memory`."""
+    return " and ".join(_LIMITERS.get(one, one) for one in row.occupancy.limiters or ())
+
+
+_LIMITERS = {"shared": "shared memory", "blocks": "places for blocks"}
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"

@@ -1,0 +1,86 @@
+"""A control flow graph as boxes of text and lines between them, for pages and panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ptx_lsp.ide.layered import Point, layered
+from ptx_lsp.lint.details import Flow, FlowBlock, Turn
+
+MOST_OPCODES: Final = 6
+_LETTER: Final = 7.3
+LINE: Final = 16
+PADDING: Final = 8
+_LONGEST: Final = 44
+_TURNS: Final[dict[Turn, str]] = {"divergent": "divergent", "unknown": "may diverge"}
+
+
+class Box(NamedTuple):
+    """One block, in pixels: its upper left corner, its size, and what is written in it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    lines: tuple[str, ...]
+
+
+class Picture(NamedTuple):
+    """Boxes and the bends of edges, in the orders of the blocks and edges of the flow."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    paths: tuple[tuple[Point, ...], ...]
+
+
+def picture(flow: Flow) -> Picture:
+    """Where everything stands. Raises TooLargeError."""
+    texts = [tuple([_cut(line) for line in told(one, len(flow.blocks))]) for one in flow.blocks]
+    sizes = [_size(lines) for lines in texts]
+    edges = [(edge.source, edge.target) for edge in flow.edges]
+    drawn = layered(sizes, edges, flow.order)
+    boxes = tuple(
+        [
+            Box(x, y, width, height, lines)
+            for (x, y), (width, height), lines in zip(drawn.boxes, sizes, texts, strict=True)
+        ]
+    )
+    return Picture(drawn.width, drawn.height, boxes, drawn.paths)
+
+
+def told(block: FlowBlock, count: int) -> list[str]:
+    """The lines of its box: name, place, the first and last opcodes, how it is left; `count` is the number
+    of blocks, the last of which is the exit.
+    """
+    name = f"block {block.number}" if block.number < count - 1 else "exit"
+    lines = [" ".join((name, *block.labels))]
+    if not block.opcodes:
+        return lines
+    if block.first_line == block.last_line:
+        lines[0] += f", line {block.first_line}"
+    else:
+        lines[0] += f", lines {block.first_line}-{block.last_line}"
+    if not block.is_reached:
+        lines.append("never reached")
+    half = MOST_OPCODES // 2
+    more = len(block.opcodes) - 2 * half
+    if more > 1:
+        lines += [*block.opcodes[:half], f"... {more} more", *block.opcodes[-half:]]
+    else:
+        lines += block.opcodes
+    if block.turn in _TURNS:
+        lines.append(f"[{_TURNS[block.turn]}]")
+    return lines
+
+
+def _size(lines: Sequence[str]) -> tuple[float, float]:
+    letters = max(map(len, lines))
+    return letters * _LETTER + 2 * PADDING, len(lines) * LINE + 2 * PADDING - 4
+
+
+def _cut(text: str) -> str:
+    """Names of any length and characters; the file tells them whole."""
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."

@@ -1,0 +1,128 @@
+"""What is known of the thing under the cursor, as Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ptx_lsp.ide.hover_instruction import instruction_text, modifier_text
+from ptx_lsp.ide.hover_symbol import symbol_text
+from ptx_lsp.ide.hover_word import pragma_text, target_text, version_text, word_text
+from ptx_lsp.ide.links import source_of
+from ptx_lsp.ide.literal import meaning
+from ptx_lsp.ide.markdown import code, listed, paragraphs
+from ptx_lsp.ide.named import named
+from ptx_lsp.ide.site import Site, site
+from ptx_lsp.ide.tokens import token_at
+from ptx_lsp.ide.uniform import branch_uniformity
+from ptx_lsp.isa.resolve import Match, resolve
+from ptx_lsp.isa.target import parse_version
+from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+from ptx_lsp.text import Span
+
+
+class Hover(NamedTuple):
+    """`markdown` is about what stands at `span`."""
+
+    span: Span
+    markdown: str
+
+
+def hover(module: Module, offset: int) -> Hover | None:
+    """What is known of what stands at `offset`; None where there is nothing to tell."""
+    place = site(module, offset)
+    if place is None:
+        return None
+    match place.node:
+        case nodes.Opcode() as opcode:
+            return _opcode(place, opcode)
+        case nodes.Number() as number:
+            return _number(place, number)
+        case nodes.Name() as name:
+            return _name(place, name) or _token(place)
+        case nodes.String() as string:
+            return _made(place.span(string), pragma_text(module, string.text)) or _token(place)
+        case _:
+            return _token(place)
+
+
+def _made(span: Span, text: str | None) -> Hover | None:
+    return Hover(span, text) if text else None
+
+
+def _opcode(place: Site, opcode: nodes.Opcode) -> Hover | None:
+    """On the opcode and the dot behind it the whole instruction, on a modifier that one."""
+    instruction, function = place.statement, place.function
+    span = place.span(opcode)
+    if not isinstance(instruction, nodes.Instruction) or function is None:
+        return None
+    token = token_at(place.module.document.source.text, span.start, span.end, place.offset - 1)
+    if token is not None and token.kind == "dotted":
+        modifier = place.module.document.source.text[token.start : token.end]
+        found = _match(place, instruction)
+        text = modifier_text(place.module, opcode.text.partition(".")[0], modifier, found)
+        if text is not None:
+            return Hover(Span(token.start, token.end), text)
+    text = instruction_text(function, instruction)
+    is_jump = opcode.text.partition(".")[0] in ("bra", "brx", "ret", "exit")
+    turns = branch_uniformity(function, instruction) if is_jump else []
+    return Hover(span, paragraphs([text, listed(turns)]))
+
+
+def _match(place: Site, instruction: nodes.Instruction) -> Match | None:
+    if place.function is None:
+        return None
+    return resolve(instruction.opcode.text).match(arguments(place.function, instruction))
+
+
+def _number(place: Site, number: nodes.Number) -> Hover | None:
+    span = place.span(number)
+    match place.above(number):
+        case nodes.Version():
+            try:
+                return Hover(span, version_text(place.module, parse_version(number.text)))
+            except ValueError:
+                return None
+        case nodes.Location() as location:
+            found = source_of(place.module, place.item, location)
+            return _made(span, code(found) if found else None)
+        case _:
+            lines = meaning(number)
+            return _made(span, paragraphs([code(number.text), listed(lines)]) if lines else None)
+
+
+def _name(place: Site, name: nodes.Name) -> Hover | None:
+    span = place.span(name)
+    above = place.above(name)
+    match above:
+        case nodes.Target():
+            return _made(span, target_text(place.module, name.text))
+        case nodes.Member() if above.object is not name:
+            return Hover(span, _component(above, name))
+        case _:
+            pass
+    found = named(place)
+    if found is not None:
+        return Hover(span, symbol_text(place, found))
+    return _made(span, word_text(place.module, name.text)) if name.text[:1] == "." else None
+
+
+def _component(member: nodes.Member, name: nodes.Name) -> str:
+    of = code(member.object.text) if isinstance(member.object, nodes.Name) else "a vector"
+    if re.fullmatch(r"\.[bh][0-7]+", name.text):
+        what = "bytes" if name.text[1] == "b" else "half-words"
+        return f"{code(name.text)}: {what} {', '.join(name.text[2:])} of {of}"
+    index = {".x": 0, ".r": 0, ".y": 1, ".g": 1, ".z": 2, ".b": 2, ".w": 3, ".a": 3}.get(name.text)
+    which = f"element {index}" if index is not None else "an element"
+    return f"{code(name.text)}: {which} of {of}"
+
+
+def _token(place: Site) -> Hover | None:
+    """Words that no node is for: `.entry`, `.align`, `.version`."""
+    token = place.token()
+    if token is None or token.kind != "dotted":
+        return None
+    word = place.module.document.source.text[token.start : token.end]
+    return _made(Span(token.start, token.end), word_text(place.module, word))

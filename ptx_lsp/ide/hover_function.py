@@ -1,0 +1,127 @@
+"""What kernels, functions and special registers are."""
+
+from __future__ import annotations
+
+import re
+
+from analyses.launch_bounds import launch_bounds
+from ptx_lsp.ide.figures import are_known, figures, occupancy_in_words, registers_in_words
+from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
+from ptx_lsp.ide.named import Named
+from ptx_lsp.ide.needs_met import met_in_words
+from ptx_lsp.ide.occurrences import occurrences
+from ptx_lsp.isa import special_registers
+from ptx_lsp.lint.report import Kernel
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import FunctionName
+from ptx_lsp.syntax import nodes
+
+_LONGEST = 1200
+_SOON = 1000
+"""Instructions of a kernel up to which its figures are computed for a hover; those of larger ones must be
+known already.
+"""
+
+
+def function_text(module: Module, symbol: FunctionName) -> str:
+    """The text for a kernel or function, from wherever it is named."""
+    found = module.definition(symbol.name) or symbol
+    function = function_named(module, found)
+    return paragraphs([
+        fenced(signature(module, found)),
+        listed(_lines(module, found, function)),
+    ])
+
+
+def function_named(module: Module, symbol: FunctionName) -> Function | None:
+    """The function that a symbol is the name of."""
+    return next((one for one in module.functions if one.symbol is symbol), None)
+
+
+def signature(module: Module, symbol: FunctionName) -> str:
+    """The head of a function as it stands, each blank and comment between its words as one blank."""
+    node = symbol.node
+    owner = symbol.place.owner
+    start, end = module.span(Place.of(owner, node))
+    if node.body is not None:
+        end = module.span(Place.of(owner, node.body)).start
+    text = module.document.source.decoded(start, end)
+    plain = " ".join(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split())
+    return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}..."
+
+
+def _lines(module: Module, symbol: FunctionName, function: Function | None) -> list[str]:
+    name = nodes.Name(symbol.place.start, symbol.place.end, symbol.name)
+    span = module.span(symbol.place)
+    used = [
+        one for one in occurrences(module, Named(name, span, symbol, None))
+        if one.use != "declaration"
+    ] if symbol.name else []
+    lines: list[str] = []
+    if not symbol.is_definition:
+        lines.append("declared only: it is defined in another file")
+    if function is not None and symbol.is_definition:
+        lines.append(f"{len(function.body.instructions)} instructions")
+        is_small = len(function.body.instructions) <= _SOON
+        if symbol.is_kernel and (is_small or are_known(function)):
+            lines += kernel_lines(figures(function), function)
+    if not symbol.is_kernel or used:
+        lines.append(f"named {len(used)} times" if len(used) != 1 else "named once")
+    return lines
+
+
+def kernel_lines(row: Kernel, function: Function) -> list[str]:
+    """The figures of a kernel, each a line that says what kind of figure it is."""
+    registers, occupied = registers_in_words(row), occupancy_in_words(row)
+    lines = [f"estimated: {registers}" if registers else "", occupied]
+    if row.registers.peak_live is not None:
+        lines.append(f"estimated: {row.registers.peak_live} registers live at the peak")
+    memory = [
+        f"{size} bytes of {what}"
+        for size, what in (
+            (row.shared_bytes, "static shared memory"), (row.local_bytes, "local memory"),
+            (row.parameter_bytes, "parameters"),
+        )
+        if size
+    ]
+    lines.append(", ".join(memory))
+    lines.append(_bounds(function))
+    branches = row.branches
+    if branches.uniform is not None and (branches.uniform or branches.divergent or branches.unknown):
+        lines.append(
+            f"branches: {branches.uniform} uniform, {branches.divergent} divergent, "
+            f"{branches.unknown} not known"
+        )
+    return [line for line in lines if line]
+
+
+def _bounds(function: Function) -> str:
+    """What the launch bounds say, and what ptxas does not heed of them."""
+    found = launch_bounds(function)
+    if found is None:
+        return ""
+    parts: list[str] = []
+    if found.threads_per_block:
+        exact = "exactly" if found.threads_source == "reqntid" else "at most"
+        parts.append(f"{exact} {found.threads_per_block} threads in a block")
+    if found.blocks_asked:
+        parts.append(f"{found.blocks_asked} resident blocks asked for")
+    if found.limit_source != "target":
+        parts.append(f"at most {found.register_limit} registers (by {found.limit_source})")
+    parts += [f"ptxas ignores {one}" for one in found.ignored]
+    return f"launch bounds: {', '.join(parts)}" if parts else ""
+
+
+def predefined_text(module: Module, name: str) -> str:
+    """The text for a special register or `WARP_SZ`."""
+    row = special_registers.find(name)
+    if row is None:
+        return f"{code(name)}: the number of threads in a warp, 32, as a constant."
+    vector = f".v{row.vector} " if row.vector > 1 else ""
+    lines = [met_in_words(module, (row.requirement,)), f"Example: {code(row.example)}"]
+    return paragraphs([
+        f"**{name}** (special register, `{vector}{row.type}`): {row.summary}",
+        listed(filter(None, lines)),
+    ])

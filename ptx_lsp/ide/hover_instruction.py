@@ -1,0 +1,168 @@
+"""What an instruction is and needs, from the row that validation and the executor read, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from inspect import cleandoc
+
+from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
+from ptx_lsp.ide.needs_met import met_in_words
+from ptx_lsp.isa import modifiers
+from ptx_lsp.isa.entry import Entry, Need
+from ptx_lsp.isa.in_words import concerns, since, wanted, worded
+from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.resolve import Candidate, Match, Resolution, resolve
+from ptx_lsp.isa.syntax_text import syntax_text
+from ptx_lsp.isa.table import entries
+from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+
+MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/#"
+_MOST = 8
+
+
+def instruction_text(function: Function, instruction: nodes.Instruction) -> str:
+    """The text for an instruction of a function: its row, as far as its spelling and operands go."""
+    given = arguments(function, instruction)
+    operands = [_text(function, operand) for operand in instruction.operands]
+    return spelling_text(function.module, instruction.opcode.text, given, operands)
+
+
+def spelling_text(
+    module: Module,
+    spelling: str,
+    given: tuple[Argument, ...] | None = None,
+    operands: list[str] | None = None,
+) -> str:
+    """The text for a spelling such as `mul.wide.u32`, or for an opcode alone. `operands` are what stands
+    there, and `given` the same in the terms of the table.
+    """
+    resolution = resolve(spelling)
+    if not resolution.ok:
+        return _unresolved(module, spelling, resolution)
+    match = resolution.match(given) if given is not None else None
+    candidates = (match.candidate,) if match is not None else resolution.candidates
+    entry = candidates[0].entry
+    return paragraphs([
+        f"**{spelling}**: {entry.summary}",
+        fenced(syntax_text(entry.syntax, {candidate.form for candidate in candidates})),
+        listed(_modifiers(entry, spelling)),
+        _operands(candidates, match, operands or []),
+        listed(_needs(module, entry, candidates, match)),
+        listed(_objections(module, match)),
+        _preview(spelling),
+        listed(entry.notes),
+        _manual(entry),
+    ])
+
+
+def opcode_text(module: Module, opcode: str) -> str:
+    """The text for an opcode without its modifiers: all of its rows, shortly."""
+    rows = sorted(entries(opcode), key=since)
+    return paragraphs(
+        part
+        for row in rows[:_MOST]
+        for part in (
+            f"**{row.name}**: {row.summary}",
+            fenced(syntax_text(row.syntax)),
+            listed(_needs(module, row, (), None)),
+            f"Example: {code(cleandoc(row.example).splitlines()[0])}",
+        )
+    )
+
+
+def modifier_text(module: Module, opcode: str, modifier: str, match: Match | None) -> str | None:
+    """What one modifier means behind `opcode`, and what it needs; None where that is not known."""
+    found = modifiers.describe(opcode, modifier)
+    if found is None:
+        return None
+    needs: list[str] = []
+    for need in match.needs if match is not None else ():
+        values = {value for term in need.because.terms if not term.negated for value in term.values}
+        if modifier in values:
+            needs.append(met_in_words(module, need.ways))
+    kind = f" ({found.kind} of `{opcode}`)" if found.kind == "modifier" else f" ({found.kind})"
+    return paragraphs([f"**{modifier}**{kind}: {found.summary}", listed(filter(None, needs))])
+
+
+def _unresolved(module: Module, spelling: str, resolution: Resolution) -> str:
+    opcode = spelling.partition(".")[0]
+    if not entries(opcode):
+        near = resolution.problems[0].choices if resolution.problems else ()
+        hint = f" Did you mean {', '.join(map(code, near))}?" if near else ""
+        return f"{code(opcode)} is not an instruction of PTX.{hint}"
+    told = [problem.message for problem in resolution.problems] if "." in spelling else []
+    return paragraphs([listed(told), opcode_text(module, opcode)])
+
+
+def _modifiers(entry: Entry, spelling: str) -> Iterator[str]:
+    words = dict.fromkeys(f".{word}" for word in spelling.split(".")[1:])
+    for word in words:
+        found = modifiers.describe(entry.opcode, word)
+        if found is not None:
+            yield f"{code(word)} {found.summary}"
+
+
+def _operands(candidates: tuple[Candidate, ...], match: Match | None, texts: list[str]) -> str:
+    """Each operand once; with what stands there where the form is known."""
+    rows: dict[tuple[str, str], None] = {}
+    for candidate in candidates:
+        rows.update(dict.fromkeys(wanted(candidate)))
+    here: dict[str, str] = {}
+    if match is not None:
+        for (place, _), text in zip(match.places, texts, strict=False):
+            here[place.name] = text
+    return listed(
+        f"{code(name)}{f' = {code(here[name])}' if name in here else ''}: {text}"
+        for name, text in rows
+    )
+
+
+def _needs(
+    module: Module, entry: Entry, candidates: tuple[Candidate, ...], match: Match | None
+) -> Iterator[str]:
+    if match is not None:
+        needs: tuple[Need, ...] = match.needs
+    else:
+        needs = tuple(need for need in entry.needs if concerns(need.because, candidates))
+    lines = [met_in_words(module, need.ways, worded(need.because)) for need in needs]
+    told = [line for line in lines if line]
+    yield from told or ["any PTX ISA version and target"]
+
+
+def _objections(module: Module, match: Match | None) -> Iterator[str]:
+    """What is wrong with the operands, and what has ended."""
+    if match is None:
+        return
+    yield from (problem.message for problem in match.problems)
+    if module.version is not None and module.target is not None:
+        yield from (end.sentence for end in match.ended(module.version, module.target))
+
+
+def _preview(spelling: str) -> str:
+    """What it computes of some operands, as the executor does; empty where that is no single value."""
+    from ptx_lsp.executor.preview import preview_instruction  # NumPy: only once a hover wants it
+
+    found = preview_instruction(spelling, seconds=_SECONDS)
+    if not found.rows:
+        return ""
+    columns = [*found.operands, *found.results]
+    lines = ["| " + " | ".join(map(code, columns)) + " |", "|" + " --- |" * len(columns)]
+    for row in found.rows:
+        cells = (*map(code, row.operands), *(f"**{code(one)}**" for one in row.results))
+        lines.append("| " + " | ".join(cells) + " |")
+    return paragraphs(["\n".join(lines), found.note])
+
+
+_SECONDS = 0.25
+
+
+def _manual(entry: Entry) -> str:
+    return f"[PTX ISA: {entry.name}]({MANUAL}{entry.section})"
+
+
+def _text(function: Function, operand: nodes.Operand) -> str:
+    text = function.module.document.source.decoded(*function.span(operand))
+    return " ".join(text.split())[:80]

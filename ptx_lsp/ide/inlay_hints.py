@@ -1,0 +1,125 @@
+"""What is written between the text: live registers, the types of operands, what literals mean."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from analyses.pressure import pressure
+from ptx_lsp.facts import is_known
+from ptx_lsp.ide.literal import decoded
+from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import Register
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.walk import Node, children
+from ptx_lsp.text import Span
+
+HintSort: TypeAlias = Literal["pressure", "type", "literal"]
+
+_SOON = 20_000
+"""Instructions up to which the pressure of a function is computed for its hints alone."""
+
+
+class Shown(NamedTuple):
+    """Which hints are wanted. Types are those of operands that are declared otherwise than the instruction
+    works on them (`different`), or all.
+    """
+
+    pressure: bool = True
+    types: Literal["off", "different", "all"] = "different"
+    literals: bool = True
+
+
+class InlayHint(NamedTuple):
+    """Text to be shown at an offset. `tooltip` says what kind of figure it is."""
+
+    offset: int
+    text: str
+    sort: HintSort
+    tooltip: str = ""
+
+
+def inlay_hints(
+    module: Module, span: Span | None = None, shown: Shown | None = None
+) -> tuple[InlayHint, ...]:
+    """The hints of a file, or of the part `span`, in order."""
+    wanted = shown if shown is not None else Shown()
+    first, last = span if span is not None else (0, len(module.document.source.data))
+    found: list[InlayHint] = []
+    for function in module.functions:
+        if function.item.end < first or function.item.start > last:
+            continue
+        item, instructions = function.item, function.body.instructions
+        begin = bisect_left(instructions, first, key=lambda one: item.span(one.node).end)
+        end = bisect_left(instructions, last, key=lambda one: item.offset(one.node.start))
+        if wanted.pressure:
+            found += _pressure(function, begin, end)
+        for node, _ in instructions[begin:end]:
+            if wanted.literals:
+                found += _literals(function, node)
+            if wanted.types != "off":
+                found += _types(function, node, wanted.types == "all")
+    return tuple(sorted(one for one in found if first <= one.offset <= last))
+
+
+def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
+    """At the end of each line with instructions, the most 32-bit registers that are live there."""
+    if len(function.body.instructions) > _SOON and not is_known(pressure, function):
+        return
+    known = pressure(function)
+    source = function.module.document.source
+    by_line: dict[int, int] = {}
+    for number in range(begin, end):
+        node = function.body.instructions[number].node
+        line = source.line_of(function.item.offset(node.start))
+        by_line[line] = max(by_line.get(line, 0), known.units[number])
+    for line, units in by_line.items():
+        if not units:
+            continue
+        is_peak = units == known.peak
+        text = f"▲ {units} live (peak)" if is_peak else f"{units} live"
+        tooltip = "32-bit registers live here, as the PTX stands: an estimate of what ptxas will need"
+        yield InlayHint(source.line_span(line).end, text, "pressure", tooltip)
+
+
+def _literals(function: Function, instruction: nodes.Instruction) -> Iterator[InlayHint]:
+    """Behind an exact float its value."""
+    for operand in instruction.operands:
+        for number in _numbers(operand):
+            value = decoded(number)
+            if value is not None:
+                yield InlayHint(function.span(number).end, f"= {value}", "literal")
+
+
+def _numbers(operand: Node) -> Iterator[nodes.Number]:
+    if isinstance(operand, nodes.Number):
+        yield operand
+    elif isinstance(operand, nodes.Vector | nodes.Group | nodes.Address):
+        for inner in children(operand):
+            yield from _numbers(inner)
+
+
+def _types(
+    function: Function, instruction: nodes.Instruction, every: bool
+) -> Iterator[InlayHint]:
+    """Behind a register the type that it is declared with."""
+    match = None
+    if not every:
+        match = resolve(instruction.opcode.text).match(arguments(function, instruction))
+        if match is None:
+            return
+    for index, operand in enumerate(instruction.operands):
+        if not isinstance(operand, nodes.Name):
+            continue
+        symbol = function.resolve(operand)
+        if not isinstance(symbol, Register) or symbol.vector > 1:
+            continue
+        wanted = match.places[index][1].type if match and index < len(match.places) else ""
+        if every or (isinstance(wanted, str) and wanted and symbol.type not in wanted.split("|")):
+            end = function.span(operand).end
+            tooltip = f"`{symbol.name}` is declared as `{symbol.type}`"
+            yield InlayHint(end, f": {symbol.type}", "type", tooltip)

@@ -1,0 +1,74 @@
+"""The files that `.file` names, and the lines of them that `.loc` names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.scope import integer
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.text import Span
+
+
+class Link(NamedTuple):
+    """The text at `span` leads to a line of `path`, both from 1; 0 where there is none. A path may be
+    relative to the folder of the PTX file.
+    """
+
+    span: Span
+    path: str
+    line: int = 0
+    column: int = 0
+
+
+def links(module: Module) -> tuple[Link, ...]:
+    """All links of a file, in order."""
+    paths = file_paths(module)
+    found: list[Link] = []
+    for item in module.document.items:
+        if isinstance(item.node, nodes.File) and isinstance(item.node.path, nodes.String):
+            path = item.node.path
+            found.append(Link(item.span(path), _unquoted(path)))
+    for function in module.functions if paths else ():
+        for statement in function.body.statements:
+            if type(statement) is nodes.Location:
+                link = _of_location(statement, paths, function.item)
+                if link is not None:
+                    found.append(link)
+    return tuple(sorted(found))
+
+
+def source_of(module: Module, item: Item, location: nodes.Location) -> str:
+    """`a.cu:5:3`, of a `.loc` in `item`; empty where no `.file` gives the number."""
+    link = _of_location(location, file_paths(module), item)
+    return f"{link.path}:{link.line}:{link.column}" if link is not None else ""
+
+
+def file_paths(module: Module) -> dict[int, str]:
+    """The path of each file by its number."""
+    found: dict[int, str] = {}
+    for item in module.document.items:
+        if isinstance(item.node, nodes.File) and isinstance(item.node.path, nodes.String):
+            number = _number(item.node.number)
+            if number is not None:
+                found.setdefault(number, _unquoted(item.node.path))
+    return found
+
+
+def _of_location(location: nodes.Location, paths: dict[int, str], item: Item) -> Link | None:
+    number, line = _number(location.file), _number(location.line)
+    path = paths.get(number) if number is not None else None
+    if path is None or line is None:
+        return None
+    end = max(item.span(location.line).end, item.span(location.column).end)
+    span = Span(item.offset(location.file.start), end)
+    return Link(span, path, line, _number(location.column) or 0)
+
+
+def _number(value: nodes.Number | nodes.Missing) -> int | None:
+    return integer(value.text) if isinstance(value, nodes.Number) else None
+
+
+def _unquoted(string: nodes.String) -> str:
+    return string.text.strip('"')

@@ -1,0 +1,141 @@
+"""Literals in other words: `0f3F800000` is 1, `255` is 0xFF."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from ptx_lsp.model.scope import integer
+from ptx_lsp.syntax import nodes
+
+
+def decoded(number: nodes.Number) -> str | None:
+    """What an exact float stands for, in decimal digits; None of other literals."""
+    if number.kind != "exact_float":
+        return None
+    return _digits(float_value(number))
+
+
+def float_value(number: nodes.Number) -> float:
+    """The value of a float literal, decimal or exact (`0f` for 32 bits, `0d` for 64)."""
+    text = number.text
+    if number.kind != "exact_float":
+        return float(text)
+    bits = int(text[2:], 16)
+    if text[1] in "fF":
+        return _single(bits)
+    return _double(bits)
+
+
+def spellings(number: nodes.Number, type: str) -> tuple[str, ...]:
+    """Other ways to write the literal with the same meaning where a value of `type` stands."""
+    if number.kind == "integer":
+        value = integer(number.text)
+        if value is None:
+            return ()
+        suffix = "U" if number.text.endswith("U") else ""
+        forms = (f"{value}{suffix}", f"0x{value:X}{suffix}", f"0b{value:b}{suffix}")
+        return tuple(form for form in forms if form.lower() != number.text.lower())
+    if number.kind == "exact_float" and type == _EXACT[number.text[1].lower()]:
+        value = float_value(number)
+        is_written = math.isfinite(value) and math.copysign(1, value) > 0  # `-` is no part of it
+        return (decimal(value),) if is_written else ()
+    if number.kind == "float" and type in _EXACT.values():
+        found = exact(number, type)
+        return (found,) if found is not None else ()
+    return ()
+
+
+_EXACT = {"f": ".f32", "d": ".f64"}
+"""What the letter of an exact float says."""
+
+
+def exact(number: nodes.Number, type: str) -> str | None:
+    """A float literal as the bits that `type` (`.f32` or `.f64`) has for it; None where it is too large."""
+    value = float_value(number)
+    if type == ".f64":
+        return f"0d{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    try:
+        return f"0f{struct.unpack('<I', struct.pack('<f', value))[0]:08X}"
+    except OverflowError:
+        return None
+
+
+def decimal(value: float) -> str:
+    """The shortest digits that give `value` again, with the point that PTX wants."""
+    text = repr(value)
+    if "e" in text and "." not in text:
+        return text.replace("e", ".0e")
+    return text
+
+
+def meaning(number: nodes.Number) -> list[str]:
+    """Lines for people: what a literal is."""
+    match number.kind:
+        case "integer":
+            return _integer(number)
+        case "exact_float":
+            size = "32" if number.text[1] in "fF" else "64"
+            return [f"{size}-bit float `{_digits(float_value(number))}`", *_parts(number)]
+        case "float":
+            single, double = exact(number, ".f32"), exact(number, ".f64")
+            return [f"float, as `.f32`: `{single or 'too large'}`, as `.f64`: `{double}`"]
+        case _:
+            return []
+
+
+def _integer(number: nodes.Number) -> list[str]:
+    value = integer(number.text)
+    if value is None:
+        return []
+    lines = [f"decimal `{value}`, hexadecimal `0x{value:X}`"]
+    if value < 2**16:
+        lines.append(f"binary `0b{value:b}`")
+    for width in (32, 64):
+        if 2 ** (width - 1) <= value < 2**width:
+            lines.append(f"as signed {width}-bit integer `{value - 2**width}`")
+            break
+    if value >= 2**64:
+        lines.append("more than 64 bits: ptxas does not take it")
+    return lines
+
+
+def _parts(number: nodes.Number) -> list[str]:
+    """Sign, exponent and mantissa of an exact float."""
+    bits = int(number.text[2:], 16)
+    width, mantissa, bias = (32, 23, 127) if number.text[1] in "fF" else (64, 52, 1023)
+    sign = bits >> (width - 1)
+    exponent = (bits >> mantissa) & ((1 << (width - 1 - mantissa)) - 1)
+    fraction = bits & ((1 << mantissa) - 1)
+    digits = -(-mantissa // 4)
+    kind = "subnormal" if not exponent and fraction else f"exponent {exponent - bias}"
+    if exponent == 2 * bias + 1:
+        kind = "NaN" if fraction else "infinity"
+    if not exponent and not fraction:
+        kind = "zero"
+    return [f"sign {sign}, {kind}, mantissa `0x{fraction:0{digits}X}`"]
+
+
+def _digits(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    if value == int(value) and abs(value) < 1e15:
+        return f"{value:.1f}"
+    return repr(value)
+
+
+def _single(bits: int) -> float:
+    value: float = struct.unpack("<f", struct.pack("<I", bits))[0]
+    if math.isfinite(value):
+        # the shortest digits that give the same 32 bits
+        for digits in range(6, 10):
+            short = float(f"{value:.{digits}g}")
+            if struct.pack("<f", short) == struct.pack("<f", value):
+                return short
+    return value
+
+
+def _double(bits: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<Q", bits))[0])

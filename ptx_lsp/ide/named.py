@@ -1,0 +1,103 @@
+"""What the name at an offset stands for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.ide.site import Site, site
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import anchor
+from ptx_lsp.model.symbols import Predefined, Symbol
+from ptx_lsp.syntax import nodes
+from ptx_lsp.text import Span
+
+
+class Named(NamedTuple):
+    """A name in the text. `function` is the one it stands in; None at the level of the module."""
+
+    name: nodes.Name
+    span: Span
+    symbol: Symbol
+    function: Function | None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the symbol belongs to a function (its registers, labels, variables, parameters)."""
+        return self.function is not None and is_of(self.function, self.symbol)
+
+
+def named_at(module: Module, offset: int) -> Named | None:
+    """The name at `offset`; None where no name stands there, or nothing declares it."""
+    place = site(module, offset)
+    return named(place) if place is not None else None
+
+
+def named(place: Site) -> Named | None:
+    """The same, where the site is known already."""
+    name = place.node
+    if not isinstance(name, nodes.Name):
+        return None
+    symbol = _symbol(place, name)
+    return Named(name, place.span(name), symbol, place.function) if symbol is not None else None
+
+
+def is_of(function: Function, symbol: Symbol) -> bool:
+    """Whether `function` itself declares a symbol, and its name is known nowhere else."""
+    if isinstance(symbol, Predefined) or symbol is function.symbol:
+        return False
+    return symbol.place.owner is function.node.kind
+
+
+def _symbol(place: Site, name: nodes.Name) -> Symbol | None:
+    function = place.function
+    above = place.above(name)
+    if function is not None:
+        if isinstance(above, nodes.Function):
+            return function.symbol if above.name is name else None
+        if not _can_be_symbol(above, name):
+            return None
+        if any(isinstance(node, nodes.CallPrototype) for node in place.path):
+            return None  # its parameters are known nowhere
+        return function.resolve(name)
+    return _of_module(place, above, name)
+
+
+def _can_be_symbol(above: object, name: nodes.Name) -> bool:
+    """Not the words of PTX: state spaces, modifiers, attributes, components."""
+    match above:
+        case nodes.Declaration() | nodes.Attribute() | nodes.Directive() | nodes.Target():
+            return False
+        case nodes.Location() | nodes.Section() | nodes.Aggregate() | nodes.CallPrototype():
+            return False
+        case nodes.Member():
+            return above.object is name
+        case nodes.Cast():
+            return above.type is not name
+        case nodes.Relocation():
+            return above.operator is not name
+        case nodes.FieldValue():
+            return above.name is not name
+        case nodes.TargetList():
+            return above.kind is not name
+        case nodes.Address():
+            return above.suffix is not name
+        case _:
+            return True
+
+
+def _of_module(place: Site, above: object, name: nodes.Name) -> Symbol | None:
+    module, item = place.module, place.item
+    if not _can_be_symbol(above, name) and not isinstance(above, nodes.Aggregate):
+        return None
+    if isinstance(above, nodes.Declarator) and above.name is name:
+        return next(
+            (one for one in module.variables
+             if one.declarator is above and one.place.owner is anchor(item.node)),
+            None,
+        )
+    for _, symbol in module.names.get(name.text, ()):
+        if symbol.place.owner is anchor(item.node) and symbol.place.start == name.start:
+            return symbol
+    return module.find(name.text, item.end)
+

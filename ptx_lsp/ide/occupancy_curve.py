@@ -1,0 +1,110 @@
+"""Occupancy of one kernel over what its blocks take, and what would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from analyses.occupancy import Occupancy, occupancy_of
+from analyses.occupancy_curves import over_registers, over_shared, over_threads, room, steps
+from analyses.registers import register_estimate
+from ptx_lsp.ide.figures import figures
+from ptx_lsp.isa.target import Target
+from ptx_lsp.lint.kernels import resident
+from ptx_lsp.lint.report import RegistersSource
+from ptx_lsp.model.function import Function
+
+
+class Shape(NamedTuple):
+    """What a block takes; None is what the kernel itself has."""
+
+    threads: int | None = None
+    registers: int | None = None
+    shared_bytes: int | None = None
+
+
+class OccupancyCurve(NamedTuple):
+    """`own` is the occupancy of the kernel as it is, `point` that of the shape asked for."""
+
+    kernel: str
+    target: str
+    own: Occupancy
+    point: Occupancy
+    registers_source: RegistersSource
+    over_threads: tuple[Occupancy, ...]
+    over_registers: tuple[Occupancy, ...]
+    over_shared: tuple[Occupancy, ...]
+    steps: tuple[str, ...]
+    """What would make room for more blocks, and how much may be added for none less."""
+
+
+def occupancy_curve(
+    function: Function, shape: Shape | None = None, target: Target | None = None
+) -> OccupancyCurve | None:
+    """For the file's target or another one; None where the kernel has no figures for it."""
+    row = figures(function)
+    if target is not None and str(target) != row.target:
+        estimate = register_estimate(function, target)
+        registers = estimate.estimate if estimate is not None else None
+        row = row._replace(
+            target=str(target),
+            occupancy=row.occupancy._replace(registers=registers, registers_source="estimate"),
+        )
+    try:
+        own = resident(row)
+        if own is None:
+            return None
+        point = _with(own, shape or Shape())
+    except ValueError:  # a target whose limits are not known, or a block that cannot be
+        return None
+    return OccupancyCurve(
+        function.name,
+        row.target or "",
+        own,
+        point,
+        row.occupancy.registers_source or "estimate",
+        over_threads(point),
+        over_registers(point),
+        over_shared(point),
+        tuple(next_steps(point)),
+    )
+
+
+def _with(own: Occupancy, shape: Shape) -> Occupancy:
+    block = own.block
+    return occupancy_of(
+        own.device,
+        block._replace(
+            threads=block.threads if shape.threads is None else shape.threads,
+            registers_per_thread=(
+                block.registers_per_thread if shape.registers is None else shape.registers
+            ),
+            shared_bytes=block.shared_bytes if shape.shared_bytes is None else shape.shared_bytes,
+        ),
+    )
+
+
+def next_steps(found: Occupancy) -> Iterator[str]:
+    """How far the steps up and down are, in words."""
+    for step in steps(found)[:2]:
+        less = " and ".join(
+            text
+            for amount, text in (
+                (step.fewer_registers, f"{_counted(step.fewer_registers, 'register')} fewer per thread"),
+                (step.fewer_shared_bytes, f"{step.fewer_shared_bytes} bytes of shared memory less"),
+            )
+            if amount
+        )
+        yield f"{less}: {_counted(step.more_blocks, 'more block')} per SM ({step.result.percent:.4g} %)"
+    if not found.blocks_per_sm:
+        yield f"No such block can be launched: {', '.join(found.limiters)}"
+        return
+    left = room(found)
+    yield (
+        f"{_counted(left.registers, 'more register')} per thread or {left.shared_bytes} more bytes of shared "
+        "memory would cost no block"
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"

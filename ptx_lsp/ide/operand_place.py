@@ -1,0 +1,87 @@
+"""Which operand is being typed, and what the table wants there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptx_lsp.ide.typed import Typed
+from ptx_lsp.isa.notation import Place
+from ptx_lsp.isa.operand import Operand
+from ptx_lsp.isa.resolve import Candidate, arrangements, resolve, unfinished
+
+_OPEN = {"(": ")", "[": "]", "{": "}"}
+
+
+class Depth(NamedTuple):
+    """A bracket that is open before the cursor, and how many commas stand in it."""
+
+    bracket: str
+    commas: int
+
+
+class Wanted(NamedTuple):
+    """What may stand at the cursor by one form of the instruction."""
+
+    candidate: Candidate
+    place: Place
+    operand: Operand
+
+
+def depths(typing: Typed) -> tuple[int, tuple[Depth, ...]]:
+    """The number of the operand at the cursor, from 0, and the brackets that are open in it."""
+    commas = 0
+    found: list[Depth] = []
+    for word in typing.rest:
+        if word in _OPEN:
+            found.append(Depth(word, 0))
+        elif word in _OPEN.values():
+            if found:
+                found.pop()
+        elif word == ",":
+            if found:
+                found[-1] = Depth(found[-1].bracket, found[-1].commas + 1)
+            else:
+                commas += 1
+    return commas, tuple(found)
+
+
+def is_paired(typing: Typed) -> bool:
+    """Whether a `|` stands before the cursor: the second destination is typed."""
+    return typing.rest[-1:] == ("|",)
+
+
+def wanted(typing: Typed) -> tuple[Wanted, ...]:
+    """What each form that the spelling fits, or may come to fit, wants at the cursor."""
+    spelling = typing.spelling
+    resolution = resolve(spelling)
+    candidates = resolution.candidates or unfinished(spelling)
+    index, inner = depths(typing)
+    found: list[Wanted] = []
+    for candidate in candidates:
+        for places in arrangements(candidate.form.places):
+            if index < len(places):
+                place = _inner(candidate, places[index], inner, is_paired(typing))
+                if place is not None:
+                    one = Wanted(candidate, place, candidate.operand(place))
+                    if one not in found:
+                        found.append(one)
+    return tuple(found)
+
+
+def _inner(
+    candidate: Candidate, place: Place, inner: tuple[Depth, ...], paired: bool
+) -> Place | None:
+    """The place within the brackets that are open; None where the form has none of these."""
+    if not inner:
+        return Place(place.pair) if paired and place.pair else place
+    bracket, commas = inner[0]
+    shape = {"[": "address", "{": "vector", "(": "list"}[bracket]
+    if place.shape == shape:
+        if bracket == "[" and not commas and len(inner) == 1:
+            return place
+        parts = place.parts or (place,)
+        part = parts[min(commas, len(parts) - 1)]
+        return _inner(candidate, part, inner[1:], paired) if len(inner) > 1 else part
+    if bracket == "{" and place.shape == "plain":  # a vector where the row has one name for all of it
+        return place if len(inner) == 1 else None
+    return None

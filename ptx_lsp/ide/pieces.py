@@ -1,0 +1,147 @@
+"""A text as the pieces that each have lines of their own: statements, braces, heads of functions."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp.ide.site import blocks_at, function_of
+from ptx_lsp.ide.tokens import tokens
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.text import Span
+
+Sort: TypeAlias = Literal["statement", "label", "brace", "head", "as it is"]
+
+
+class Piece(NamedTuple):
+    """Bytes `start` to `end` of the file. `depth` counts the blocks around it."""
+
+    start: int
+    end: int
+    depth: int
+    sort: Sort
+    opcode_end: int = -1
+    """Where the opcode of an instruction ends, or the words before the names of a declaration."""
+
+
+def pieces(module: Module, span: Span) -> Iterator[Piece]:
+    """The pieces of the top-level statements that touch `span`, in order.
+
+    What is broken, debugging data and what is no PTX stay as they are.
+    """
+    end = 0
+    for item in module.document.items:
+        if item.start > span.end:
+            return
+        if item.end < span.start or item.start < end:
+            continue  # before, or in the one before
+        end = item.end
+        function = function_of(module, item)
+        if function is not None:
+            yield from _of_function(function, span)
+        else:
+            yield _of_item(module, item)
+
+
+def _of_item(module: Module, item: Item) -> Piece:
+    is_kept = isinstance(item.node, nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine)
+    sort: Sort = "as it is" if is_kept or item.problems else "statement"
+    words_end = -1
+    if isinstance(item.node, nodes.Declaration):
+        words_end = _words_end(module.document.source.text, item, item.node)
+    return Piece(item.start, item.end, 0, sort, words_end)
+
+
+def _of_function(function: Function, span: Span) -> Iterator[Piece]:
+    """Of a long function only what is around `span`."""
+    item, node = function.item, function.node
+    if item.is_unclosed or not item.alone:
+        yield Piece(item.start, item.end, 0, "as it is")
+        return
+    body = node.body
+    head_end = item.offset(body.start) if body is not None else item.end
+    is_broken = any(item.offset(problem.start) < head_end for problem in item.problems)
+    text = function.module.document.source.text
+    words = [one for one in tokens(text, item.start, head_end) if one.kind != "comment"]
+    end = words[-1].end if words else head_end
+    yield Piece(item.start, end, 0, "as it is" if is_broken else "head")
+    if body is not None:
+        yield from _Blocks(function, text, span).walk(body)
+
+
+def _words_end(text: str, item: Item, node: nodes.Declaration) -> int:
+    """Where the words before the first name of a declaration end."""
+    if not node.declarators:
+        return -1
+    end = item.offset(node.declarators[0].start)
+    while end > item.start and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+class _Blocks:
+    """Goes through the statements of a body and the braces between them."""
+
+    def __init__(self, function: Function, text: str, span: Span) -> None:
+        self.function = function
+        self.item = function.item
+        self.span = span
+        self.text = text
+        self.broken = sorted(self.item.span(one) for one in self.item.problems)
+        self.next_broken = 0
+
+    def walk(self, body: nodes.Block) -> Iterator[Piece]:
+        """From the statement before the span on, to its end."""
+        start, end = self.item.span(body)
+        statements = self.function.body.statements
+        offset = self.item.offset
+        first = bisect_right(statements, self.span.start, key=lambda one: offset(one.start)) - 2
+        open_ends = [end]
+        if first > 0:
+            at = offset(statements[first].start)
+            open_ends = [self.item.span(block).end for block in blocks_at(self.function, at)]
+        else:
+            yield Piece(start, start + 1, 0, "brace")
+        for index in range(max(0, first), len(statements)):
+            statement = statements[index]
+            span = self.item.span(statement)
+            if span.start > self.span.end:
+                yield self._statement(statement, span, len(open_ends))
+                return
+            while span.start >= open_ends[-1]:
+                yield self._close(open_ends)
+            if isinstance(statement, nodes.Block):
+                start = self.item.offset(statement.guard.start) if statement.guard else span.start
+                yield Piece(start, span.start + 1, len(open_ends), "brace")
+                open_ends.append(span.end)
+            else:
+                yield self._statement(statement, span, len(open_ends))
+        while open_ends:
+            yield self._close(open_ends)
+
+    def _close(self, open_ends: list[int]) -> Piece:
+        end = open_ends.pop()
+        return Piece(end - 1, end, len(open_ends), "brace")
+
+    def _statement(self, statement: nodes.Statement, span: Span, depth: int) -> Piece:
+        kept = nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine
+        if isinstance(statement, kept) or self._is_broken(span):
+            return Piece(*span, depth, "as it is")
+        if isinstance(statement, nodes.Instruction):
+            return Piece(*span, depth, "statement", self.item.span(statement.opcode).end)
+        if isinstance(statement, nodes.Declaration):
+            return Piece(*span, depth, "statement", _words_end(self.text, self.item, statement))
+        return Piece(*span, depth, "label" if isinstance(statement, nodes.Label) else "statement")
+
+    def _is_broken(self, span: Span) -> bool:
+        """Problems come in order, like statements."""
+        while self.next_broken < len(self.broken) and self.broken[self.next_broken].end < span.start:
+            self.next_broken += 1
+        return (
+            self.next_broken < len(self.broken)
+            and self.broken[self.next_broken].start <= span.end
+        )

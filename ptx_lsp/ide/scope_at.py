@@ -1,0 +1,66 @@
+"""The names that are known at a place of a function."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from ptx_lsp.ide.site import blocks_at
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.scope import Scope
+from ptx_lsp.model.symbols import Declared, Label, Register, Variable
+
+
+def scope_at(function: Function, offset: int) -> Scope:
+    """The scope of the innermost block around `offset` of the file.
+
+    A block without instructions has that of the block around it.
+    """
+    blocks = blocks_at(function, offset)[1:]
+    item, instructions = function.item, function.body.instructions
+    for depth in range(len(blocks), 0, -1):
+        block = blocks[depth - 1]
+        start, end = item.span(block)
+        index = bisect_right(instructions, start, key=lambda one: item.offset(one.node.start))
+        at = item.offset(instructions[index].node.start) if index < len(instructions) else end
+        if at < end:
+            scope = instructions[index].scope
+            inside = len(blocks_at(function, at)) - 1
+            for _ in range(inside - depth):
+                scope = scope.parent or scope
+            return scope
+    return function.body.scope
+
+
+def visible(function: Function, offset: int, prefix: str) -> Iterator[Declared]:
+    """What can be named at `offset` and begins with `prefix`: of a range the registers that are used
+    somewhere. Labels may come later, all else must have been declared before.
+    """
+    at = function.item.offset
+    seen: set[str] = set()
+    known: dict[int, bool] = {}
+    """Of where things are declared (those of a range at one place), whether that is before."""
+    scope: Scope | None = scope_at(function, offset)
+    while scope is not None:
+        for name, symbol in scope.names.items():
+            if not name.startswith(prefix) or name in seen:
+                continue
+            mark = symbol.place.start
+            if mark not in known:
+                known[mark] = at(mark) < offset
+            if known[mark] or isinstance(symbol, Label):
+                seen.add(name)
+                yield symbol
+        scope = scope.parent
+
+
+def ranges(function: Function, offset: int) -> Iterator[tuple[Register | Variable, int]]:
+    """The ranges that are declared before `offset`, with how many they have."""
+    at = function.item.offset
+    scope: Scope | None = scope_at(function, offset)
+    while scope is not None:
+        for found in scope.ranges.values():
+            if at(found.declared.place.start) < offset:
+                yield found.declared, found.count
+        scope = scope.parent
+

@@ -1,0 +1,69 @@
+"""The text of a file as tokens and comments, whatever state it is in.
+
+Statements come from the tree. What the tree does not keep (comments, keywords, modifiers by themselves)
+and what is still being typed is looked up here. The tokens are those of the grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias, cast
+
+Kind: TypeAlias = Literal[
+    "comment", "preprocessor", "dwarf", "string", "number", "word", "dotted", "mark", "other"
+]
+"""`word` is an identifier, `dotted` a directive, type or modifier with its dot, `mark` punctuation."""
+
+
+class Token(NamedTuple):
+    """Bytes `start` to `end` of a text. A comment is one token, too."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+_TOKEN = re.compile(
+    r"""[ \t\n\f\r]*(?:
+      (?P<word> [A-Za-z_][\w$]* | [$%][\w$]+ )
+    | (?P<mark> && | \|\| | << | >> | <= | >= | == | != | (?!//|/\*|@@) [-,;:(){}\[\]@!=|<>+*/%&^~?] )
+    | (?P<number> \d+\.\d*(?:[eE][+-]?\d+)? | \d+[eE][+-]?\d+(?![\w$]) | \d[\w$]* )
+    | (?P<dotted> \.\w+ (?: ::\w+ (?: :\d+ )? )* )
+    | (?P<comment> //[^\n]* | /\*.*?(?:\*/|\Z) )
+    | (?P<string> "[^"\n]*" | "[^"]*"(?=[ \t\r\f]*[;,]) | "[^"\n;]* )
+    | (?P<preprocessor> \#[^\n]* )
+    | (?P<dwarf> @@[^\n]* )
+    | (?P<other> [^ \t\n\f\r] )
+    )""",
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+
+
+def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
+    """The tokens of `text` (one character for each byte) that begin from `start` to before `end`.
+
+    `start` must not be within a token.
+    """
+    match = _TOKEN.match
+    stop = len(text) if end is None else end
+    found = match(text, start)
+    while found is not None:
+        kind = cast("Kind", found.lastgroup)
+        first, last = found.span(kind)
+        if first >= stop:
+            return
+        yield Token(first, min(last, stop), kind)  # a comment without an end goes on to the end of the file
+        found = match(text, last)
+
+
+def token_at(text: str, start: int, end: int, offset: int) -> Token | None:
+    """The token from `start` on that holds `offset`, else the one that ends there."""
+    before: Token | None = None
+    for token in tokens(text, start, end):
+        if token.start > offset:
+            break
+        if offset < token.end:
+            return token
+        before = token
+    return before if before is not None and before.end == offset else None

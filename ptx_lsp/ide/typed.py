@@ -1,0 +1,174 @@
+"""The statement that is being typed, up to the cursor.
+
+What is behind the cursor, and whether the text before it is whole, does not matter: the tree says where
+the statement before begins, and from there on the tokens are read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ptx_lsp.ide.site import function_at, item_at, statement_before
+from ptx_lsp.ide.tokens import Token, tokens
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+from ptx_lsp.text import Span
+
+
+class Typed(NamedTuple):
+    """`words` are the texts of the tokens before the one that is being typed, `ends` where each ends; labels
+    and the guard before the statement are left out. `word` is what of it stands before the cursor, at
+    `span`.
+    """
+
+    module: Module
+    function: Function | None
+    """The function whose body holds the cursor."""
+    header: Function | None
+    """The function whose header does."""
+    words: tuple[str, ...]
+    ends: tuple[int, ...]
+    word: str
+    span: Span
+    guard: bool
+    """Whether the predicate of a guard is being typed."""
+    string: str | None
+    """What of a string stands before the cursor; None outside of strings."""
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether there is no blank before the word."""
+        return bool(self.ends) and self.ends[-1] == self.span.start
+
+    @property
+    def start(self) -> int:
+        """Where the statement begins, without labels and guard."""
+        return self.ends[0] - len(self.words[0]) if self.words else self.span.start
+
+    @property
+    def spelling(self) -> str:
+        """The opcode with the modifiers that follow it, without blanks; empty where none is."""
+        if not self.words or not re.match(r"[A-Za-z_]", self.words[0]):
+            return ""
+        end = 1
+        while end < len(self.words) and self.words[end].startswith("."):
+            end += 1
+        return "".join(self.words[:end])
+
+    @property
+    def rest(self) -> tuple[str, ...]:
+        """The tokens behind the spelling."""
+        end = 1
+        while end < len(self.words) and self.words[end].startswith("."):
+            end += 1
+        return self.words[end:]
+
+
+_WORD = re.compile(r"(?:\.[\w:]*|[%$]?[\w$]*)\Z", re.ASCII)
+
+
+def typed(module: Module, offset: int) -> Typed | None:
+    """What is being typed at `offset`; None within a comment."""
+    function, header = _functions(module, offset)
+    text = module.document.source.text
+    start = _start(module, function, header, offset)
+    found = list(tokens(text, start, offset))
+    string = None
+    last = found[-1] if found else None
+    if last is not None and _goes_on(text, last, offset):
+        if last.kind != "string":
+            return None
+        string = text[last.start + 1 : offset]
+        span = Span(last.start + 1, offset)
+        found.pop()
+    else:
+        prefix = _WORD.search(text, max(start, offset - 200), offset)
+        span = Span(prefix.start() if prefix else offset, offset)
+        found = [token for token in found if token.end <= span.start]
+    found = [token for token in found if token.kind not in ("comment", "preprocessor")]
+    words = [text[token.start : token.end] for token in found]
+    first, guard = _statement(text, found, words, in_body=function is not None)
+    return Typed(
+        module, function, header, tuple(words[first:]), tuple(token.end for token in found[first:]),
+        text[span.start : offset], span, guard, string,
+    )
+
+
+def _functions(module: Module, offset: int) -> tuple[Function | None, Function | None]:
+    """The function whose body, and that whose header holds the offset."""
+    function = function_at(module, offset) or function_at(module, max(0, offset - 1))
+    if function is None:
+        return None, None
+    body = function.node.body
+    if body is not None and function.item.offset(body.start) < offset:
+        is_closed = offset >= function.span(body).end and not function.item.is_unclosed
+        return (None, None) if is_closed else (function, None)
+    return None, function
+
+
+def _start(
+    module: Module, function: Function | None, header: Function | None, offset: int
+) -> int:
+    """A place not far before the cursor where a statement begins."""
+    if function is not None:
+        before = statement_before(function, max(0, offset - 1))
+        if before is not None:
+            return function.item.offset(before.start)
+        body = function.node.body
+        return function.item.offset(body.start) if body is not None else function.item.start
+    if header is not None:
+        return header.item.start
+    item = item_at(module, max(0, offset - 1))
+    if item is not None and not isinstance(item.node, nodes.Section):
+        return item.start
+    items = module.document.items
+    earlier = [one for one in items if one.start < offset] if len(items) < _FEW else []
+    text = module.document.source.text
+    line = text.rfind("\n", 0, offset) + 1
+    return max((one.end for one in earlier if one.end <= offset), default=line)
+
+
+_FEW = 2000
+
+
+def _goes_on(text: str, last: Token, offset: int) -> bool:
+    """Whether the cursor is within a comment or string."""
+    if last.kind == "string":
+        return offset < last.end or text[last.end - 1] != '"' or last.end - last.start == 1
+    if last.kind == "comment":
+        if text.startswith("//", last.start):
+            return offset <= last.end
+        return offset < last.end or not text.endswith("*/", last.start, last.end)
+    return last.kind in ("preprocessor", "dwarf") and offset <= last.end
+
+
+_LINES = frozenset((
+    ".version", ".target", ".address_size", ".file", ".loc", ".loc_intermediate",
+))
+
+
+def _statement(
+    text: str, found: list[Token], words: list[str], in_body: bool
+) -> tuple[int, bool]:
+    """The index of the first token of the statement at the end, and whether its guard is open."""
+    first = 0
+    for index, word in enumerate(words):
+        begins = words[first] if first < index else ""
+        is_block = word == "{" and (
+            first == index or (begins[:1] == "." and "=" not in words[first:index])
+        )
+        ends = word == ";" or is_block or (word == "}" and "{" not in words[first:index])
+        if ends or (word == ":" and index == first + 1 and in_body):
+            first = index + 1
+        elif index > first and begins in _LINES and (
+            "\n" in text[found[index - 1].end : found[index].start] and words[index - 1] != ","
+        ):
+            first = index
+    guard = False
+    if first < len(words) and words[first] == "@":
+        first += 2 if words[first + 1 : first + 2] == ["!"] else 1
+        guard = first >= len(words)
+        first = min(first + 1, len(words))
+    return first, guard

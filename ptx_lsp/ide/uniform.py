@@ -1,0 +1,76 @@
+"""How uniform a register is where it stands, in words."""
+
+from __future__ import annotations
+
+from analyses.sources import Level
+from analyses.steps import Step
+from analyses.uniformity import Uniformity, uniformity
+from ptx_lsp.ide.live_range import step_number
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register
+from ptx_lsp.syntax import nodes
+
+_MOST = 3
+"""Links of the chain of reasons that are told."""
+
+IN_WORDS = {
+    Level.GRID: "the same for all threads of the grid",
+    Level.BLOCK: "the same for all threads of a block",
+    Level.WARP: "the same for all threads of a warp",
+    Level.UNKNOWN: "not known to be the same within a warp",
+    Level.DIVERGENT: "different for threads of a warp",
+}
+
+
+def register_uniformity(
+    function: Function, register: Register, instruction: nodes.Instruction, written: bool
+) -> list[str]:
+    """The level of a register as `instruction` reads or writes it, then why, a link of the chain each.
+
+    Empty where the instruction cannot be reached.
+    """
+    known = uniformity(function)
+    flow = known.values.steps
+    step = flow.steps[step_number(function, flow, instruction)]
+    number = flow.number(register)
+    value = _value(known, step, number, written) if number is not None else -1
+    if value < 0:
+        return []
+    block = known.values.cfg.block_of[step.number]
+    level = known.levels[value] if written else known.at(value, block)
+    lines = [IN_WORDS[level]]
+    for reason in known.why(value)[:_MOST]:
+        where = _line(function, flow.steps[reason.number]) if reason.number >= 0 else ""
+        lines.append(f"{where}{reason.text}")
+    return lines
+
+
+def branch_uniformity(function: Function, instruction: nodes.Instruction) -> list[str]:
+    """How uniformly a jump is taken, then why; empty for what is no jump, or is not conditional."""
+    known = uniformity(function)
+    flow = known.values.steps
+    step = flow.steps[step_number(function, flow, instruction)]
+    block = known.values.cfg.block_of[step.number]
+    level = known.branches.get(block)
+    if level is None or known.values.cfg.blocks[block].end != step.number + 1:
+        return []
+    words = "threads of a warp may go different ways" if level == Level.UNKNOWN else ""
+    words = "threads of a warp go different ways" if level == Level.DIVERGENT else words
+    lines = [words or "all threads of a warp go the same way"]
+    for reason in known.reasons(step.number)[:_MOST]:
+        where = _line(function, flow.steps[reason.number]) if reason.number >= 0 else ""
+        lines.append(f"{where}{reason.text}")
+    return lines
+
+
+def _value(known: Uniformity, step: Step, number: int, written: bool) -> int:
+    found = known.values.of[step.number]
+    if written:
+        return dict(zip(step.writes, found.writes, strict=True)).get(number, -1)
+    reads = zip((*step.reads, step.guard), (*found.reads, found.guard), strict=True)
+    return dict(reads).get(number, -1)
+
+
+def _line(function: Function, step: Step) -> str:
+    source = function.module.document.source
+    return f"line {source.line_of(function.item.offset(step.node.start)) + 1}: "

@@ -1,0 +1,209 @@
+"""Two states of the same kernels, side by side.
+
+1. A kernel is matched with the one of its name; of several files with that name, with that of the same path.
+2. What is left is matched by similarity: how alike the counts of instructions are (the cosine of the angle
+   between them), and how alike the names. The most alike pair first, down to a likeness of 0.7.
+3. A figure is worse where it costs more: more registers, memory or spills, less occupancy, more findings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from math import sqrt
+from typing import Literal, NamedTuple
+
+from ptx_lsp.lint.report import FileReport, Kernel, Reported
+
+_LEAST_LIKENESS = 0.7
+_MOST_PAIRS = 100_000
+"""Of kernels without a partner; beyond, only names count."""
+
+
+class Subject(NamedTuple):
+    """A kernel with its file and findings."""
+
+    path: str
+    kernel: Kernel
+    findings: tuple[Reported, ...]
+
+
+class Change(NamedTuple):
+    """One figure before and after. `says` tells what it is: measured, estimated or exact."""
+
+    name: str
+    unit: str
+    old: float | None
+    new: float | None
+    says: str
+    worse_when: Literal["more", "less", ""]
+
+    @property
+    def is_worse(self) -> bool:
+        if self.old is None or self.new is None or self.old == self.new or not self.worse_when:
+            return False
+        return (self.new > self.old) == (self.worse_when == "more")
+
+
+class Pair(NamedTuple):
+    """A kernel in both states. `likeness` is 1 where the names are the same."""
+
+    old: Subject
+    new: Subject
+    likeness: float
+    figures: tuple[Change, ...]
+    instructions: tuple[tuple[str, int], ...]
+    """By how many there are more or fewer of each spelling, the largest difference first."""
+    findings: tuple[tuple[str, int], ...]
+    """The same, by rule."""
+
+    @property
+    def is_same(self) -> bool:
+        changed = any(one.old != one.new for one in self.figures)
+        return not (changed or self.instructions or self.findings or self.likeness < 1)
+
+    @property
+    def is_worse(self) -> bool:
+        return any(one.is_worse for one in self.figures) or any(n > 0 for _, n in self.findings)
+
+
+class Comparison(NamedTuple):
+    """All of it: pairs in the order of the new state, and what has no partner."""
+
+    pairs: tuple[Pair, ...]
+    gone: tuple[Subject, ...]
+    added: tuple[Subject, ...]
+
+
+def compare(old: Sequence[FileReport], new: Sequence[FileReport]) -> Comparison:
+    """Matches the kernels of two runs."""
+    before, after = list(_subjects(old)), list(_subjects(new))
+    partners = _by_name(before, after)
+    left = [index for index in range(len(before)) if index not in partners.values()]
+    free = [index for index in range(len(after)) if index not in partners]
+    likeness = dict.fromkeys(partners, 1.0)
+    for alike, one, other in _by_likeness(before, after, left, free):
+        partners[other], likeness[other] = one, alike
+    pairs = [
+        _pair(before[partners[index]], after[index], likeness[index])
+        for index in range(len(after))
+        if index in partners
+    ]
+    used = set(partners.values())
+    gone = [one for index, one in enumerate(before) if index not in used]
+    added = [one for index, one in enumerate(after) if index not in partners]
+    return Comparison(tuple(pairs), tuple(gone), tuple(added))
+
+
+def _subjects(files: Iterable[FileReport]) -> Iterator[Subject]:
+    for file in files:
+        for kernel in file.kernels:
+            findings = tuple(one for one in file.diagnostics if one.function == kernel.name)
+            yield Subject(file.path, kernel, findings)
+
+
+def _by_name(before: list[Subject], after: list[Subject]) -> dict[int, int]:
+    """For each index of the new state that of the old one."""
+    places: dict[str, list[int]] = {}
+    for index, one in enumerate(before):
+        places.setdefault(one.kernel.name, []).append(index)
+    partners: dict[int, int] = {}
+    for index, one in enumerate(after):
+        found = places.get(one.kernel.name)
+        if found:
+            best = max(found, key=lambda i: _nearness(before[i], one))
+            found.remove(best)
+            partners[index] = best
+    return partners
+
+
+def _nearness(old: Subject, new: Subject) -> tuple[bool, int]:
+    return old.kernel.target == new.kernel.target, _same_end(old.path, new.path)
+
+
+def _same_end(one: str, other: str) -> int:
+    """How many parts two paths have in common at their end."""
+    count = 0
+    for a, b in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def _by_likeness(
+    before: list[Subject], after: list[Subject], left: list[int], free: list[int]
+) -> Iterator[tuple[float, int, int]]:
+    if len(left) * len(free) > _MOST_PAIRS:
+        return
+    rated: list[tuple[float, int, int]] = []
+    for one in left:
+        for other in free:
+            alike = likeness(before[one].kernel, after[other].kernel)
+            if alike >= _LEAST_LIKENESS:
+                rated.append((alike, one, other))
+    taken_old, taken_new = set[int](), set[int]()
+    for alike, one, other in sorted(rated, key=lambda row: (-row[0], row[1], row[2])):
+        if one not in taken_old and other not in taken_new:
+            taken_old.add(one)
+            taken_new.add(other)
+            yield alike, one, other
+
+
+def likeness(one: Kernel, other: Kernel) -> float:
+    """From 0 to 1: three parts instructions, one part name."""
+    first, second = dict(one.instructions), dict(other.instructions)
+    product = sum(count * second.get(name, 0) for name, count in first.items())
+    lengths = sqrt(sum(n * n for n in first.values()) * sum(n * n for n in second.values()))
+    alike = product / lengths if lengths else float(not first and not second)
+    if alike * 3 + 1 < _LEAST_LIKENESS * 4:
+        return 0.0
+    return (3 * alike + SequenceMatcher(None, one.name, other.name, False).ratio()) / 4
+
+
+def _pair(old: Subject, new: Subject, alike: float) -> Pair:
+    return Pair(
+        old, new, alike,
+        tuple(one for one in _figures(old.kernel, new.kernel) if (one.old, one.new) != (None, None)),
+        _differences(dict(old.kernel.instructions), dict(new.kernel.instructions)),
+        _differences(
+            Counter(one.rule for one in old.findings), Counter(one.rule for one in new.findings)
+        ),
+    )
+
+
+def _figures(old: Kernel, new: Kernel) -> Iterator[Change]:
+    measured = old.registers.measured is not None and new.registers.measured is not None
+    both = (old.registers, new.registers)
+    before, after = (one.measured if measured else one.estimate for one in both)
+    says = "measured" if measured else "estimated"
+    yield Change("registers", "", before, after, says, "more")
+    rests = {old.occupancy.registers_source, new.occupancy.registers_source}
+    about = "measured" if rests == {"measured"} else "estimated"
+    yield Change("occupancy", "%", old.occupancy.percent, new.occupancy.percent, about, "less")
+    yield Change("shared", "B", old.shared_bytes, new.shared_bytes, "exact", "more")
+    yield Change("local", "B", old.local_bytes, new.local_bytes, "exact", "more")
+    if old.measured is not None and new.measured is not None:
+        yield Change("spills", "B", _spills(old), _spills(new), "measured", "more")
+        stacks = (old.measured.stack_bytes, new.measured.stack_bytes)
+        yield Change("stack", "B", *stacks, "measured", "more")
+    threads = (old.threads_per_block, new.threads_per_block)
+    yield Change("threads", "", *threads, "exact", "")
+    counts = [sum(count for _, count in one.instructions) for one in (old, new)]
+    yield Change("instructions", "", counts[0], counts[1], "exact", "")
+    branches = (old.branches.divergent, new.branches.divergent)
+    yield Change("divergent branches", "", *branches, "exact", "more")
+
+
+def _spills(kernel: Kernel) -> int | None:
+    known = kernel.measured
+    if known is None or known.spill_store_bytes is None or known.spill_load_bytes is None:
+        return None
+    return known.spill_store_bytes + known.spill_load_bytes
+
+
+def _differences(old: dict[str, int], new: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    found = {name: new.get(name, 0) - old.get(name, 0) for name in {**old, **new}}
+    changed = [(name, n) for name, n in found.items() if n]
+    return tuple(sorted(changed, key=lambda row: (-abs(row[1]), row[0])))

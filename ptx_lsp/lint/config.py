@@ -1,0 +1,267 @@
+"""The configuration that `ptx-lint` and the language server share.
+
+It is `ptx-lint.toml`, or `[tool.ptx-lint]` in `pyproject.toml`, in the folder of a file or the nearest one
+above it. Nothing is inherited from folders further up.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from functools import lru_cache
+from pathlib import Path, PurePath
+from typing import Literal, NamedTuple, cast
+
+from ptx_lsp.lint.budget import Budgets
+from ptx_lsp.lint.config_values import (
+    BUDGET,
+    FLAG,
+    PATTERN,
+    RULE,
+    SEVERITY,
+    TARGET,
+    TEXT,
+    THREADS,
+    Kind,
+    Schema,
+    T,
+    Table,
+    WrongValueError,
+    choice_of,
+    list_of,
+    only,
+    table,
+    table_of,
+)
+from ptx_lsp.lint.patterns import matches
+from ptx_lsp.lint.selection import Choice, Rules, chosen
+
+OWN_FILE, SHARED_FILE = "ptx-lint.toml", "pyproject.toml"
+FILE_NAMES = (OWN_FILE, SHARED_FILE)
+"""The first of these that a folder has, and that speaks of ptx-lint, counts."""
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the message names the file and what would be right."""
+
+
+class Config(NamedTuple):
+    """One configuration. Patterns of files count from `folder`."""
+
+    path: Path | None = None
+    """None: there is no file."""
+    folder: Path = Path()
+    rules: Choice = Choice()
+    files: tuple[tuple[str, Choice], ...] = ()
+    """What differs for files by their pattern; of several that match, the later ones count more."""
+    exclude: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    threads: int | None = None
+    ptxas: bool = False
+    fail_on: Literal["error", "warning", "info"] | None = None
+    budgets: Budgets = ()
+    baseline: Path | None = None
+    cache_dir: Path | None = None
+
+
+DEFAULT = Config()
+"""Where there is no configuration."""
+
+
+def find(folder: Path) -> Path | None:
+    """The file that counts in a folder: its own, or of the folders above it the nearest.
+
+    Raises ConfigError where a `pyproject.toml` on the way is no TOML.
+    """
+    for above in (folder := _whole(folder), *folder.parents):
+        own, shared = above / OWN_FILE, above / SHARED_FILE
+        if _is_file(own):
+            return own
+        if _is_file(shared) and _part(shared) is not None:
+            return shared
+    return None
+
+
+def read(path: Path) -> Config:
+    """The configuration in a file. Raises ConfigError."""
+    own = _part(path)
+    if own is None:
+        raise ConfigError(f"`{path}` has no `[tool.ptx-lint]`")
+    return parse(own, str(path), path.parent)._replace(path=path)
+
+
+def nearest(folder: Path) -> Config:
+    """What counts for the files of a folder. Raises ConfigError."""
+    path = find(folder)
+    return read(path) if path is not None else DEFAULT._replace(folder=_whole(folder))
+
+
+def parse(given: Table, origin: str, folder: Path) -> Config:
+    """The configuration in a table, such as an editor sends. Raises ConfigError, which names `origin`."""
+    try:
+        only(given, tuple(KEYS))
+        targets = _get(given, "targets", list_of(TARGET)) or ()
+        if "target" in given:
+            if targets:
+                raise WrongValueError("`target` and `targets` cannot both be given")
+            targets = (TARGET.read(given["target"], "target"),)
+        level = _get(given, "fail-on", _LEVEL)
+        baseline, cache = (_get(given, key, TEXT) for key in ("baseline", "cache-dir"))
+        return Config(
+            folder=folder,
+            rules=_choice(given, ""),
+            files=_get(given, "files", _FILES) or (),
+            exclude=_get(given, "exclude", list_of(PATTERN)) or (),
+            targets=targets,
+            threads=_get(given, "threads", THREADS),
+            ptxas=_get(given, "ptxas", FLAG) or False,
+            fail_on=cast(Literal["error", "warning", "info"] | None, level),
+            budgets=_get(given, "budgets", _BUDGETS) or (),
+            baseline=folder / baseline if baseline is not None else None,
+            cache_dir=folder / cache if cache is not None else None,
+        )
+    except WrongValueError as error:
+        raise ConfigError(f"`{origin}`: {error}") from error
+
+
+def effective(config: Config, path: str | PurePath | None, *above: Choice) -> Rules:
+    """The rules for one file; None stands for a text without a file.
+
+    `above` are layers that count more, such as the command line. Raises UnknownRuleError for what they name.
+    """
+    return chosen((*layers(config, path), *above))
+
+
+def layers(config: Config, path: str | PurePath | None) -> tuple[Choice, ...]:
+    """What the configuration has to say of the rules for one file."""
+    if path is None or not config.files:
+        return (config.rules,)
+    inside = relative(config, path)
+    return (config.rules, *(choice for pattern, choice in config.files if matches(pattern, inside)))
+
+
+def is_excluded(config: Config, path: str | PurePath) -> bool:
+    """Whether `exclude` speaks of a file, or of a folder that holds it."""
+    inside = relative(config, path)
+    return any(matches(pattern, inside) for pattern in config.exclude)
+
+
+def relative(config: Config, path: str | PurePath) -> PurePath:
+    """A path as patterns see it: from the folder of the configuration."""
+    whole, folder = _whole(path), _whole(config.folder)
+    try:
+        return PurePath(os.path.relpath(whole, folder))
+    except ValueError:  # another drive
+        return whole
+
+
+def schema() -> dict[str, Schema]:
+    """The JSON schema of `ptx-lint.toml`."""
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Configuration of ptx-lint",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": _properties(KEYS),
+    }
+
+
+def _properties(keys: dict[str, tuple[dict[str, Schema], str]]) -> dict[str, Schema]:
+    return {key: {**kind, "description": summary} for key, (kind, summary) in keys.items()}
+
+
+def _part(path: Path) -> Table | None:
+    """What a file says of ptx-lint; None where a `pyproject.toml` says nothing. Raises ConfigError."""
+    try:
+        status = path.stat()
+        whole = _toml(path, status.st_mtime_ns, status.st_size)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"`{path}` is no TOML: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"`{path}` is not UTF-8 text") from error
+    except OSError as error:
+        raise ConfigError(f"`{path}` cannot be read: {error.strerror}") from error
+    if path.name != SHARED_FILE:
+        return whole
+    try:
+        tools = table(whole.get("tool", {}), "tool")
+        return table(tools["ptx-lint"], "tool.ptx-lint") if "ptx-lint" in tools else None
+    except WrongValueError as error:
+        raise ConfigError(f"`{path}`: {error}") from error
+
+
+@lru_cache(maxsize=256)
+def _toml(path: Path, changed_ns: int, size: int) -> Table:
+    """A file as it was then: the one of a whole tree is asked for in every folder."""
+    return cast(Table, tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+def _get(given: Table, key: str, kind: Kind[T]) -> T | None:
+    return kind.read(given[key], key) if key in given else None
+
+
+def _is_file(path: Path) -> bool:
+    """Not so in a folder that may not be looked into."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _whole(path: str | PurePath) -> Path:
+    """Absolute and without `..`; links are kept, as patterns speak of paths as they are given."""
+    return Path(os.path.normpath(Path(path).absolute()))
+
+
+def _choice(given: Table, inside: str) -> Choice:
+    def at(key: str) -> str:
+        return f"{inside}.{key}" if inside else key
+
+    rules = list_of(RULE)
+    return Choice(
+        rules.read(given["select"], at("select")) if "select" in given else None,
+        rules.read(given.get("extend-select", []), at("extend-select")),
+        rules.read(given.get("ignore", []), at("ignore")),
+        _SEVERITIES.read(given.get("severity", {}), at("severity")),
+    )
+
+
+def _choice_of_files(value: object, key: str) -> Choice:
+    given = table(value, key)
+    only(given, tuple(_CHOICE), key)
+    return _choice(given, key)
+
+
+_LEVEL = choice_of(("error", "warning", "info"))
+_SEVERITIES = table_of(SEVERITY, RULE)
+_CHOICE: dict[str, tuple[dict[str, Schema], str]] = {
+    "select": (
+        list_of(RULE).schema,
+        "Run these rules only: names, codes or beginnings of codes. Without it, all but hints run.",
+    ),
+    "extend-select": (list_of(RULE).schema, "Run these as well."),
+    "ignore": (list_of(RULE).schema, "Do not run these, also of what is selected."),
+    "severity": (_SEVERITIES.schema, "How severe the findings of a rule are."),
+}
+_BUDGETS = table_of(list_of(BUDGET), PATTERN)
+_FILES = table_of(
+    Kind(
+        _choice_of_files,
+        {"type": "object", "additionalProperties": False, "properties": _properties(_CHOICE)},
+    ),
+    PATTERN,
+)
+KEYS: dict[str, tuple[dict[str, Schema], str]] = {
+    **_CHOICE,
+    "files": (_FILES.schema, "What differs for some files, by a pattern of their paths."),
+    "exclude": (list_of(PATTERN).schema, "Files and folders that are left out of folders."),
+    "target": (TARGET.schema, "Judge for this target in place of the file's own."),
+    "targets": (list_of(TARGET).schema, "Judge for each of these targets."),
+    "threads": (THREADS.schema, "Threads in a block, where a kernel leaves that open."),
+    "ptxas": (FLAG.schema, "Whether ptxas is asked as well."),
+    "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),
+    "budgets": (_BUDGETS.schema, "What kernels may use, by a pattern of their names."),
+    "baseline": (TEXT.schema, "The file of known findings, from the folder of this file."),
+    "cache-dir": (TEXT.schema, "The folder of the cache, from the folder of this file."),
+}
+"""Every key of the configuration: its schema and a sentence on it."""

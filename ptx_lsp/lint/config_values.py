@@ -1,0 +1,173 @@
+"""Kinds of values in a configuration: how each is read, and its JSON schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
+
+from ptx_lsp.isa.target import TARGETS, parse_target
+from ptx_lsp.lint.budget import Budget, BudgetError, parse
+from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
+from ptx_lsp.lint.known import known_rules
+from ptx_lsp.lint.selection import UnknownRuleError, did_you_mean, matching
+
+T = TypeVar("T")
+Table: TypeAlias = Mapping[str, object]
+Schema: TypeAlias = "str | int | bool | list[Schema] | dict[str, Schema]"
+
+
+class WrongValueError(ValueError):
+    """A value that a key cannot have; the message begins with the key, in back-ticks."""
+
+
+class Kind(NamedTuple, Generic[T]):
+    """`read` takes a value and the key it belongs to, for the message of a WrongValueError."""
+
+    read: Callable[[object, str], T]
+    schema: dict[str, Schema]
+
+
+def choice_of(words: tuple[str, ...]) -> Kind[str]:
+    """One of a few words."""
+
+    def read(value: object, key: str) -> str:
+        text = _text(value, key)
+        if text not in words:
+            near = did_you_mean(text, words)
+            raise WrongValueError(f"`{key}` is one of {_listed(words)}, not `{text}`{near}")
+        return text
+
+    return Kind(read, {"enum": [*words]})
+
+
+def list_of(kind: Kind[T]) -> Kind[tuple[T, ...]]:
+    """A list."""
+
+    def read(value: object, key: str) -> tuple[T, ...]:
+        if not isinstance(value, list):
+            raise WrongValueError(f"`{key}` is a list, not {shown(value)}")
+        items = enumerate(cast(list[object], value), 1)
+        return tuple(kind.read(item, f"{key}[{index}]") for index, item in items)
+
+    return Kind(read, {"type": "array", "items": kind.schema})
+
+
+def table_of(kind: Kind[T], keys: Kind[str]) -> Kind[tuple[tuple[str, T], ...]]:
+    """A table with keys of the user's own: patterns, rules."""
+
+    def read(value: object, key: str) -> tuple[tuple[str, T], ...]:
+        return tuple(
+            (keys.read(name, key), kind.read(item, f"{key}.{name}"))
+            for name, item in table(value, key).items()
+        )
+
+    return Kind(read, {"type": "object", "additionalProperties": kind.schema})
+
+
+def table(value: object, key: str) -> Table:
+    """A table of any keys. Raises WrongValueError."""
+    if not isinstance(value, Mapping):
+        raise WrongValueError(f"`{key}` is a table, not {shown(value)}")
+    return cast(Table, value)
+
+
+def only(given: Table, known: tuple[str, ...], inside: str = "") -> None:
+    """Raises WrongValueError where a table has a key that is not known."""
+    for key in given:
+        if key not in known:
+            where = f" in `{inside}`" if inside else ""
+            near = did_you_mean(key, known) or f"; there are {_listed(known)}"
+            raise WrongValueError(f"there is no key `{key}`{where}{near}")
+
+
+def shown(value: object) -> str:
+    """What a value is, in the words of TOML."""
+    match value:
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f'the text "{value}"'
+        case list():
+            return "a list"
+        case Mapping():
+            return "a table"
+        case None:
+            return "null"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def _text(value: object, key: str) -> str:
+    if not isinstance(value, str):
+        raise WrongValueError(f"`{key}` is a text, not {shown(value)}")
+    return value
+
+
+def _flag(value: object, key: str) -> bool:
+    if not isinstance(value, bool):
+        raise WrongValueError(f"`{key}` is true or false, not {shown(value)}")
+    return value
+
+
+def _threads(value: object, key: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
+        raise WrongValueError(f"`{key}` is a number from 1 to 1024, not {shown(value)}")
+    return value
+
+
+def _pattern(value: object, key: str) -> str:
+    text = _text(value, key)
+    if not text:
+        raise WrongValueError(f"`{key}`: a pattern cannot be empty")
+    return text
+
+
+def _rule(value: object, key: str) -> str:
+    text = _text(value, key)
+    try:
+        matching(known_rules(), text)
+    except UnknownRuleError as error:
+        raise WrongValueError(f"`{key}`: {error}") from error
+    return text
+
+
+def _target(value: object, key: str) -> str:
+    text = _text(value, key)
+    target = parse_target(text)
+    if target is None or target not in TARGETS:
+        near = did_you_mean(text, map(str, TARGETS))
+        raise WrongValueError(f"`{key}`: there is no target `{text}`{near}")
+    return str(target)
+
+
+def _budget(value: object, key: str) -> Budget:
+    try:
+        return parse(_text(value, key))
+    except BudgetError as error:
+        raise WrongValueError(f"`{key}`: {error}") from error
+
+
+def _severity(value: object, key: str) -> Severity:
+    text = _text(value, key)
+    for severity in SEVERITIES:
+        if severity == text:
+            return severity
+    near = did_you_mean(text, SEVERITIES)
+    raise WrongValueError(f"`{key}` is one of {_listed(SEVERITIES)}, not `{text}`{near}")
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    *most, last = (f"`{word}`" for word in words)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+TEXT = Kind(_text, {"type": "string"})
+FLAG = Kind(_flag, {"type": "boolean"})
+THREADS = Kind(_threads, {"type": "integer", "minimum": 1, "maximum": 1024})
+PATTERN = Kind(_pattern, {"type": "string", "minLength": 1})
+RULE = Kind(_rule, {"type": "string", "minLength": 1})
+TARGET = Kind(_target, {"type": "string", "pattern": "^(sm|compute)_[0-9]+[af]?$"})
+BUDGET = Kind(_budget, {"type": "string", "examples": ["registers <= 128", "occupancy >= 50 %"]})
+SEVERITY = Kind(_severity, {"enum": [*SEVERITIES]})

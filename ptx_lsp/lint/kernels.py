@@ -1,0 +1,218 @@
+"""The figures of each kernel of a module: what the analyses estimate, and what ptxas measured if it ran.
+
+A kernel whose figures cannot be computed keeps those that can: what goes wrong is logged, and told.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from math import prod
+
+from analyses import launch_bounds as bounds
+from analyses.calls_made import calls_made
+from analyses.occupancy import Occupancy as Resident
+from analyses.occupancy import occupancy
+from analyses.occupancy_curves import best_block_size
+from analyses.registers import register_estimate
+from analyses.sources import Level
+from analyses.uniformity import uniformity
+from ptx_lsp.lint.flow import details
+from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers, ThreadsSource
+from ptx_lsp.model.calls import calls
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import local_bytes, parameter_bytes, shared_bytes
+from ptx_lsp.model.module import Module
+from ptx_lsp.ptxas import Resources
+
+_log = logging.getLogger(__name__)
+_SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
+"""What the driver provides: no shared memory, and none of the variables of the program."""
+
+
+def kernels(
+    module: Module,
+    measured: Mapping[str, Resources] | None = None,
+    threads: int | None = None,
+    with_details: bool = False,
+) -> list[Kernel]:
+    """One row for each kernel that is defined, in order.
+
+    `measured` are the figures of ptxas by the name of the kernel; `threads` is the size of a block where
+    no `.reqntid` fixes it and no `.maxntid` forbids it.
+    """
+    defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
+    return [
+        kernel(function, (measured or {}).get(function.name), threads, with_details)
+        for function in defined
+    ]
+
+
+def kernel(
+    function: Function,
+    measured: Resources | None = None,
+    threads: int | None = None,
+    with_details: bool = False,
+) -> Kernel:
+    """The row of one kernel."""
+    module = function.module
+    start = module.span(function.symbol.place).start
+    row = Kernel(
+        function.name,
+        module.document.source.line_of(start) + 1,
+        str(module.target) if module.target else None,
+        Registers(measured=measured.registers if measured else None),
+        measured=_measured(measured) if measured else None,
+    )
+    try:
+        row = _computed(function, row, threads)
+        return row._replace(details=details(function)) if with_details else row
+    except Exception:  # one kernel must not cost the report of a file
+        _log.exception("the figures of kernel `%s`", function.name)
+        return row
+
+
+def resident(row: Kernel) -> Resident | None:
+    """The occupancy that the row tells of, with all that curves need; None where it has none."""
+    known = row.occupancy
+    if row.target is None or known.threads_per_block is None or known.registers is None:
+        return None
+    return occupancy(
+        row.target, known.threads_per_block, known.registers, _shared(row) or 0,
+        cluster_size=row.cluster_size,
+    )
+
+
+def _computed(function: Function, row: Kernel, threads: int | None) -> Kernel:
+    directives = bounds.directives_of(function)
+    size, source = _threads(directives, threads)
+    row = row._replace(
+        registers=_registers(function, row.registers),
+        shared_bytes=_shared_with_calls(function),
+        local_bytes=_local_with_calls(function),
+        parameter_bytes=parameter_bytes(function),
+        threads_per_block=size,
+        threads_source=source,
+        cluster_size=prod(directives.reqnctapercluster) or 1,
+        branches=_branches(function),
+        instructions=_instructions(function),
+    )
+    return row._replace(occupancy=_occupancy(row))
+
+
+def _measured(resources: Resources) -> Measured:
+    return Measured(
+        resources.shared_bytes,
+        resources.stack_bytes,
+        resources.spill_store_bytes,
+        resources.spill_load_bytes,
+    )
+
+
+def _threads(
+    directives: bounds.Directives, option: int | None
+) -> tuple[int | None, ThreadsSource | None]:
+    """The size of a block: `.reqntid` fixes it, `.maxntid` bounds it, else it is what was asked for."""
+    required = prod(directives.reqntid) % 2**32 if directives.reqntid else 0
+    if required:
+        return required, "reqntid"
+    most = prod(directives.maxntid) % 2**32 if directives.maxntid else 0
+    if option is not None and (not most or option <= most):
+        return option, "option"
+    return (most, "maxntid") if most else (None, "best")
+
+
+def _registers(function: Function, known: Registers) -> Registers:
+    found = bounds.launch_bounds(function)
+    limit = found.register_limit if found and found.limit_source != "target" else None
+    estimate = register_estimate(function, function.module.target)
+    if estimate is None:
+        return known._replace(limit=limit)
+    return Registers(
+        estimate.estimate, estimate.low, estimate.high, estimate.peak_live, known.measured, limit
+    )
+
+
+def _occupancy(row: Kernel) -> Occupancy:
+    """That of blocks of the size that is known, else of the best one (`occupancy_curves`)."""
+    measured, estimate = row.registers.measured, row.registers.estimate
+    registers = estimate if measured is None else measured
+    shared = _shared(row)
+    if row.target is None or registers is None or shared is None:
+        return Occupancy()
+    try:
+        found = occupancy(
+            row.target, row.threads_per_block or 1, registers, shared, cluster_size=row.cluster_size
+        )
+    except ValueError:  # a target before sm_50: its limits are not known
+        return Occupancy()
+    if row.threads_per_block is None:
+        found = best_block_size(found)
+    return Occupancy(
+        found.blocks_per_sm,
+        found.warps_per_sm,
+        round(found.percent, 1),
+        found.limiters,
+        found.block.threads,
+        registers,
+        "estimate" if measured is None else "measured",
+    )
+
+
+def _shared(row: Kernel) -> int | None:
+    measured = row.measured.shared_bytes if row.measured else None
+    return row.shared_bytes if measured is None else measured
+
+
+def _branches(function: Function) -> Branches:
+    """Jumps and guarded `ret` and `exit` that can be reached, without those that go one way only."""
+    levels = list(uniformity(function).branches.values())
+    uniform = sum(level.is_uniform for level in levels)
+    divergent = sum(level == Level.DIVERGENT for level in levels)
+    return Branches(uniform, divergent, len(levels) - uniform - divergent)
+
+
+def _instructions(function: Function) -> tuple[tuple[str, int], ...]:
+    counts = Counter(one.node.opcode.text for one in function.body.instructions)
+    return tuple(sorted(counts.items(), key=lambda row: (-row[1], row[0])))
+
+
+def _shared_with_calls(function: Function) -> int | None:
+    """None where what is called has shared memory too: how ptxas lays that out is not known."""
+    others = _called(function)
+    if others is None or any(shared_bytes(other) != 0 for other in others):
+        return None
+    return shared_bytes(function)
+
+
+def _local_with_calls(function: Function) -> int | None:
+    others = _called(function)
+    if others is None:
+        return None
+    total = 0
+    for one in (function, *others):
+        size = local_bytes(one)
+        if size is None:
+            return None
+        total += size
+    return total
+
+
+def _called(function: Function) -> list[Function] | None:
+    """The functions that it calls, directly or not, each once; None where some are not known."""
+    found: dict[int, Function] = {}
+    waiting = [function]
+    for caller in waiting:
+        made = calls_made(caller)
+        for call in calls(caller):
+            reached = made.reached[call.node.start]
+            if call.table is not None or len(reached) < max(1, len(call.callees)):
+                if call.table is None and call.target.text in _SYSTEM_CALLS:
+                    continue
+                return None
+            for other in reached:
+                if other is not function and id(other) not in found:
+                    found[id(other)] = other
+                    waiting.append(other)
+    return list(found.values())

@@ -1,0 +1,75 @@
+"""Where PTX comes from: the function that holds a place, and the source line that `.loc` names for it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+from ptx_lsp.lint.report import Origin
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
+
+
+class Origins:
+    """Of one module; looks at a function when it is first asked about it."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._files: dict[str, str] | None = None
+        self._locations: dict[int, tuple[list[int], list[nodes.Location]]] = {}
+
+    def of(self, offset: int) -> tuple[str, Origin | None]:
+        """The name of the function around a byte offset, and its source line; "" and None without one.
+
+        A `.loc` holds for what follows it in the text, up to the next one.
+        """
+        function = self._module.function_at(offset)
+        if function is None:
+            return "", None
+        starts, locations = self._of_function(function)
+        index = bisect_right(starts, offset - function.item.start) - 1
+        return function.name, self._origin(locations[index]) if index >= 0 else None
+
+    def _of_function(self, function: Function) -> tuple[list[int], list[nodes.Location]]:
+        key = id(function.node)
+        found = self._locations.get(key)
+        if found is None:
+            body = function.node.body
+            locations = list(_locations(body.statements)) if body is not None else []
+            found = self._locations[key] = [one.start for one in locations], locations
+        return found
+
+    def _origin(self, location: nodes.Location) -> Origin | None:
+        numbers = [
+            int(part.text) if isinstance(part, nodes.Number) and part.text.isdecimal() else 0
+            for part in (location.line, location.column)
+        ]
+        file = location.file.text if isinstance(location.file, nodes.Number) else ""
+        path = self._named().get(file)
+        return Origin(path, numbers[0], max(1, numbers[1])) if path and numbers[0] else None
+
+    def _named(self) -> dict[str, str]:
+        if self._files is None:
+            self._files = {
+                node.number.text: node.path.text.strip('"')
+                for item in self._module.document.items
+                if isinstance(node := item.node, nodes.File)
+                and isinstance(node.number, nodes.Number)
+                and isinstance(node.path, nodes.String)
+            }
+        return self._files
+
+
+def _locations(statements: Iterable[nodes.Statement]) -> Iterator[nodes.Location]:
+    """In order; blocks may be nested deeper than Python can call."""
+    waiting = [iter(statements)]
+    while waiting:
+        for statement in waiting[-1]:
+            if isinstance(statement, nodes.Location):
+                yield statement
+            elif isinstance(statement, nodes.Block):
+                waiting.append(iter(statement.statements))
+                break
+        else:
+            waiting.pop()

@@ -1,0 +1,39 @@
+"""Patterns of file names, as in `.gitignore`: `*`, `?` and `[a-z]` stay within a folder, `**` does not."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import PurePath
+
+
+def matches(pattern: str, path: PurePath) -> bool:
+    """Whether `path`, relative to the folder of the pattern, or a folder that holds it is meant.
+
+    A pattern without `/` inside fits in every folder: `*.gen.ptx`, `vendored`.
+    """
+    return _compiled(pattern).fullmatch(path.as_posix()) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    stem = pattern.removesuffix("/")
+    anywhere = "" if "/" in stem else "(?:.*/)?"
+    return re.compile(f"{anywhere}{_translated(stem.removeprefix('/'))}(?:/.*)?", re.DOTALL)
+
+
+_PART = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
+
+
+def _translated(pattern: str) -> str:
+    return "".join(_TRANSLATED.get(part) or _one(part) for part in _PART.findall(pattern))
+
+
+_TRANSLATED = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _one(part: str) -> str:
+    if len(part) == 1:
+        return re.escape(part)
+    inside = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
+    return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"

@@ -1,0 +1,55 @@
+"""Annotations of GitHub Actions: `::error file=a.ptx,line=7,...::message` on standard output.
+
+A finding is put on the source line that `.loc` names where that file is in the tree, else on the PTX line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Severity
+from ptx_lsp.lint.report import FileReport, Reported
+from ptx_lsp.lint.reporter import Run, reporter
+from ptx_lsp.lint.reporters.places import from_here, is_in_tree
+from ptx_lsp.lint.reporters.style import printable
+
+_COMMANDS: dict[Severity, str] = {
+    "error": "error", "warning": "warning", "info": "notice", "hint": "notice",
+}
+
+
+@reporter("github", "annotations for GitHub Actions")
+def github(run: Run) -> Iterator[str]:
+    """One line for each finding, and for each file that could not be checked."""
+    for file in run.files:
+        for found in file.diagnostics:
+            yield _annotation(file, found)
+        if file.error is not None:
+            yield _line("error", {"file": from_here(file.path), "title": "ptx-lint"}, file.error)
+
+
+def _annotation(file: FileReport, found: Reported) -> str:
+    title = f"ptx-lint: {found.rule}"
+    (line, column), (last, end) = found.mark.start, found.mark.end
+    message = printable(found.text)
+    if is_in_tree(found) and found.origin is not None:
+        place = {"file": from_here(found.origin.path), "line": found.origin.line, "title": title}
+        message += f" ({from_here(file.path)}:{line}:{column})"
+        return _line(_COMMANDS[found.severity], place, message)
+    place = {"file": from_here(file.path), "line": line, "endLine": last, "title": title}
+    if line == last:  # with more lines than one, columns mean nothing
+        place |= {"col": column, "endColumn": max(column, end - 1)}
+    return _line(_COMMANDS[found.severity], place, message)
+
+
+def _line(command: str, properties: dict[str, str | int], message: str) -> str:
+    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    return f"::{command} {told}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,114 @@
+"""The report for programs; shared by every tool that reads it, so it only ever grows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from ptx_lsp import __version__
+from ptx_lsp.lint.report import FileReport, Kernel, Mark, Mending, Needed, Point, Reported, count
+from ptx_lsp.lint.reporter import Run, reporter
+
+Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
+
+
+@reporter("json", "the whole report for programs", has_kernels=True)
+def json_report(run: Run) -> Iterator[str]:
+    """The whole report; ASCII, indented, without a line end at its end."""
+    files = run.files
+    counts = count(files)
+    whole: Value = {
+        "tool": {"name": "ptx-lint", "version": __version__},
+        "files": [_file(file) for file in files],
+        "summary": {
+            "errors": counts["error"],
+            "warnings": counts["warning"],
+            "infos": counts["info"],
+            "hints": counts["hint"],
+            "files": len(files),
+            "unreadable": sum(file.error is not None for file in files),
+        },
+    }
+    yield json.dumps(whole, indent=2)
+
+
+def _file(file: FileReport) -> Value:
+    return {
+        "path": file.path,
+        "ptx_version": file.ptx_version,
+        "target": file.target,
+        "targets": file.targets,
+        "diagnostics": [finding(found) for found in file.diagnostics],
+        "kernels": [_kernel(kernel) for kernel in file.kernels],
+        "requires": _needed(file.needed) if file.needed is not None else None,
+        "error": file.error,
+    }
+
+
+def _needed(needed: Needed) -> Value:
+    return {
+        "target": needed.target,
+        "ptx_version": needed.ptx_version,
+        "targets": [
+            {"target": target, "ptx_version": version} for target, version in needed.targets
+        ],
+        "because": [because._asdict() for because in needed.because],
+    }
+
+
+def finding(found: Reported) -> dict[str, Value]:
+    """One finding."""
+    return {
+        "rule": found.rule,
+        "code": found.code,
+        "severity": found.severity,
+        "message": found.message,
+        "start": _point(found.mark.start),
+        "end": _point(found.mark.end),
+        "related": [_related(mark) for mark in found.related],
+        "fix": _fix(found.fix) if found.fix is not None else None,
+        "source": found.source,
+        "targets": found.targets,
+        "notes": found.notes,
+        "function": found.function or None,
+        "origin": found.origin._asdict() if found.origin is not None else None,
+        "fingerprint": found.fingerprint,
+    }
+
+
+def _related(mark: Mark) -> Value:
+    return {"message": mark.message, "start": _point(mark.start), "end": _point(mark.end)}
+
+
+def _point(point: Point) -> Value:
+    return {"line": point.line, "column": point.column}
+
+
+def _fix(fix: Mending) -> Value:
+    return {
+        "message": fix.message,
+        "safe": fix.safe,
+        "edits": [
+            {"start": _point(change.start), "end": _point(change.end), "text": change.text}
+            for change in fix.changes
+        ],
+    }
+
+
+def _kernel(kernel: Kernel) -> Value:
+    return {
+        "name": kernel.name,
+        "line": kernel.line,
+        "target": kernel.target,
+        "registers": kernel.registers._asdict(),
+        "shared_bytes": kernel.shared_bytes,
+        "local_bytes": kernel.local_bytes,
+        "parameter_bytes": kernel.parameter_bytes,
+        "threads_per_block": kernel.threads_per_block,
+        "threads_source": kernel.threads_source,
+        "occupancy": kernel.occupancy._asdict(),
+        "branches": kernel.branches._asdict(),
+        "instructions": dict(kernel.instructions),
+        "measured": kernel.measured._asdict() if kernel.measured is not None else None,
+    }

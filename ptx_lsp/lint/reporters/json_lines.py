@@ -1,0 +1,17 @@
+"""A finding a line, as JSON: the same keys as in the whole report, and the path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from ptx_lsp.lint.reporter import Run, reporter
+from ptx_lsp.lint.reporters.json import finding
+
+
+@reporter("json-lines", "a JSON object a finding, each in its line")
+def json_lines(run: Run) -> Iterator[str]:
+    """The lines of the report."""
+    for file in run.files:
+        for found in file.diagnostics:
+            yield json.dumps({"path": file.path, **finding(found)})

@@ -1,0 +1,66 @@
+"""JUnit XML: a suite for each file, a failed test for each finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.sax.saxutils import quoteattr
+
+from ptx_lsp.lint.report import FileReport, Reported, count
+from ptx_lsp.lint.reporter import Run, reporter
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@reporter("junit", "JUnit XML: a suite for each file, a failed test for each finding")
+def junit(run: Run) -> Iterator[str]:
+    """The whole report. A file without findings is one test that passes."""
+    failures = sum(count(run.files).values())
+    errors = sum(file.error is not None for file in run.files)
+    tests = sum(_tests(file) for file in run.files)
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield f'<testsuites name="ptx-lint" tests="{tests}" failures="{failures}" errors="{errors}">'
+    for file in run.files:
+        yield from _suite(file)
+    yield "</testsuites>"
+
+
+def _suite(file: FileReport) -> Iterator[str]:
+    name = _attribute(file.path)
+    failed = file.error is not None
+    yield (
+        f'  <testsuite name={name} package="ptx-lint" tests="{_tests(file)}" '
+        f'failures="{len(file.diagnostics)}" errors="{int(failed)}">'
+    )
+    if file.error is not None:
+        yield f"    <testcase classname={name} name=\"readable\">"
+        yield f"      <error type=\"unreadable\" message={_attribute(file.error)}/>"
+        yield "    </testcase>"
+    elif not file.diagnostics:
+        yield f"    <testcase classname={name} name=\"ptx-lint\"/>"
+    for found in file.diagnostics:
+        yield from _case(name, found)
+    yield "  </testsuite>"
+
+
+def _case(suite: str, found: Reported) -> Iterator[str]:
+    line, column = found.mark.start
+    name = _attribute(f"{found.rule}:{line}:{column}")
+    yield f'    <testcase classname={suite} name={name}>'
+    yield (
+        f'      <failure type="{found.severity}" message={_attribute(found.text)}>'
+        f"{_text(f'line {line}, column {column}: {found.mark.excerpt.text.strip()}')}</failure>"
+    )
+    yield "    </testcase>"
+
+
+def _tests(file: FileReport) -> int:
+    return max(1, len(file.diagnostics))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("\ufffd", text))
+
+
+def _text(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,147 @@
+"""SARIF 2.1.0 (OASIS), as GitHub code scanning, Azure DevOps and editors read it.
+
+The place of a finding is the source line that `.loc` names, and its PTX is a related place; where there is no
+`.loc`, its place is in the PTX.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from ptx_lsp import __version__
+from ptx_lsp.lint.diagnostic import Severity
+from ptx_lsp.lint.report import FileReport, Mark, Point, Reported
+from ptx_lsp.lint.reporter import Run, reporter
+from ptx_lsp.lint.reporters.json import Value
+from ptx_lsp.lint.reporters.places import uri
+from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.selection import OUTSIDE
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS: dict[Severity, str] = {
+    "error": "error", "warning": "warning", "info": "note", "hint": "note",
+}
+_KINDS = {"E": "correctness", "W": "suspicious", "P": "performance", "S": "style"}
+
+
+@reporter("sarif", "SARIF 2.1.0, for code scanning")
+def sarif(run: Run) -> Iterator[str]:
+    """The whole log, with one run."""
+    used = {found.rule for file in run.files for found in file.diagnostics}
+    rules = [_rule(rule) for rule in all_rules() if rule.name in used]
+    rules += [
+        {"id": name, "name": name, "shortDescription": {"text": summary}}
+        for name, (summary, *_) in OUTSIDE.items()
+        if name in used
+    ]
+    places = {str(rule["id"]): index for index, rule in enumerate(rules)}
+    failed = [file for file in run.files if file.error is not None or file.failures]
+    whole: Value = {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "ptx-lint", "semanticVersion": __version__, "version": __version__,
+                "rules": rules,
+            }},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": not failed,
+                "toolExecutionNotifications": [_notification(file) for file in failed],
+            }],
+            "results": [
+                _result(file, found, places[found.rule])
+                for file in run.files
+                for found in file.diagnostics
+            ],
+        }],
+    }
+    yield json.dumps(whole, indent=2)
+
+
+def _rule(rule: Rule) -> dict[str, Value]:
+    what = rule.documentation.partition("## What it does")[2].partition("##")[0].split()
+    return {
+        "id": rule.name,
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": " ".join(what) or rule.summary},
+        "help": {"text": rule.documentation, "markdown": rule.documentation},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {"code": rule.code, "tags": [_KINDS[rule.code[0]]]},
+    }
+
+
+def _notification(file: FileReport) -> Value:
+    text = file.error or "; ".join(file.failures)
+    return {
+        "level": "error",
+        "message": {"text": text},
+        "locations": [{"physicalLocation": {"artifactLocation": _artifact(file.path)}}],
+    }
+
+
+def _result(file: FileReport, found: Reported, rule: int) -> Value:
+    places: list[dict[str, Value]] = [_place(file.path, found.mark)]
+    if found.origin is not None:
+        places[0]["message"] = {"text": "the PTX"}
+        region = {"startLine": found.origin.line, "startColumn": found.origin.column}
+        places.insert(0, _located(found.origin.path, region))
+    if found.function:
+        places[0]["logicalLocations"] = [{"name": found.function, "kind": "function"}]
+    first, *others = places
+    related = [
+        *others,
+        *(_place(file.path, mark) | {"message": {"text": mark.message}} for mark in found.related),
+    ]
+    result: dict[str, Value] = {
+        "ruleId": found.rule,
+        "ruleIndex": rule,
+        "level": _LEVELS[found.severity],
+        "message": {"text": found.text},
+        "locations": [first],
+        "partialFingerprints": {"ptxLint/v1": found.fingerprint},
+    }
+    if related:
+        result["relatedLocations"] = [{"id": n, **place} for n, place in enumerate(related, 1)]
+    if found.fix is not None:
+        result["fixes"] = [_fix(file, found)]
+    return result
+
+
+def _fix(file: FileReport, found: Reported) -> Value:
+    assert found.fix is not None
+    replacements: list[Value] = [
+        {
+            "deletedRegion": _region(change.start, change.end),
+            "insertedContent": {"text": change.text},
+        }
+        for change in found.fix.changes
+    ]
+    return {
+        "description": {"text": found.fix.message},
+        "artifactChanges": [
+            {"artifactLocation": _artifact(file.path), "replacements": replacements}
+        ],
+    }
+
+
+def _place(path: str, mark: Mark) -> dict[str, Value]:
+    return _located(path, _region(mark.start, mark.end))
+
+
+def _located(path: str, region: dict[str, int]) -> dict[str, Value]:
+    return {"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}
+
+
+def _artifact(path: str) -> dict[str, Value]:
+    reference, from_here = uri(path)
+    return {"uri": reference, "uriBaseId": "%SRCROOT%"} if from_here else {"uri": reference}
+
+
+def _region(start: Point, end: Point) -> dict[str, int]:
+    return {
+        "startLine": start.line, "startColumn": start.column,
+        "endLine": end.line, "endColumn": end.column,
+    }

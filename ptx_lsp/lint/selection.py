@@ -1,0 +1,106 @@
+"""Which rules run, and how severe each is: layers of choices, the later ones over the earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ptx_lsp.lint.diagnostic import Diagnostic, Severity
+from ptx_lsp.lint.known import Known, known_rules
+from ptx_lsp.lint.nearest import nearest
+
+if TYPE_CHECKING:
+    from ptx_lsp.lint.rule import Rule
+
+PTXAS = "ptxas"
+OVER_BUDGET = "over-budget"
+OUTSIDE = {
+    PTXAS: (
+        "What ptxas itself says of a file, with `--ptxas`.",
+        "Where it speaks of a line in which ptx-lint has found an error, its words are a note on that one.",
+        "It has no columns: the whole line is marked.",
+    ),
+    OVER_BUDGET: (
+        "A kernel that uses more than the configuration allows it.",
+        "`[budgets]` has them by the pattern of names of kernels: `registers <= 128`, `occupancy >= 50 %`, "
+        "`shared <= 48 KiB`, `spills == 0`.",
+        "The figure is measured if ptxas was asked, else exact or estimated; the message says which.",
+    ),
+}
+"""Names, and codes, of what is found but by no rule, and what they are. They run where asked for, unless
+ignored.
+"""
+
+
+class UnknownRuleError(ValueError):
+    """What is no name, no code and no beginning of a code."""
+
+
+class Choice(NamedTuple):
+    """One layer: words are names of rules, codes or beginnings of codes."""
+
+    select: tuple[str, ...] | None = None
+    """Run just these; None leaves what the layers below have."""
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    """Not these, also of what this layer selects."""
+    severity: tuple[tuple[str, Severity], ...] = ()
+
+
+class Rules(NamedTuple):
+    """The names of the rules that run, and the severities that differ from a rule's own."""
+
+    names: frozenset[str]
+    severities: tuple[tuple[str, Severity], ...] = ()
+
+    def chosen(self) -> list[Rule]:
+        """The rules themselves."""
+        from ptx_lsp.lint.rule import all_rules
+
+        return [rule for rule in all_rules() if rule.name in self.names]
+
+    def judged(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """The diagnostics of rules that run, as severe as they are to be."""
+        own = dict(self.severities)
+        return [
+            found if found.rule not in own else found._replace(severity=own[found.rule])
+            for found in diagnostics
+            if found.rule in self.names
+        ]
+
+
+def chosen(layers: Iterable[Choice]) -> Rules:
+    """What the layers leave: at first all rules but hints. Raises UnknownRuleError."""
+    everything = known_rules()
+    names = {rule.name for rule in everything if rule.severity != "hint"} | set(OUTSIDE)
+    severities: dict[str, Severity] = {}
+    for layer in layers:
+        if layer.select is not None:
+            names = _all_matching(everything, layer.select) | set(OUTSIDE)
+        names |= _all_matching(everything, layer.extend_select)
+        names -= _all_matching(everything, layer.ignore)
+        for word, severity in layer.severity:
+            severities |= dict.fromkeys(matching(everything, word), severity)
+    return Rules(frozenset(names), tuple(sorted(severities.items())))
+
+
+def matching(rules: Sequence[Known], word: str) -> list[str]:
+    """The names of the rules that a word means. Raises UnknownRuleError."""
+    if word in OUTSIDE:
+        return [word]
+    found = [rule.name for rule in rules if rule.name == word or rule.code.startswith(word)]
+    if not found or not word:
+        names = [text for rule in rules for text in (rule.name, rule.code)]
+        near = did_you_mean(word, [*names, *OUTSIDE]) or "; `ptx-lint --rules` lists them"
+        raise UnknownRuleError(f"there is no rule or code `{word}`{near}")
+    return found
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """`; did you mean ...?`, or nothing where no candidate is close."""
+    near = nearest(name, candidates)
+    return f"; did you mean `{near}`?" if near is not None else ""
+
+
+def _all_matching(rules: Sequence[Known], words: Iterable[str]) -> set[str]:
+    return {name for word in words for name in matching(rules, word)}

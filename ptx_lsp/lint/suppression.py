@@ -1,0 +1,278 @@
+"""Comments that silence findings.
+
+1. `// ptx-lint: ignore[rule, ...]` behind code silences its line; alone in a line, or with other comments,
+   that line and the next one that has code. `/* ... */` does the same.
+2. `// ptx-lint: ignore-file[rule, ...]` silences the whole file, wherever it stands.
+3. A rule is a name, a code, or the beginning of a code; without brackets every rule is meant. What stands
+   behind the brackets is the reason, for people.
+4. A finding of several lines is silenced in its first and in its last line.
+
+Looking for comments is one search for `ptx-lint:`, so a file without any costs nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from ptx_lsp.lint.diagnostic import Diagnostic, Fix
+from ptx_lsp.lint.known import known_rules
+from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.selection import OUTSIDE, UnknownRuleError, did_you_mean, matching
+from ptx_lsp.text import Edit, Source, Span
+
+_MARK = b"ptx-lint:"
+_WORDS = ("ignore", "ignore-file")
+_COMMENT = re.compile(
+    rb"(?P<open>//|/\*|^[ \t]*\*?)[ \t]*ptx-lint:[ \t]*(?P<word>[\w-]+)"
+    rb"[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?"
+)
+_OPENING = re.compile(rb"//|/\*")
+_STRING = re.compile(rb'"(?:[^"\\\r\n]|\\.)*"?')
+
+
+class Suppression(NamedTuple):
+    """One comment. `span` is that of `ptx-lint: ...` with the brackets."""
+
+    span: Span
+    word: str
+    rules: tuple[str, ...]
+    """As written; empty where every rule is meant."""
+    line: int | None
+    """Which line it silences, from 0; None for all, or for none where `word` is not known."""
+
+
+class Suppressions:
+    """The comments of one text, and which of them have silenced something."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.found = tuple(_found(source))
+        self._used: set[tuple[Suppression, str]] = set()
+        self._of_file = [one for one in self.found if one.word == "ignore-file"]
+        self._of_line: dict[int | None, list[Suppression]] = {}
+        for one in self.found:
+            if one.word == "ignore":  # its own line, too: where no code is, a finding may stand all the same
+                for line in {one.line, source.line_of(one.span.start)}:
+                    self._of_line.setdefault(line, []).append(one)
+
+    def silence(self, rule: str, code: str, span: Span) -> bool:
+        """Whether a finding is silenced; remembers by what."""
+        if not self.found:
+            return False
+        first, last = self.source.line_of(span.start), self.source.line_of(max(span.start, span.end - 1))
+        return self.silence_lines(rule, code, first, last)
+
+    def silence_lines(self, rule: str, code: str, first: int, last: int) -> bool:
+        """The same, for a finding from one line to another, both from 0."""
+        found = [pair for one in self._at(first, last) for pair in _naming(one, rule, code)]
+        self._used.update(found)
+        return bool(found)
+
+    def _at(self, first: int, last: int) -> Iterator[Suppression]:
+        """The comments that count in two lines."""
+        yield from self._of_file
+        for line in {first, last}:
+            yield from self._of_line.get(line, ())
+
+    def kept(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """The diagnostics that no comment silences."""
+        if not self.found:
+            return list(diagnostics)
+        return [one for one in diagnostics if not self.silence(one.rule, one.code, one.span)]
+
+    def unused(self, rule: Rule, ran: Collection[str]) -> Iterator[Diagnostic]:
+        """What comments name in vain, as findings of `rule`; asked for when all else is done.
+
+        Of the rules those that did not run (`ran` has the names) may be named all the same.
+        """
+        for one in self.found:
+            message, left = self._fault(one, ran)
+            if message is None or self._is_excused(one, rule):
+                continue
+            edit = _without(one, left, self.source)
+            what = "Remove the comment" if not left else f"Leave only {_ticked(left)}"
+            fix = Fix(what, (edit,), safe=True)
+            yield Diagnostic(rule.name, rule.code, rule.severity, message, one.span, fix=fix)
+
+    def _is_excused(self, one: Suppression, rule: Rule) -> bool:
+        """Whether a comment silences what is told of it: by name, or by another one that is for all."""
+        line = self.source.line_of(one.span.start)
+        return any(
+            _naming(other, rule.name, rule.code)
+            for other in self._at(line, line)
+            if other is not one or other.rules
+        )
+
+    def _fault(self, one: Suppression, ran: Collection[str]) -> tuple[str | None, list[str]]:
+        """What is wrong with a comment, and the rules that may stay in it."""
+        if one.word not in _WORDS:
+            near = did_you_mean(one.word, _WORDS) or "; there are `ignore` and `ignore-file`"
+            return f"`ptx-lint: {one.word}` means nothing{near}", []
+        if not one.rules:
+            used = (one, "") in self._used
+            return (None if used else "This comment silences nothing"), []
+        unused: list[str] = []
+        for word in one.rules:
+            try:
+                named = matching(known_rules(), word)
+            except UnknownRuleError as error:
+                left = [other for other in one.rules if other != word]
+                return str(error)[:1].upper() + str(error)[1:], left
+            outside = all(name in OUTSIDE or name not in ran for name in named)
+            if (one, word) not in self._used and not outside:
+                unused.append(word)
+        if not unused:
+            return None, []
+        where = "this file" if one.word == "ignore-file" else "that line"
+        left = [word for word in one.rules if word not in unused]
+        return f"{_ticked(unused)} finds nothing in {where}", left
+
+
+def suppressed(
+    diagnostics: Iterable[Diagnostic], source: Source, ran: Collection[str]
+) -> list[Diagnostic]:
+    """The diagnostics that no comment silences, and those on comments that silence nothing, in order.
+
+    `ran` are the names of the rules that were run.
+    """
+    comments = Suppressions(source)
+    kept = comments.kept(diagnostics)
+    for rule in unused_rules(ran):
+        kept += comments.unused(rule, ran)
+    return sorted(kept, key=lambda d: (d.span, d.code, d.message))
+
+
+def unused_rules(ran: Collection[str]) -> list[Rule]:
+    """The rules on comments, as far as they run."""
+    return [rule for rule in all_rules() if rule.on_comments and rule.name in ran]
+
+
+def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
+    """Writes a comment that silences the rules `names` in a line, counted from 0."""
+    for one in _found(source):
+        if one.word == "ignore" and one.line == line and one.rules:
+            everything = dict.fromkeys((*one.rules, *names))
+            return Edit(*one.span, f"ptx-lint: ignore[{', '.join(everything)}]".encode())
+    start, end = source.line_span(line)
+    comment = f"// ptx-lint: ignore[{', '.join(dict.fromkeys(names))}]"
+    if not _ends_within_comment(source, end):
+        return Edit(end, end, f"  {comment}".encode())
+    text = source.data[start:end]
+    indent = text[: len(text) - len(text.lstrip(b" \t"))]
+    return Edit(start, start, indent + f"{comment}\n".encode())
+
+
+def _naming(one: Suppression, rule: str, code: str) -> list[tuple[Suppression, str]]:
+    """The words of a comment that mean a rule."""
+    words = one.rules or ("",)
+    return [(one, word) for word in words if word == rule or code.startswith(word)]
+
+
+def _found(source: Source) -> Iterator[Suppression]:
+    data = source.data
+    at = data.find(_MARK)
+    while at >= 0:
+        line = source.line_of(at)
+        start, end = source.line_span(line)
+        text = data[start:end]
+        strings = [match.span() for match in _strings(text)]
+        for match in _COMMENT.finditer(text):
+            inside = match.start("word")
+            if any(first <= inside < last for first, last in strings):
+                continue
+            yield _suppression(source, line, match)
+        at = data.find(_MARK, end)
+
+
+def _strings(text: bytes) -> Iterator[re.Match[bytes]]:
+    """The strings of one line, up to its first comment."""
+    at = 0
+    while match := _STRING.search(text, at):
+        opening = _OPENING.search(text, at)
+        if opening is not None and opening.start() < match.start():
+            return
+        yield match
+        at = max(match.end(), at + 1)
+
+
+def _suppression(source: Source, line: int, match: re.Match[bytes]) -> Suppression:
+    start = source.line_span(line).start
+    word = match["word"].decode()
+    listed = (match["rules"] or b"").decode("utf-8", "replace")
+    rules = tuple(name for name in re.split(r"[,\s]+", listed) if name)
+    mark = match.group().index(_MARK) + match.start()
+    span = Span(start + mark, start + match.end())
+    silenced = _silenced(source, line, match.start()) if word == "ignore" else None
+    return Suppression(span, word, rules, silenced)
+
+
+def _silenced(source: Source, line: int, column: int) -> int:
+    """The line itself if it has code, else the next one that has."""
+    start, end = source.line_span(line)
+    before = source.data[start : start + column]
+    if _has_code(before):
+        return line
+    behind = source.data[start + column : end]
+    if behind.startswith(b"/*") and b"*/" in behind:
+        if _has_code(behind.partition(b"*/")[2]):
+            return line
+    elif not behind.startswith(b"//"):  # a comment of several lines: behind its end
+        close = source.data.find(b"*/", start + column)
+        if close >= 0:
+            line = source.line_of(close)
+    for later in range(line + 1, min(source.line_count, line + 1 + _FAR)):
+        start, end = source.line_span(later)
+        if _has_code(source.data[start:end]):
+            return later
+    return line
+
+
+_FAR = 200
+"""Lines of comments between a comment and its code, at most."""
+
+
+def _has_code(text: bytes) -> bool:
+    """Whether a line, or a piece of one, has more than blanks and comments."""
+    at = len(text) - len(text.lstrip())
+    while text.startswith(b"/*", at):
+        close = text.find(b"*/", at + 2)
+        if close < 0:
+            return False
+        at = close + 2
+        while text[at : at + 1].isspace():
+            at += 1
+    return at < len(text) and not text.startswith((b"//", b"*"), at)
+
+
+def _without(one: Suppression, left: list[str], source: Source) -> Edit:
+    """Takes the comment away, or the rules that are not in `left`."""
+    if left:
+        return Edit(*one.span, f"ptx-lint: {one.word}[{', '.join(left)}]".encode())
+    line = source.line_of(one.span.start)
+    start, end = source.line_span(line)
+    text, column = source.data[start:end], one.span.start - start
+    opening = max(text.rfind(b"//", 0, column), text.rfind(b"/*", 0, column))
+    if opening < 0:  # within a comment of several lines
+        return Edit(one.span.start, end, b"")
+    first, last = start + opening, end
+    if text.startswith(b"/*", opening):
+        close = source.data.find(b"*/", one.span.end)
+        if not 0 <= close < end:
+            return Edit(*one.span, b"")
+        last = close + 2
+    while first > start and source.data[first - 1] in b" \t":
+        first -= 1
+    if first == start and not source.data[last:end].strip() and line + 1 < source.line_count:
+        return Edit(start, source.line_starts[line + 1], b"")
+    return Edit(first, last, b"")
+
+
+def _ends_within_comment(source: Source, end: int) -> bool:
+    """Whether a block comment goes on behind a line: nothing can be written there."""
+    return source.data.rfind(b"/*", 0, end) > source.data.rfind(b"*/", 0, end)
+
+
+def _ticked(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,78 @@
+"""The command `ptx-lsp`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from ptx_lsp import __version__
+
+# What takes long to import is imported where it is needed: `--version` needs none of it.
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit status; see docs/editors.md."""
+    options = _parser().parse_args(argv)
+    _log_to(options.log, options.verbose)
+    if options.check is not None:
+        from ptx_lsp.server.check import check
+
+        return check(options.check)
+    from ptx_lsp.server.server import Server
+    from ptx_lsp.server.transport import serve_stdio, serve_tcp
+
+    try:
+        if options.tcp is None:
+            return serve_stdio(Server())
+        return serve_tcp(Server, *options.tcp)
+    except OSError as error:
+        print(f"ptx-lsp: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ptx-lsp",
+        description="Language server for NVIDIA PTX. Speaks LSP on standard input and output.",
+    )
+    parser.add_argument("--version", action="version", version=f"ptx-lsp {__version__}")
+    parser.add_argument("--stdio", action="store_true", help="what it does without options")
+    parser.add_argument(
+        "--tcp", metavar="HOST:PORT", type=_address, help="listen there; port 0 takes a free one"
+    )
+    parser.add_argument("--log", metavar="FILE", help="where to log; standard error without it")
+    parser.add_argument("--verbose", action="store_true", help="log every message, too")
+    parser.add_argument(
+        "--check", metavar="FILE",
+        help="open FILE, print what is found, ask for everything, tell how long it takes, and exit",
+    )  # fmt: skip
+    return parser
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdigit() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"`{text}` is no HOST:PORT, such as 127.0.0.1:2087")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _log_to(path: str | None, verbose: bool) -> None:
+    logging.basicConfig(
+        filename=path,
+        level=logging.DEBUG if verbose else logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    if not verbose:
+        logging.getLogger("pygls").setLevel(logging.WARNING)
+        from ptx_lsp.server.refusal import NoRefusals
+
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(NoRefusals())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Our values as those of the protocol. Nothing else builds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+from lsprotocol import types
+from pygls.uris import from_fs_path, to_fs_path
+
+from ptx_lsp.ide.links import Link
+from ptx_lsp.ide.occurrences import Occurrence
+from ptx_lsp.lint.diagnostic import Diagnostic, Severity
+from ptx_lsp.server.client import Client
+from ptx_lsp.server.json import Json
+from ptx_lsp.text import ColumnUnit, Edit, Position, Source, Span
+
+_SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "info": types.DiagnosticSeverity.Information,
+    "hint": types.DiagnosticSeverity.Hint,
+}
+
+
+_HIGHLIGHTS = {
+    "declaration": types.DocumentHighlightKind.Text,
+    "read": types.DocumentHighlightKind.Read,
+    "write": types.DocumentHighlightKind.Write,
+}
+
+
+class Converter:
+    """Turns byte offsets of one text into positions as the client counts them, and back."""
+
+    def __init__(self, uri: str, source: Source, client: Client) -> None:
+        self.uri = uri
+        self.source = source
+        self.client = client
+        self.unit: ColumnUnit = client.unit
+
+    def offset(self, position: types.Position) -> int:
+        """A position beyond its line or the text is that of the end."""
+        return self.source.offset(Position(position.line, position.character), self.unit)
+
+    def offset_at(self, line: int, column: int) -> int:
+        return self.source.offset(Position(max(0, line), max(0, column)), self.unit)
+
+    def span(self, range: types.Range) -> Span:
+        start = self.offset(range.start)
+        return Span(start, max(start, self.offset(range.end)))
+
+    def position(self, offset: int) -> types.Position:
+        return types.Position(*self.source.position(offset, self.unit))
+
+    def range(self, span: Span) -> types.Range:
+        return types.Range(self.position(span.start), self.position(span.end))
+
+    def json_range(self, span: Span) -> Json:
+        """For requests that are not of LSP."""
+        first, last = (self.source.position(offset, self.unit) for offset in span)
+        return {
+            "start": {"line": first.line, "character": first.column},
+            "end": {"line": last.line, "character": last.column},
+        }
+
+    def location(self, span: Span) -> types.Location:
+        return types.Location(self.uri, self.range(span))
+
+    def locations(self, spans: Iterable[Span]) -> list[types.Location]:
+        return [self.location(span) for span in spans]
+
+    def markup(self, markdown: str) -> types.MarkupContent:
+        """As Markdown where the client shows that."""
+        if self.client.markdown:
+            return types.MarkupContent(types.MarkupKind.Markdown, markdown)
+        return types.MarkupContent(types.MarkupKind.PlainText, plain(markdown))
+
+    # -- edits ----------------------------------------------------------------------------------
+
+    def text_edit(self, edit: Edit) -> types.TextEdit:
+        new = edit.replacement.decode("utf-8", "replace")
+        return types.TextEdit(self.range(Span(edit.start, edit.end)), new)
+
+    def text_edits(self, edits: Iterable[Edit]) -> list[types.TextEdit]:
+        return [self.text_edit(edit) for edit in edits]
+
+    def workspace_edit(self, edits: Iterable[Edit], version: int | None) -> types.WorkspaceEdit:
+        """Edits of the version `version` of this file."""
+        converted = self.text_edits(edits)
+        if not self.client.versioned_edits:
+            return types.WorkspaceEdit(changes={self.uri: converted})
+        identifier = types.OptionalVersionedTextDocumentIdentifier(self.uri, version)
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, converted)])
+
+    # -- places ---------------------------------------------------------------------------------
+
+    def highlight(self, found: Occurrence) -> types.DocumentHighlight:
+        return types.DocumentHighlight(self.range(found.span), _HIGHLIGHTS[found.use])
+
+    def link(self, found: Link) -> types.DocumentLink | None:
+        """To a file beside this one where the path is relative; None where that is not known."""
+        path = PurePath(found.path)
+        if not path.is_absolute():
+            own = to_fs_path(self.uri)
+            if own is None:
+                return None
+            path = PurePath(own).parent / path
+        target = from_fs_path(str(path))
+        if target is not None and found.line:
+            target += f"#L{found.line}" + (f",{found.column}" if found.column else "")
+        return types.DocumentLink(self.range(found.span), target)
+
+    # -- findings -------------------------------------------------------------------------------
+
+    def diagnostics(self, found: Sequence[Diagnostic]) -> list[types.Diagnostic]:
+        return [self.diagnostic(one) for one in found]
+
+    def diagnostic(self, found: Diagnostic) -> types.Diagnostic:
+        related = [
+            types.DiagnosticRelatedInformation(self.location(one.span), one.message)
+            for one in found.related
+        ]
+        return types.Diagnostic(
+            self.range(found.span),
+            found.message,
+            _SEVERITIES[found.severity],
+            code=found.rule,
+            source=found.source,
+            related_information=related or None,
+        )
+
+
+def plain(markdown: str) -> str:
+    """Markdown for those who see the characters themselves: without fences and marks."""
+    lines = [line for line in markdown.splitlines() if not line.startswith("```")]
+    return re.sub(r"\*\*([^*]+)\*\*|`([^`]+)`", lambda match: match[1] or match[2], "\n".join(lines))

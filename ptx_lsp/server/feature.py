@@ -1,0 +1,154 @@
+"""How a feature is written and found. The table of features is also what the client is told of.
+
+A feature is a function in one of the modules of `features/`, with the method that it answers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Coroutine
+from functools import cache, partial
+from typing import NamedTuple, Protocol, TypeVar
+
+from ptx_lsp.server.analyst import Findings
+from ptx_lsp.server.json import Json, at, text
+from ptx_lsp.server.session import Session, View
+
+
+class _Identifier(Protocol):
+    @property
+    def uri(self) -> str: ...
+
+
+class OfFile(Protocol):
+    """Parameters that name a file."""
+
+    @property
+    def text_document(self) -> _Identifier: ...
+
+
+_P = TypeVar("_P")
+_R = TypeVar("_R")
+_F = TypeVar("_F", bound=OfFile)
+_Answer = Callable[[Session, _F], Coroutine[object, object, _R | None]]
+
+
+class Feature(NamedTuple):
+    """One method. `options` are what the client is told of it; `replaces_builtin` is for what pygls
+    handles itself and must not: its text model breaks lines where LSP does not, and takes time in
+    proportion to the file for each position.
+    """
+
+    method: str
+    options: object
+    bound_to: Callable[[Session], Callable[..., object]]
+    replaces_builtin: bool = False
+
+
+_FOUND: dict[str, Feature] = {}
+
+
+@cache
+def all_features() -> dict[str, Feature]:
+    """Every feature of the package `features`, by its method. Nothing lists them."""
+    from ptx_lsp.server import features
+
+    for module in pkgutil.iter_modules(features.__path__):
+        importlib.import_module(f"{features.__name__}.{module.name}")
+    return _FOUND
+
+
+def handler(
+    method: str, options: object = None, *, replaces_builtin: bool = False
+) -> Callable[[Callable[[Session, _P], _R]], Callable[[Session, _P], _R]]:
+    """Registers a function that is called on the event loop."""
+
+    def register(handle: Callable[[Session, _P], _R]) -> Callable[[Session, _P], _R]:
+        def bound_to(session: Session) -> Callable[..., object]:
+            return partial(handle, session)
+
+        _FOUND[method] = Feature(method, options, bound_to, replaces_builtin)
+        return handle
+
+    return register
+
+
+def answer(
+    method: str, options: object = None, *, of_outlines: bool = True
+) -> Callable[[Callable[[View, _F], _R]], _Answer[_F, _R]]:
+    """Registers a function of an open file, called in a thread. For other files the answer is null, and
+    without `of_outlines` for those that are too large to be read whole.
+    """
+
+    def register(work: Callable[[View, _F], _R]) -> _Answer[_F, _R]:
+        async def handle(session: Session, params: _F) -> _R | None:
+            view = await session.view(params.text_document.uri)
+            if view is None or (view.snapshot.is_outline and not of_outlines):
+                return None
+            return await session.threads.answer(work, view, params)
+
+        return handler(method, options)(handle)
+
+    return register
+
+
+def answer_with_findings(
+    method: str, options: object = None
+) -> Callable[[Callable[[View, Findings, _F], _R]], _Answer[_F, _R]]:
+    """The same for a function that needs to know what is wrong with the file, at least so far."""
+
+    def register(work: Callable[[View, Findings, _F], _R]) -> _Answer[_F, _R]:
+        async def handle(session: Session, params: _F) -> _R | None:
+            found = await session.findings(params.text_document.uri)
+            if found is None:
+                return None
+            file, findings = found
+            view = session.view_of(file, findings.snapshot)
+            return await session.threads.answer(work, view, findings, params)
+
+        return handler(method, options)(handle)
+
+    return register
+
+
+def panel(method: str) -> Callable[[Callable[[View, object], Json]], Callable[[View, object], Json]]:
+    """Registers a function that answers a request beyond LSP about an open file; it gets the parameters as
+    they are in JSON.
+    """
+
+    def register(work: Callable[[View, object], Json]) -> Callable[[View, object], Json]:
+        async def handle(session: Session, params: object) -> Json:
+            view = await session.view(_uri(params))
+            return None if view is None else await session.threads.answer(work, view, params)
+
+        handler(method)(handle)
+        return work
+
+    return register
+
+
+def panel_with_findings(
+    method: str,
+) -> Callable[[Callable[[View, Findings, object], Json]], Callable[[View, Findings, object], Json]]:
+    """The same for a function that needs to know what is wrong with the file, at least so far."""
+
+    def register(
+        work: Callable[[View, Findings, object], Json]
+    ) -> Callable[[View, Findings, object], Json]:
+        async def handle(session: Session, params: object) -> Json:
+            found = await session.findings(_uri(params))
+            if found is None:
+                return None
+            file, findings = found
+            view = session.view_of(file, findings.snapshot)
+            return await session.threads.answer(work, view, findings, params)
+
+        handler(method)(handle)
+        return work
+
+    return register
+
+
+def _uri(params: object) -> str:
+    return text(at(at(params, "textDocument"), "uri")) or ""

@@ -1,0 +1,1 @@
+"""What the server answers to. A module holds what belongs together; `feature` finds them."""

@@ -1,0 +1,85 @@
+"""What is shown between the lines: inlay hints and code lenses."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from lsprotocol import types
+
+from ptx_lsp.ide.code_lenses import Lens, LensSort, code_lenses, title
+from ptx_lsp.ide.inlay_hints import HintSort, InlayHint, Shown, inlay_hints
+from ptx_lsp.model.module import Module
+from ptx_lsp.server.client import Client
+from ptx_lsp.server.feature import answer, handler
+from ptx_lsp.server.json import Json, at, text
+from ptx_lsp.server.session import Session, View
+from ptx_lsp.text import Span
+
+_KINDS: dict[HintSort, types.InlayHintKind | None] = {
+    "pressure": None,
+    "type": types.InlayHintKind.Type,
+    "literal": types.InlayHintKind.Parameter,
+}
+_OCCUPANCY = "ptx.occupancy"
+"""What a client does when the figures of a kernel are clicked on, if it says that it can."""
+_PREVIEW = "ptx.preview"
+"""And when its launch is."""
+_SORTS: tuple[LensSort, ...] = ("figures", "references", "preview")
+
+
+@answer(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions())
+def on_inlay_hint(view: View, params: types.InlayHintParams) -> list[types.InlayHint]:
+    wanted = view.wanted.settings
+    shown = Shown(
+        wanted.live_registers, "different" if wanted.types else "off", wanted.literals
+    )
+    found = inlay_hints(view.module, view.convert.span(params.range), shown)
+    return [_hint(view, one) for one in found]
+
+
+def _hint(view: View, found: InlayHint) -> types.InlayHint:
+    return types.InlayHint(
+        view.convert.position(found.offset),
+        found.text,
+        _KINDS[found.sort],
+        tooltip=found.tooltip or None,
+        padding_left=True,
+    )
+
+
+@answer(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
+def on_code_lens(view: View, _: types.CodeLensParams) -> list[types.CodeLens]:
+    """What a lens says takes an analysis: it is found out when the lens is seen."""
+    if not view.wanted.settings.code_lens or view.snapshot.is_outline:
+        return []
+    return [
+        types.CodeLens(
+            view.convert.range(one.span),
+            data={"uri": view.file.uri, "sort": one.sort, "name": one.name},
+        )
+        for one in code_lenses(view.module)
+    ]
+
+
+@handler(types.CODE_LENS_RESOLVE)
+async def on_code_lens_resolve(session: Session, lens: types.CodeLens) -> types.CodeLens:
+    data = cast(object, lens.data)
+    uri, name, sort = (text(at(data, key)) or "" for key in ("uri", "name", "sort"))
+    view = await session.view(uri)
+    told = "" if view is None else await session.threads.answer(_title, view.module, name, sort)
+    lens.command = _command(session.client, told, uri, name, sort)
+    return lens
+
+
+def _title(module: Module, name: str, sort: str) -> str:
+    known: LensSort | None = next((one for one in _SORTS if one == sort), None)
+    return title(module, Lens(Span(0, 0), known, name)) if known is not None else ""
+
+
+def _command(client: Client, told: str, uri: str, name: str, sort: str) -> types.Command:
+    """Without a command, a lens is only shown."""
+    command = {"figures": _OCCUPANCY, "preview": _PREVIEW}.get(sort)
+    if command is not None and command in client.commands:
+        argument: Json = {"uri": uri, "kernel": name}
+        return types.Command(told, command, arguments=[argument])
+    return types.Command(told, "")

@@ -1,0 +1,24 @@
+"""Findings for clients that ask for them."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from ptx_lsp.server.feature import handler
+from ptx_lsp.server.session import Session
+
+
+@handler(
+    types.TEXT_DOCUMENT_DIAGNOSTIC,
+    types.DiagnosticOptions(
+        inter_file_dependencies=False, workspace_diagnostics=False, identifier="ptx-lint"
+    ),
+)
+async def diagnostic(
+    session: Session, params: types.DocumentDiagnosticParams
+) -> types.DocumentDiagnosticReport:
+    """May be answered before all is known: the client is told to ask again then."""
+    found = await session.findings(params.text_document.uri)
+    if found is None:
+        return types.RelatedFullDocumentDiagnosticReport([])
+    return session.publisher.answer(*found, params.previous_result_id)

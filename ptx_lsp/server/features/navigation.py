@@ -1,0 +1,85 @@
+"""What stands at a place, and where else it stands."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from ptx_lsp.ide.definition import declarations_at, definitions, type_definitions
+from ptx_lsp.ide.hover import hover
+from ptx_lsp.ide.linked_editing import linked_editing
+from ptx_lsp.ide.links import links
+from ptx_lsp.ide.references import highlights, references
+from ptx_lsp.ide.rename import RenameError, prepare_rename, rename
+from ptx_lsp.server.feature import answer
+from ptx_lsp.server.refusal import RefusalError
+from ptx_lsp.server.session import View
+
+
+@answer(types.TEXT_DOCUMENT_HOVER)
+def on_hover(view: View, params: types.HoverParams) -> types.Hover | None:
+    found = hover(view.module, view.offset(params.position))
+    if found is None:
+        return None
+    return types.Hover(view.convert.markup(found.markdown), view.convert.range(found.span))
+
+
+@answer(types.TEXT_DOCUMENT_DEFINITION)
+def on_definition(view: View, params: types.DefinitionParams) -> list[types.Location]:
+    return view.convert.locations(definitions(view.module, view.offset(params.position)))
+
+
+@answer(types.TEXT_DOCUMENT_DECLARATION)
+def on_declaration(view: View, params: types.DeclarationParams) -> list[types.Location]:
+    return view.convert.locations(declarations_at(view.module, view.offset(params.position)))
+
+
+@answer(types.TEXT_DOCUMENT_TYPE_DEFINITION)
+def on_type_definition(view: View, params: types.TypeDefinitionParams) -> list[types.Location]:
+    return view.convert.locations(type_definitions(view.module, view.offset(params.position)))
+
+
+@answer(types.TEXT_DOCUMENT_REFERENCES)
+def on_references(view: View, params: types.ReferenceParams) -> list[types.Location]:
+    found = references(
+        view.module, view.offset(params.position), params.context.include_declaration
+    )
+    return view.convert.locations(one.span for one in found)
+
+
+@answer(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+def on_highlight(
+    view: View, params: types.DocumentHighlightParams
+) -> list[types.DocumentHighlight]:
+    found = highlights(view.module, view.offset(params.position))
+    return [view.convert.highlight(one) for one in found]
+
+
+@answer(types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions())
+def on_links(view: View, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
+    found = (view.convert.link(one) for one in links(view.module))
+    return [one for one in found if one is not None]
+
+
+@answer(types.TEXT_DOCUMENT_PREPARE_RENAME, of_outlines=False)
+def on_prepare_rename(view: View, params: types.PrepareRenameParams) -> types.Range | None:
+    try:
+        return view.convert.range(prepare_rename(view.module, view.offset(params.position)))
+    except RenameError:
+        return None
+
+
+@answer(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True), of_outlines=False)
+def on_rename(view: View, params: types.RenameParams) -> types.WorkspaceEdit:
+    try:
+        edits = rename(view.module, view.offset(params.position), params.new_name)
+    except RenameError as error:
+        raise RefusalError(str(error)) from error
+    return view.convert.workspace_edit(edits, view.snapshot.version)
+
+
+@answer(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE, of_outlines=False)
+def on_linked_editing(
+    view: View, params: types.LinkedEditingRangeParams
+) -> types.LinkedEditingRanges | None:
+    found = linked_editing(view.module, view.offset(params.position))
+    return types.LinkedEditingRanges([view.convert.range(span) for span in found]) if found else None

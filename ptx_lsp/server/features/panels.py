@@ -1,0 +1,269 @@
+"""Requests beyond LSP, for panels beside the text. docs/protocol.md has them all.
+
+What they say of a kernel is in `lint` and `ide`; here it becomes JSON.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from analyses.device_limits import (
+    MAX_REGISTERS_PER_THREAD,
+    MAX_THREADS_PER_BLOCK,
+    WARP_SIZE,
+    limits_of,
+)
+from analyses.occupancy import Occupancy
+from ptx_lsp.executor.launch_comment import launch_comments
+from ptx_lsp.ide.figures import figures
+from ptx_lsp.ide.flow_picture import picture
+from ptx_lsp.ide.layered import TooLargeError
+from ptx_lsp.ide.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
+from ptx_lsp.isa.target import TARGETS, Target, parse_target
+from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
+from ptx_lsp.lint.diagnostic import SEVERITIES
+from ptx_lsp.lint.flow import flow, pressure_along
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.server.analyst import Findings
+from ptx_lsp.server.feature import panel, panel_with_findings
+from ptx_lsp.server.json import Json, at, number, text
+from ptx_lsp.server.refusal import RefusalError
+from ptx_lsp.server.session import View
+from ptx_lsp.text import Span
+
+
+@panel_with_findings("ptx/kernelReport")
+def kernel_report(view: View, findings: Findings, asked: object) -> Json:
+    """All kernels of a file with their figures."""
+    module, target = view.module, _target(asked)
+    if target is not None and target != module.target:
+        module = Module(module.document, None, target)
+    launched = {one.entry for one in launch_comments(module)}
+    return {
+        "ptxVersion": str(module.version) if module.version else None,
+        "target": str(module.target) if module.target else None,
+        "targets": _targets(),
+        "kernels": [_kernel(view, one, findings, launched) for one in _kernels(module)],
+    }
+
+
+def _kernel(view: View, function: Function, findings: Findings, launched: set[str]) -> Json:
+    row = figures(function)
+    start, end = function.item.start, function.item.end
+    counts = Counter(one.severity for one in findings.diagnostics if start <= one.span.start < end)
+    registers, known = row.registers, row.occupancy
+    return {
+        "name": function.name,
+        "range": view.convert.json_range(Span(start, end)),
+        "selectionRange": view.convert.json_range(function.module.span(function.symbol.place)),
+        "registers": {
+            "estimate": registers.estimate,
+            "low": registers.low,
+            "high": registers.high,
+            "peakLive": registers.peak_live,
+            "limit": registers.limit,
+        },
+        "sharedBytes": row.shared_bytes,
+        "localBytes": row.local_bytes,
+        "parameterBytes": row.parameter_bytes,
+        "threadsPerBlock": row.threads_per_block,
+        "threadsSource": row.threads_source,
+        "clusterSize": row.cluster_size,
+        "occupancy": {
+            "blocksPerSm": known.blocks_per_sm,
+            "warpsPerSm": known.warps_per_sm,
+            "percent": known.percent,
+            "limiters": list(known.limiters) if known.limiters is not None else None,
+        },
+        "branches": {
+            "uniform": row.branches.uniform,
+            "divergent": row.branches.divergent,
+            "unknown": row.branches.unknown,
+        },
+        "findings": {severity: counts[severity] for severity in SEVERITIES},
+        "canPreview": function.name in launched,
+    }
+
+
+@panel("ptx/occupancyCurve")
+def on_occupancy_curve(view: View, asked: object) -> Json:
+    """How full an SM gets, over what a block takes; null where there is no kernel."""
+    function = chosen(view, asked)
+    if function is None:
+        return None
+    shape = Shape(*(number(at(asked, key)) for key in ("threads", "registers", "sharedBytes")))
+    found = occupancy_curve(function, shape, _target(asked))
+    return _curve(found) if found is not None else None
+
+
+def _curve(found: OccupancyCurve) -> Json:
+    device = found.point.device
+    return {
+        "kernel": found.kernel,
+        "target": found.target,
+        "targets": _targets(),
+        "registersSource": found.registers_source,
+        "point": {**_shape(found.point), **_occupancy(found.point)},
+        "own": _shape(found.own),
+        "limits": {
+            "threads": MAX_THREADS_PER_BLOCK,
+            "registers": MAX_REGISTERS_PER_THREAD,
+            "sharedBytes": device.shared_bytes_opt_in,
+            "warpsPerSm": device.warps_per_sm,
+            "blocksPerSm": device.blocks_per_sm,
+        },
+        "curves": {
+            "threads": [_point(one, one.block.threads) for one in found.over_threads],
+            "registers": [_point(one, one.block.registers_per_thread) for one in found.over_registers],
+            "sharedBytes": [_point(one, one.block.shared_bytes) for one in found.over_shared],
+        },
+        "steps": list[Json](found.steps),
+    }
+
+
+def _shape(found: Occupancy) -> dict[str, Json]:
+    block = found.block
+    return {
+        "threads": block.threads,
+        "registers": block.registers_per_thread,
+        "sharedBytes": block.shared_bytes,
+    }
+
+
+def _occupancy(found: Occupancy) -> dict[str, Json]:
+    return {
+        "blocksPerSm": found.blocks_per_sm,
+        "warpsPerSm": found.warps_per_sm,
+        "percent": found.percent,
+        "limiters": list[Json](found.limiters),
+    }
+
+
+def _point(found: Occupancy, x: int) -> Json:
+    return [x, found.blocks_per_sm, found.warps_per_sm, round(found.percent, 4)]
+
+
+@panel("ptx/pressureProfile")
+def pressure_profile(view: View, asked: object) -> Json:
+    """How many 32-bit registers are live at each line of a kernel; null where there is none."""
+    function = chosen(view, asked)
+    if function is None:
+        return None
+    found, limit = pressure_along(function), figures(function).registers.limit
+    peak: Json = None
+    if found.peak_step is not None:
+        live: list[Json] = [{"name": one.name, "size": one.units} for one in found.live]
+        step = found.peak_step
+        peak = {"line": found.lines[step] - 1, "live": found.units[step], "registers": live}
+    most: dict[int, int] = {}
+    for line, units in zip(found.lines, found.units, strict=True):
+        most[line - 1] = max(units, most.get(line - 1, 0))
+    return {
+        "kernel": function.name,
+        "range": view.convert.json_range(Span(function.item.start, function.item.end)),
+        "lines": [[line, units] for line, units in most.items()],
+        "peak": peak,
+        "limit": limit,
+    }
+
+
+@panel("ptx/controlFlow")
+def control_flow(view: View, asked: object) -> Json:
+    """The control flow graph of a kernel or function, laid out; null where there is none."""
+    function = chosen(view, asked)
+    if function is None:
+        return None
+    found = flow(function)
+    try:
+        drawn = picture(found)
+    except TooLargeError as error:
+        raise RefusalError(f"the control flow of `{function.name}` is too large to draw: {error}") from error
+    return {
+        "kernel": function.name,
+        "width": drawn.width,
+        "height": drawn.height,
+        "blocks": [
+            {
+                "id": block.number,
+                "label": " ".join((f"block {block.number}", *block.labels)),
+                "range": view.convert.json_range(_span(view, block)),
+                "lines": list[Json](box.lines),
+                "x": box.x,
+                "y": box.y,
+                "width": box.width,
+                "height": box.height,
+                "branch": None if block.turn == "none" else block.turn,
+                "reasons": [],
+            }
+            for block, box in zip(found.blocks, drawn.boxes, strict=True)
+        ],
+        "edges": list(_edges(found, drawn.paths)),
+    }
+
+
+def _edges(found: Flow, paths: tuple[tuple[tuple[float, float], ...], ...]) -> Iterator[Json]:
+    for edge, points in zip(found.edges, paths, strict=True):
+        yield {
+            "from": edge.source,
+            "to": edge.target,
+            "kind": _kind(edge),
+            "condition": edge.condition,
+            "points": [list[Json](point) for point in points],
+        }
+
+
+def _kind(edge: FlowEdge) -> str:
+    if not edge.is_known:
+        return "indirect"
+    return "fallthrough" if edge.kind == "next" else "taken"
+
+
+def _span(view: View, block: FlowBlock) -> Span:
+    """The lines of a block; nothing at all of the one where all leave."""
+    source = view.module.document.source
+    if not block.first_line:
+        return Span(0, 0)
+    return Span(source.line_span(block.first_line - 1).start, source.line_span(block.last_line - 1).end)
+
+
+# -- what is asked for ----------------------------------------------------------------------------
+
+
+def chosen(view: View, asked: object) -> Function | None:
+    """The kernel or function that is named, or else at a position, or else the first."""
+    name, place = text(at(asked, "kernel")), at(asked, "position")
+    if name is not None:
+        return view.module.definitions.get(name)
+    line, column = number(at(place, "line")), number(at(place, "character"))
+    if line is not None and column is not None:
+        return view.module.function_at(view.convert.offset_at(line, column))
+    return next(_kernels(view.module), None)
+
+
+def _kernels(module: Module) -> Iterator[Function]:
+    return (f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name)
+
+
+def _target(asked: object) -> Target | None:
+    """The target that is asked for. Raises RefusalError where there is none of that name."""
+    name = text(at(asked, "target"))
+    if not name:
+        return None
+    found = parse_target(name)
+    if found not in TARGETS:
+        raise RefusalError(f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`")
+    return found
+
+
+def _targets() -> list[Json]:
+    """Those whose limits are known."""
+    return [str(target) for target in sorted(TARGETS) if _has_limits(target)]
+
+
+def _has_limits(target: Target) -> bool:
+    try:
+        return limits_of(target).threads_per_sm >= WARP_SIZE
+    except ValueError:
+        return False

@@ -1,0 +1,151 @@
+"""How a file is built: symbols, folds, selections, calls."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from ptx_lsp.ide.call_hierarchy import Called, incoming, outgoing, prepare_calls
+from ptx_lsp.ide.folding import Fold, folding
+from ptx_lsp.ide.selection import selection
+from ptx_lsp.ide.symbols import Outlined, SymbolSort, document_symbols, workspace_symbols
+from ptx_lsp.server.convert import Converter
+from ptx_lsp.server.feature import answer, handler
+from ptx_lsp.server.session import Session, View
+
+_KINDS: dict[SymbolSort, types.SymbolKind] = {
+    "kernel": types.SymbolKind.Function,
+    "function": types.SymbolKind.Function,
+    "variable": types.SymbolKind.Variable,
+    "constant": types.SymbolKind.Constant,
+    "register": types.SymbolKind.Variable,
+    "parameter": types.SymbolKind.Field,
+    "label": types.SymbolKind.Key,
+    "structure": types.SymbolKind.Struct,
+    "section": types.SymbolKind.Namespace,
+    "alias": types.SymbolKind.Function,
+    "file": types.SymbolKind.File,
+}
+
+
+@answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+def on_document_symbol(view: View, _: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+    return [_symbol(view.convert, one) for one in document_symbols(view.module)]
+
+
+def _symbol(convert: Converter, found: Outlined) -> types.DocumentSymbol:
+    return types.DocumentSymbol(
+        found.name,
+        _KINDS[found.sort],
+        convert.range(found.span),
+        convert.range(found.name_span),
+        found.detail or None,
+        children=[_symbol(convert, one) for one in found.inner] or None,
+    )
+
+
+@handler(types.WORKSPACE_SYMBOL, types.WorkspaceSymbolOptions())
+async def on_workspace_symbol(
+    session: Session, params: types.WorkspaceSymbolParams
+) -> list[types.WorkspaceSymbol]:
+    """Of the open files."""
+    found: list[types.WorkspaceSymbol] = []
+    for uri in tuple(session.files):
+        view = await session.view(uri)
+        if view is not None:
+            found += await session.threads.answer(_named, view, params.query)
+    return found
+
+
+def _named(view: View, query: str) -> list[types.WorkspaceSymbol]:
+    return [
+        types.WorkspaceSymbol(
+            view.convert.location(one.name_span), one.name, _KINDS[one.sort],
+            container_name=one.within or None,
+        )
+        for one in workspace_symbols(view.module, query)
+    ]  # fmt: skip
+
+
+@answer(types.TEXT_DOCUMENT_FOLDING_RANGE)
+def on_folding(view: View, _: types.FoldingRangeParams) -> list[types.FoldingRange]:
+    return [_fold(view.convert, one) for one in folding(view.module)]
+
+
+def _fold(convert: Converter, found: Fold) -> types.FoldingRange:
+    range = convert.range(found.span)
+    kind = types.FoldingRangeKind.Comment if found.sort == "comment" else types.FoldingRangeKind.Region
+    return types.FoldingRange(
+        range.start.line,
+        range.end.line,
+        range.start.character,
+        range.end.character,
+        kind if found.sort != "block" else None,
+    )
+
+
+@answer(types.TEXT_DOCUMENT_SELECTION_RANGE)
+def on_selection(view: View, params: types.SelectionRangeParams) -> list[types.SelectionRange]:
+    return [_selection(view, position) for position in params.positions]
+
+
+def _selection(view: View, position: types.Position) -> types.SelectionRange:
+    found: types.SelectionRange | None = None
+    for span in reversed(selection(view.module, view.offset(position))):
+        found = types.SelectionRange(view.convert.range(span), found)
+    return found or types.SelectionRange(types.Range(position, position))
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+
+@answer(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+def on_prepare_calls(
+    view: View, params: types.CallHierarchyPrepareParams
+) -> list[types.CallHierarchyItem] | None:
+    found = prepare_calls(view.module, view.offset(params.position))
+    return [_called(view.convert, found)] if found is not None else None
+
+
+@handler(types.CALL_HIERARCHY_INCOMING_CALLS)
+async def on_incoming(
+    session: Session, params: types.CallHierarchyIncomingCallsParams
+) -> list[types.CallHierarchyIncomingCall] | None:
+    view = await session.view(params.item.uri)
+    return await session.threads.answer(_incoming, view, params.item.name) if view else None
+
+
+def _incoming(view: View, name: str) -> list[types.CallHierarchyIncomingCall]:
+    return [
+        types.CallHierarchyIncomingCall(
+            _called(view.convert, one.other), [view.convert.range(span) for span in one.places]
+        )
+        for one in incoming(view.module, name)
+    ]
+
+
+@handler(types.CALL_HIERARCHY_OUTGOING_CALLS)
+async def on_outgoing(
+    session: Session, params: types.CallHierarchyOutgoingCallsParams
+) -> list[types.CallHierarchyOutgoingCall] | None:
+    view = await session.view(params.item.uri)
+    return await session.threads.answer(_outgoing, view, params.item.name) if view else None
+
+
+def _outgoing(view: View, name: str) -> list[types.CallHierarchyOutgoingCall]:
+    return [
+        types.CallHierarchyOutgoingCall(
+            _called(view.convert, one.other), [view.convert.range(span) for span in one.places]
+        )
+        for one in outgoing(view.module, name)
+    ]
+
+
+def _called(convert: Converter, found: Called) -> types.CallHierarchyItem:
+    return types.CallHierarchyItem(
+        found.name,
+        types.SymbolKind.Function,
+        convert.uri,
+        convert.range(found.span),
+        convert.range(found.name_span),
+        detail=".entry" if found.is_kernel else ".func",
+    )

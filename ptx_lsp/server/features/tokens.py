@@ -1,0 +1,100 @@
+"""Semantic tokens: all of a file, of a part, and what has changed."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import count
+
+from lsprotocol import types
+
+from ptx_lsp.ide.encoded_tokens import ROW, encoded_tokens
+from ptx_lsp.ide.semantic_tokens import TOKEN_MODIFIERS, TOKEN_TYPES, TokenModifier, TokenType
+from ptx_lsp.server.feature import answer
+from ptx_lsp.server.openfile import TokensTold
+from ptx_lsp.server.session import View
+
+_TYPES: dict[TokenType, str] = {
+    "opcode": "function",
+    "modifier": "modifier",
+    "type": "type",
+    "register": "variable",
+    "special register": "macro",
+    "variable": "property",
+    "parameter": "parameter",
+    "label": "label",
+    "kernel": "method",
+    "function": "method",
+    "directive": "keyword",
+    "constant": "enumMember",
+    "number": "number",
+    "string": "string",
+    "comment": "comment",
+    "operator": "operator",
+}
+"""The names that editors know; the order is that of `TOKEN_TYPES`."""
+_MODIFIERS: dict[TokenModifier, str] = {
+    "declaration": "declaration",
+    "definition": "definition",
+    "readonly": "readonly",
+    "undeclared": "undeclared",
+    "deprecated": "deprecated",
+}
+LEGEND = types.SemanticTokensLegend(
+    [_TYPES[name] for name in TOKEN_TYPES], [_MODIFIERS[name] for name in TOKEN_MODIFIERS]
+)
+_numbers = count(1)
+
+
+@answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+def on_tokens(view: View, _: types.SemanticTokensParams) -> types.SemanticTokens:
+    data = encoded_tokens(view.module, view.client.unit)
+    return types.SemanticTokens(data, _remember(view, data))
+
+
+@answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, LEGEND)
+def on_tokens_delta(
+    view: View, params: types.SemanticTokensDeltaParams
+) -> types.SemanticTokens | types.SemanticTokensDelta:
+    """What has changed since the result that the client has, if that is the last one."""
+    earlier = view.file.tokens
+    data = encoded_tokens(view.module, view.client.unit)
+    identity = _remember(view, data)
+    if earlier is None or earlier.identity != params.previous_result_id:
+        return types.SemanticTokens(data, identity)
+    return types.SemanticTokensDelta(changes(earlier.data, data), identity)
+
+
+@answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
+def on_tokens_range(view: View, params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
+    span = view.convert.span(params.range)
+    return types.SemanticTokens(encoded_tokens(view.module, view.client.unit, span))
+
+
+def _remember(view: View, data: list[int]) -> str:
+    identity = str(next(_numbers))
+    view.file.tokens = TokensTold(identity, array("I", data))
+    return identity
+
+
+def changes(old: array[int], new: list[int]) -> list[types.SemanticTokensEdit]:
+    """One edit of whole rows for all that lies between the first difference and the last."""
+    packed = array("I", new)
+    start = _common(old, packed)
+    if start == len(old) == len(new):
+        return []
+    most = min(len(old), len(new)) - start
+    end = _common(old[::-1][:most], packed[::-1][:most])
+    return [types.SemanticTokensEdit(start, len(old) - start - end, new[start : len(new) - end])]
+
+
+def _common(one: array[int], other: array[int]) -> int:
+    """How many numbers both begin with, in whole rows: by halves, as comparing many at once is fast."""
+    low, high = 0, min(len(one), len(other)) // ROW
+    left, right = memoryview(one), memoryview(other)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low * ROW : middle * ROW] == right[low * ROW : middle * ROW]:
+            low = middle
+        else:
+            high = middle - 1
+    return low * ROW

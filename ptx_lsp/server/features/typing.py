@@ -1,0 +1,107 @@
+"""While typing: completion and signature help."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from lsprotocol import types
+
+from ptx_lsp.ide.completion import completion, documentation
+from ptx_lsp.ide.signature import Signature, signature_help
+from ptx_lsp.ide.suggestion import Sort, Suggestion
+from ptx_lsp.server.convert import plain
+from ptx_lsp.server.feature import answer, handler
+from ptx_lsp.server.json import at, text
+from ptx_lsp.server.session import Session, View
+
+_KINDS: dict[Sort, types.CompletionItemKind] = {
+    "opcode": types.CompletionItemKind.Function,
+    "modifier": types.CompletionItemKind.EnumMember,
+    "register": types.CompletionItemKind.Variable,
+    "special register": types.CompletionItemKind.Constant,
+    "label": types.CompletionItemKind.Reference,
+    "variable": types.CompletionItemKind.Field,
+    "parameter": types.CompletionItemKind.Field,
+    "kernel": types.CompletionItemKind.Method,
+    "function": types.CompletionItemKind.Method,
+    "call prototype": types.CompletionItemKind.Interface,
+    "list of targets": types.CompletionItemKind.Reference,
+    "directive": types.CompletionItemKind.Keyword,
+    "type": types.CompletionItemKind.TypeParameter,
+    "state space": types.CompletionItemKind.Keyword,
+    "version": types.CompletionItemKind.Value,
+    "target": types.CompletionItemKind.Value,
+    "pragma": types.CompletionItemKind.Value,
+    "component": types.CompletionItemKind.Property,
+    "constant": types.CompletionItemKind.Constant,
+    "name": types.CompletionItemKind.Text,
+}
+
+
+@answer(
+    types.TEXT_DOCUMENT_COMPLETION,
+    types.CompletionOptions(trigger_characters=[".", "%", "@", "[", '"'], resolve_provider=True),
+)
+def on_completion(view: View, params: types.CompletionParams) -> types.CompletionList | None:
+    found = completion(view.module, view.offset(params.position))
+    if found is None:
+        return None
+    range = view.convert.range(found.span)
+    items = [_item(view, one, range, number) for number, one in enumerate(found.suggestions)]
+    return types.CompletionList(is_incomplete=False, items=items)
+
+
+def _item(
+    view: View, found: Suggestion, range: types.Range, number: int
+) -> types.CompletionItem:
+    as_snippet = found.is_snippet and view.client.snippets
+    inserted = found.text if as_snippet or not found.is_snippet else found.label
+    return types.CompletionItem(
+        found.label,
+        kind=_KINDS[found.sort],
+        tags=[types.CompletionItemTag.Deprecated] if found.is_deprecated else None,
+        detail=found.detail or None,
+        sort_text=f"{number:05}",
+        filter_text=found.label,
+        insert_text_format=types.InsertTextFormat.Snippet if as_snippet else None,
+        text_edit=types.TextEdit(range, inserted),
+        data={"uri": view.file.uri, "key": found.key} if found.key else None,
+    )
+
+
+@handler(types.COMPLETION_ITEM_RESOLVE)
+async def on_completion_resolve(
+    session: Session, item: types.CompletionItem
+) -> types.CompletionItem:
+    """Adds what the item means."""
+    data = cast(object, item.data)
+    view = await session.view(text(at(data, "uri")) or "")
+    key = text(at(data, "key"))
+    if view is not None and key is not None:
+        found = await session.threads.answer(documentation, view.module, key)
+        if found is not None:
+            as_it_is = session.client.documents_markdown
+            item.documentation = view.convert.markup(found) if as_it_is else plain(found)
+    return item
+
+
+@answer(
+    types.TEXT_DOCUMENT_SIGNATURE_HELP,
+    types.SignatureHelpOptions(trigger_characters=[" ", ",", "("], retrigger_characters=[","]),
+)
+def on_signature_help(view: View, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+    found = signature_help(view.module, view.offset(params.position))
+    if found is None:
+        return None
+    return types.SignatureHelp(
+        [_signature(one) for one in found.signatures], found.active_signature, found.active_parameter
+    )
+
+
+def _signature(found: Signature) -> types.SignatureInformation:
+    """A place in the label counts UTF-16 units; labels are ASCII."""
+    parameters = [
+        types.ParameterInformation((one.start, one.end), one.text or None)
+        for one in found.parameters
+    ]
+    return types.SignatureInformation(found.label, found.summary, parameters)

@@ -1,0 +1,180 @@
+"""A file that the client has open: its text as typed so far, and what was read from it.
+
+Everything here runs on the event loop, save for `_module`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ptx_lsp.isa.target import Target
+from ptx_lsp.model.module import Module
+from ptx_lsp.server.outline import MOST_BYTES, outline
+from ptx_lsp.server.threads import Threads
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.text import Edit, Source
+
+
+class Snapshot:
+    """What a version of the text means. Never changes.
+
+    When nobody has it any more, the cycles in its module are cut, so that its memory is free at once:
+    a garbage collection of a large file takes seconds, and the server does none.
+    """
+
+    def __init__(self, revision: int, version: int | None, module: Module) -> None:
+        self.revision = revision
+        self.version = version
+        self.module = module
+        self.newest = module
+        """That of the snapshot that came next."""
+
+    def __del__(self) -> None:
+        self.module.retire(self.newest)
+
+    @property
+    def source(self) -> Source:
+        return self.module.document.source
+
+    @property
+    def is_outline(self) -> bool:
+        """Whether bodies were left out: the text is too large."""
+        return len(self.source.data) > MOST_BYTES
+
+
+class Changed(NamedTuple):
+    """Where a text differs from an earlier one: what was from `start` to `old_end` is from `start` to
+    `new_end` now, in bytes.
+    """
+
+    start: int
+    old_end: int
+    new_end: int
+
+    @property
+    def growth(self) -> int:
+        return self.new_end - self.old_end
+
+    def then(self, edit: Edit) -> Changed:
+        """This change and then `edit`, as one."""
+        end = max(self.new_end, edit.end)
+        return Changed(min(self.start, edit.start), end - self.growth, end + edit.growth)
+
+    def map(self, offset: int) -> int:
+        """Where an offset of the earlier text is in the new one."""
+        if offset <= self.start:
+            return offset
+        return offset + self.growth if offset >= self.old_end else min(offset, self.new_end)
+
+
+class TokensTold(NamedTuple):
+    """The semantic tokens that the client was told last."""
+
+    identity: str
+    data: array[int]
+
+
+class OpenFile:
+    """The text as the client has it, and the newest snapshot, which may be of an older text."""
+
+    def __init__(
+        self,
+        uri: str,
+        version: int | None,
+        source: Source,
+        threads: Threads,
+        tell_early: Callable[[OpenFile, Module], None] | None = None,
+    ) -> None:
+        """`tell_early` is called with what is damaged in a file that takes long to read, before it is read."""
+        self.uri = uri
+        self.source = source
+        self.version = version
+        """As the client counts, if it does."""
+        self.revision = 0
+        """As we count."""
+        self.snapshot: Snapshot | None = None
+        self.tokens: TokensTold | None = None
+        self._target: Target | None = None
+        self._threads = threads
+        self._tell_early = tell_early
+        self._changed: Changed | None = None
+        self._reading: asyncio.Future[None] | None = None
+
+    def change(self, version: int | None, edit: Edit) -> None:
+        """Takes over what the client did."""
+        self.source = self.source.edited(edit)
+        self._changed = (self._changed or Changed(edit.start, edit.start, edit.start)).then(edit)
+        self.count(version)
+
+    def count(self, version: int | None) -> None:
+        """There is a new version, if only by its number."""
+        self.version = version
+        self.revision += 1
+
+    def judge_for(self, target: Target | None) -> None:
+        """Takes a target in place of the file's own, or no longer."""
+        if target != self._target:
+            self._target = target
+            self.revision += 1
+
+    async def read(self) -> Snapshot:
+        """The snapshot of the text as it is now, or of a newer one."""
+        revision = self.revision
+        while self.snapshot is None or self.snapshot.revision < revision:
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.ensure_future(self._read())
+            await asyncio.shield(self._reading)
+        return self.snapshot
+
+    async def _read(self) -> None:
+        changed, self._changed = self._changed, None
+        revision, version, source = self.revision, self.version, self.source
+        try:
+            earlier, damaged = self.snapshot, None
+            is_long = _LONG_TO_READ < len(source.data) <= MOST_BYTES
+            if is_long and earlier is None and self._tell_early is not None:
+                damaged = await self._threads.read(_damaged, source)
+                if self.revision == revision:
+                    self._tell_early(self, damaged)
+                self._tell_early = None
+            module = await self._threads.read(
+                _module, source, earlier, changed, self._target, damaged
+            )
+            self.snapshot = Snapshot(revision, version, module)
+            if earlier is not None:
+                earlier.newest = module
+        except BaseException:
+            self.snapshot = None  # whatever went wrong with an edit, the whole text is there
+            raise
+
+
+_LONG_TO_READ = 300_000
+"""Bytes."""
+
+
+def _damaged(source: Source) -> Module:
+    """Only what is damaged."""
+    return Module(Document.damaged(source))
+
+
+def _module(
+    source: Source,
+    earlier: Snapshot | None,
+    changed: Changed | None,
+    target: Target | None,
+    damaged: Module | None,
+) -> Module:
+    """Reads a text anew, or only what changed in it."""
+    if len(source.data) > MOST_BYTES:
+        return Module(Document.parse(Source(outline(source.data))), None, target)
+    if earlier is None or len(earlier.source.data) > MOST_BYTES:
+        known = damaged.document if damaged is not None else None
+        return Module(Document.parse(source, known), None, target)
+    document = earlier.module.document
+    if changed is not None:
+        new = source.data[changed.start : changed.new_end]
+        document = document.edited(Edit(changed.start, changed.old_end, new))
+    return Module(document, earlier.module, target)

@@ -1,0 +1,95 @@
+"""Tells the client what is wrong with its files: without being asked, or where it can ask, when it asks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from itertools import count
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from ptx_lsp.lint.diagnostic import Diagnostic
+from ptx_lsp.server.analyst import Findings
+from ptx_lsp.server.client import Client
+from ptx_lsp.server.convert import Converter
+from ptx_lsp.server.openfile import OpenFile
+from ptx_lsp.text import Source
+
+_log = logging.getLogger(__name__)
+
+
+class Publisher:
+    """A client that asks for findings (`textDocument/diagnostic`) would show those that come unasked twice.
+
+    The answer to such a client may be what is known so far; it is then told to ask again.
+    """
+
+    def __init__(self, server: LanguageServer, client: Callable[[], Client]) -> None:
+        self._server = server
+        self._client = client
+        self._numbers = count(1)
+        self._answered: dict[OpenFile, tuple[str, Sequence[Diagnostic]]] = {}
+        """The result id of what was answered last, and what that was."""
+        self._owed: set[OpenFile] = set()
+
+    def tell(self, file: OpenFile, found: Findings) -> None:
+        """There are findings; fewer than all where they are not complete."""
+        if not self._client().pulls_diagnostics:
+            convert = Converter(file.uri, found.snapshot.source, self._client())
+            self._publish(file.uri, found.snapshot.version, convert.diagnostics(found.diagnostics))
+        elif found.is_complete and file in self._owed:
+            self._owed.discard(file)
+            self.refresh()
+
+    def tell_early(self, file: OpenFile, source: Source, found: Sequence[Diagnostic]) -> None:
+        """Before the text is read as a whole."""
+        if not self._client().pulls_diagnostics:
+            convert = Converter(file.uri, source, self._client())
+            self._publish(file.uri, file.version, convert.diagnostics(found))
+
+    def forget(self, file: OpenFile) -> None:
+        """It is closed: what was published is taken back."""
+        self._owed.discard(file)
+        self._answered.pop(file, None)
+        if not self._client().pulls_diagnostics:
+            self._publish(file.uri, None, ())
+
+    def refresh(self) -> None:
+        """Has the client ask again."""
+        if self._client().refreshes_diagnostics:
+            send(self._server.workspace_diagnostic_refresh(None))
+
+    def answer(
+        self, file: OpenFile, found: Findings, earlier: str | None
+    ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
+        """The answer to a client that has the result `earlier`."""
+        if not found.is_complete:
+            self._owed.add(file)
+        identity, last = self._answered.get(file, (None, ()))
+        if identity is not None and last == found.diagnostics:
+            if identity == earlier:
+                return types.RelatedUnchangedDocumentDiagnosticReport(identity)
+        else:
+            identity = str(next(self._numbers))
+            self._answered[file] = identity, found.diagnostics
+        convert = Converter(file.uri, found.snapshot.source, self._client())
+        return types.RelatedFullDocumentDiagnosticReport(
+            convert.diagnostics(found.diagnostics), result_id=identity
+        )
+
+    def _publish(self, uri: str, version: int | None, found: Sequence[types.Diagnostic]) -> None:
+        self._server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, found, version)
+        )
+
+
+def send(answer: Future[None]) -> None:
+    """Waits for nothing; that the client refuses a request is logged."""
+
+    def look(done: Future[None]) -> None:
+        if not done.cancelled() and (error := done.exception()) is not None:
+            _log.warning("the client refused a request: %s", error)
+
+    answer.add_done_callback(look)

@@ -1,0 +1,115 @@
+"""The server as pygls sees it: messages in, answers out. What it knows of the files is in `session`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import cast
+
+from cattrs import Converter
+from lsprotocol import types
+from pygls.exceptions import FeatureNotificationError, FeatureRequestError, JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.json_rpc import JsonRPCRequestMessage, RPCMessage
+
+from ptx_lsp import __version__
+from ptx_lsp.server.feature import all_features
+from ptx_lsp.server.session import Session
+
+_log = logging.getLogger(__name__)
+
+
+class Server:
+    """One client's server, as `transport` drives it."""
+
+    def __init__(self) -> None:
+        self.exit_code: int | None = None
+        self.pygls = _Pygls(
+            "ptx-lsp", __version__, types.TextDocumentSyncKind.Incremental, protocol_cls=_Protocol
+        )
+        self.session = Session(self.pygls)
+        self.protocol = cast(_Protocol, self.pygls.protocol)
+        for one in all_features().values():
+            handle = one.bound_to(self.session)
+            self.pygls.feature(one.method, one.options)(handle)
+            if one.method.startswith("ptx/"):
+                self.protocol.plain.add(one.method)
+            if one.replaces_builtin:
+                self.protocol.ours[one.method] = handle
+        self.protocol.ours[types.EXIT] = self._exit
+        self.methods = frozenset(all_features())
+
+    def _exit(self, _: object) -> None:
+        self.exit_code = 0 if self.session.is_shut_down else 1
+
+    def connect(self, write: Callable[[bytes], None]) -> None:
+        self.protocol.set_writer(_Writer(write))
+
+    def receive(self, message: object) -> None:
+        """Handles one message. Whatever is wrong with it, a request gets an answer."""
+        try:
+            structured = self.protocol.structure_message(cast(dict[str, object], message))
+            self.protocol.handle_message(cast(RPCMessage, structured))
+        except JsonRpcException as error:
+            _log.error("a message with wrong parameters: %s", error)
+            self._refuse(message, error)
+        except Exception:
+            _log.exception("a message could not be handled")
+
+    def disconnect(self) -> None:
+        self.session.close()
+
+    def _refuse(self, message: object, error: JsonRpcException) -> None:
+        match message:
+            case {"method": str(), "id": int() | str() as identity}:
+                self.protocol.refuse(identity, error)
+            case _:
+                pass
+
+
+class _Pygls(LanguageServer):
+    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
+        """Into the log, and into the client's; never a message box."""
+        if source is FeatureRequestError:
+            return  # it is logged, and the client has it as the answer
+        _log.error("%s", error, exc_info=error)
+        level = types.MessageType.Error
+        if source is FeatureNotificationError:
+            level = types.MessageType.Warning
+        self.window_log_message(types.LogMessageParams(level, str(error)))
+
+
+class _Protocol(LanguageServerProtocol):
+    """Lets handlers of ours stand in place of those that pygls has."""
+
+    def __init__(self, server: LanguageServer, converter: Converter) -> None:
+        self.ours: dict[str, Callable[..., object]] = {}
+        self.plain: set[str] = set()
+        super().__init__(server, converter)
+
+    def _get_handler(self, feature_name: str) -> Callable[..., object]:
+        return self.ours.get(feature_name) or super()._get_handler(feature_name)
+
+    def structure_message(self, data: dict[str, object]) -> object:
+        """Parameters of requests that are not of LSP stay as they are in JSON."""
+        if data.get("method", "") in self.plain and "id" in data:
+            identity, method = cast(int | str, data["id"]), cast(str, data["method"])
+            return JsonRPCRequestMessage(identity, method, "2.0", data.get("params"))
+        return super().structure_message(data)
+
+    def refuse(self, identity: str | int, error: JsonRpcException) -> None:
+        self._send_response(identity, error=error.to_response_error())
+
+
+class _Writer:
+    """Where pygls writes to."""
+
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self._write = write
+
+    def write(self, data: bytes) -> None:
+        self._write(data)
+
+    def close(self) -> None:
+        pass

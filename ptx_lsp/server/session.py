@@ -1,0 +1,262 @@
+"""What the server knows of one client: its open files, its wishes, and what it has been told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from typing import NamedTuple
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from ptx_lsp.lint.config import FILE_NAMES
+from ptx_lsp.lint.diagnostic import Diagnostic
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.rule import Rule
+from ptx_lsp.lint.suppression import Suppressions, suppressed
+from ptx_lsp.model.module import Module
+from ptx_lsp.server.analyst import Analyst, Findings, Policy
+from ptx_lsp.server.client import Client
+from ptx_lsp.server.convert import Converter
+from ptx_lsp.server.openfile import OpenFile, Snapshot
+from ptx_lsp.server.outline import MOST_BYTES
+from ptx_lsp.server.progress import Progress
+from ptx_lsp.server.publisher import Publisher, send
+from ptx_lsp.server.settings import SECTION, Configurations, Settings, Wanted
+from ptx_lsp.server.threads import Threads
+from ptx_lsp.text import Edit, Source
+
+_log = logging.getLogger(__name__)
+
+
+class View(NamedTuple):
+    """A file as one request sees it."""
+
+    file: OpenFile
+    snapshot: Snapshot
+    convert: Converter
+    wanted: Wanted
+    client: Client
+
+    @property
+    def module(self) -> Module:
+        return self.snapshot.module
+
+    def offset(self, position: types.Position) -> int:
+        return self.convert.offset(position)
+
+
+class Session:
+    """The state of one connection. Everything here runs on the event loop."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self.server = server
+        self.client = Client()
+        self.threads = Threads()
+        self.configurations = Configurations()
+        self.files: dict[str, OpenFile] = {}
+        self.is_shut_down = False
+        self.settings = Settings()
+        """Those for all files, as the client told without being asked."""
+        self.publisher = Publisher(server, lambda: self.client)
+        self.progress = Progress(server, lambda: self.client)
+        policy = Policy(self._rules, self._judge, self.publisher.tell, self.progress.tell)
+        self.analyst = Analyst(self.threads, policy)
+        self._wanted: dict[OpenFile, Wanted] = {}
+        self._complaints: set[str] = set()
+        self._tasks: set[asyncio.Future[None]] = set()
+
+    def initialize(self, params: types.InitializeParams) -> None:
+        self.client = Client.of(params)
+        self.settings = Settings.read(params.initialization_options)
+
+    def close(self) -> None:
+        """The client is gone."""
+        for task in self._tasks:
+            task.cancel()
+        self.analyst.close()
+        self.threads.close()
+
+    def start(self, work: Coroutine[object, object, None]) -> None:
+        """Does something that nobody waits for. What goes wrong is logged."""
+
+        async def logged() -> None:
+            try:
+                await work
+            except Exception:
+                _log.exception("in the background")
+
+        task = asyncio.ensure_future(logged())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def open(self, item: types.TextDocumentItem) -> None:
+        self.close_file(item.uri)
+        source = Source(item.text.encode("utf-8", "replace"))
+        file = self.files[item.uri] = OpenFile(
+            item.uri, item.version, source, self.threads, self._tell_early
+        )
+        self.start(self.configure(file))
+
+    def change(self, params: types.DidChangeTextDocumentParams) -> None:
+        file = self.files.get(params.text_document.uri)
+        if file is None:
+            _log.error("a change of a file that is not open: %s", params.text_document.uri)
+            return
+        for change in params.content_changes:
+            file.change(params.text_document.version, self._edit(file, change))
+        if not params.content_changes:
+            file.count(params.text_document.version)
+        if file in self._wanted:
+            self.analyst.want(file)
+
+    def close_file(self, uri: str) -> None:
+        file = self.files.pop(uri, None)
+        if file is not None:
+            self._wanted.pop(file, None)
+            self.analyst.forget(file)
+            self.publisher.forget(file)
+
+    async def view(self, uri: str) -> View | None:
+        """The file as it is now; None where it is not open."""
+        file = self.files.get(uri)
+        if file is None:
+            return None
+        return self.view_of(file, await file.read())
+
+    def view_of(self, file: OpenFile, snapshot: Snapshot) -> View:
+        convert = Converter(file.uri, snapshot.source, self.client)
+        return View(file, snapshot, convert, self.wanted(file), self.client)
+
+    def wanted(self, file: OpenFile) -> Wanted:
+        """What counts for a file, or will until the client has told more."""
+        found = self._wanted.get(file)
+        return found if found is not None else self.configurations.wanted(file.uri, self.settings)
+
+    def _edit(self, file: OpenFile, change: types.TextDocumentContentChangeEvent) -> Edit:
+        new = change.text.encode("utf-8", "replace")  # of a lone surrogate, one character is kept
+        if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+            return Edit(0, len(file.source.data), new)
+        start, end = Converter(file.uri, file.source, self.client).span(change.range)
+        return Edit(start, end, new)
+
+    # -- wishes ---------------------------------------------------------------------------------
+
+    async def configure(self, file: OpenFile) -> None:
+        """Finds out what counts for a file, and analyses it anew where that is something else."""
+        settings = self.settings
+        if self.client.asks_configuration:
+            item = types.ConfigurationItem(file.uri, SECTION)
+            try:
+                asked = self.server.workspace_configuration_async(types.ConfigurationParams([item]))
+                answer = await asyncio.wait_for(asked, _PATIENCE)
+                settings = Settings.read(answer[0], settings) if answer else settings
+            except Exception as error:
+                _log.warning("the client does not tell its settings: %r", error)
+        if self.files.get(file.uri) is not file:
+            return
+        wanted = self.configurations.wanted(file.uri, settings)
+        if wanted.complaint is not None:
+            self.complain(wanted.complaint)
+        if self._wanted.get(file) != wanted:
+            self._wanted[file] = wanted
+            file.judge_for(wanted.target)
+            self.analyst.want(file)
+
+    def configure_all(self) -> None:
+        self.configurations.forget()
+        client = self.client
+        if client.refreshes_hints:
+            send(self.server.workspace_inlay_hint_refresh(None))
+        if client.refreshes_lenses:
+            send(self.server.workspace_code_lens_refresh(None))
+        for file in self.files.values():
+            self.start(self.configure(file))
+
+    def complain(self, text: str) -> None:
+        """Tells the user, once."""
+        if text not in self._complaints:
+            self._complaints.add(text)
+            _log.warning("%s", text)
+            shown = types.ShowMessageParams(types.MessageType.Warning, f"ptx-lsp: {text}")
+            self.server.window_show_message(shown)
+
+    def settings_changed(self, told: object) -> None:
+        """The client says so; whether it also says to what depends on the client."""
+        self.settings = Settings.read(told, self.settings)
+        self.configure_all()
+
+    def files_changed(self, uris: Sequence[str]) -> None:
+        """Files that the server asked to hear of."""
+        if any(uri.endswith(FILE_NAMES) for uri in uris):
+            self.configure_all()
+
+    async def register(self) -> None:
+        """Asks the client to tell of changes that it tells of only where it is asked."""
+        wanted: list[types.Registration] = []
+        if self.client.watches_files:
+            watchers = [types.FileSystemWatcher(f"**/{name}") for name in FILE_NAMES]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            wanted.append(types.Registration("configuration-files", method, options))
+        if self.client.registers_configuration:
+            method = types.WORKSPACE_DID_CHANGE_CONFIGURATION
+            told = types.DidChangeConfigurationRegistrationOptions(section=SECTION)
+            wanted.append(types.Registration("settings", method, told))
+        if wanted:
+            await self.server.client_register_capability_async(types.RegistrationParams(wanted))
+
+    # -- findings -------------------------------------------------------------------------------
+
+    async def findings(self, uri: str) -> tuple[OpenFile, Findings] | None:
+        """What is wrong with an open file: all of it, or where that takes long, what is known by then."""
+        file = self.files.get(uri)
+        if file is None:
+            return None
+        if file not in self._wanted:
+            await self.configure(file)
+        some = self.client.refreshes_diagnostics
+        found = await self.analyst.findings(file, at_least_some=some)
+        return (file, found) if found is not None else None
+
+    def _judge(self, file: OpenFile, linting: Linting) -> list[Diagnostic]:
+        """What of the findings is told; runs in the analyst's thread."""
+        rules, source = self.wanted(file).rules, linting.module.document.source
+        if len(source.data) > MOST_BYTES:
+            return [_too_large(source)]
+        found = rules.judged(linting.diagnostics)
+        if not linting.is_complete:  # a comment may still turn out to silence something
+            return Suppressions(source).kept(found)
+        return suppressed(found, source, rules.names)
+
+    def _tell_early(self, file: OpenFile, damaged: Module) -> None:
+        """The errors of syntax, while a large file is still being read."""
+        if self.files.get(file.uri) is not file:
+            return
+        wanted = self.wanted(file)
+        syntax = [rule for rule in wanted.chosen if rule.name == "syntax-error"]
+        found = wanted.rules.judged(Linting(damaged, syntax).diagnostics)
+        source = damaged.document.source
+        self.publisher.tell_early(file, source, Suppressions(source).kept(found))
+
+    def _rules(self, file: OpenFile) -> tuple[Rule, ...]:
+        return self.wanted(file).chosen if len(file.source.data) <= MOST_BYTES else ()
+
+
+def _too_large(source: Source) -> Diagnostic:
+    size, most = len(source.data) >> 20, MOST_BYTES >> 20
+    told = f"{size} MiB: beyond {most} MiB the editor is served the outline only; `ptx-lint` reads it whole"
+    return Diagnostic(
+        "large-file",
+        "",
+        "info",
+        told,
+        source.line_span(0),
+    )
+
+
+_PATIENCE = 2.0
+"""Seconds that a client has to tell its settings."""

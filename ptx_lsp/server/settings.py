@@ -1,0 +1,133 @@
+"""What the client and the project's configuration want of each file."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import NamedTuple
+
+from pygls.uris import to_fs_path
+
+from ptx_lsp.isa.target import TARGETS, Target, parse_target
+from ptx_lsp.lint import config
+from ptx_lsp.lint.config import Config, ConfigError
+from ptx_lsp.lint.rule import Rule
+from ptx_lsp.lint.selection import Choice, Rules, UnknownRuleError, chosen
+from ptx_lsp.server.json import at, texts
+
+_log = logging.getLogger(__name__)
+
+SECTION = "ptx"
+"""Under this name clients keep the settings."""
+
+
+class Settings(NamedTuple):
+    """What the client wants; see docs/editors.md."""
+
+    target: str = ""
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    live_registers: bool = False
+    types: bool = False
+    literals: bool = True
+    code_lens: bool = True
+
+    @classmethod
+    def read(cls, given: object, otherwise: Settings | None = None) -> Settings:
+        """Those in a JSON object, which may lie in one under `SECTION`. What is missing or of a wrong type
+        is as it is in `otherwise`.
+        """
+        given = at(given, SECTION) or given
+        hints, lens, own = at(given, "inlayHints"), at(given, "codeLens"), otherwise or cls()
+        return cls(
+            _text(at(given, "target"), own.target),
+            texts(at(given, "select"), own.select),
+            texts(at(given, "ignore"), own.ignore),
+            _flag(at(hints, "liveRegisters"), own.live_registers),
+            _flag(at(hints, "types"), own.types),
+            _flag(at(hints, "literals"), own.literals),
+            _flag(at(lens, "enabled"), own.code_lens),
+        )
+
+
+class Wanted(NamedTuple):
+    """What counts for one file. `complaint` is what is wrong with the configuration, if anything is."""
+
+    settings: Settings
+    rules: Rules
+    chosen: tuple[Rule, ...]
+    target: Target | None
+    threads: int | None
+    complaint: str | None = None
+
+
+class Configurations:
+    """The configuration files of folders, read once and again when they change."""
+
+    def __init__(self) -> None:
+        self._of_folder: dict[Path, Config | ConfigError] = {}
+        self._chosen: dict[Rules, tuple[Rule, ...]] = {}
+
+    def forget(self) -> None:
+        """Some configuration file may have changed."""
+        self._of_folder.clear()
+
+    def wanted(self, uri: str, settings: Settings) -> Wanted:
+        """What counts for a file: its project's configuration, and over that the client's settings."""
+        path = to_fs_path(uri)
+        complaint = None
+        try:
+            found = self._config(Path(path).parent) if path is not None else config.DEFAULT
+        except ConfigError as error:
+            complaint, found = str(error), config.DEFAULT
+        own = Choice(settings.select or None, (), settings.ignore)
+        try:
+            rules = chosen((*config.layers(found, path), own))
+        except UnknownRuleError as error:
+            complaint, rules = f"the settings of rules: {error}", chosen(())
+        target, wrong = _target(settings.target or "".join(found.targets[:1]))
+        return Wanted(
+            settings, rules, self._rules(rules), target, found.threads, complaint or wrong
+        )
+
+    def is_excluded(self, path: Path) -> bool:
+        """Whether a file that is not open is left out."""
+        try:
+            return config.is_excluded(self._config(path.parent), path)
+        except ConfigError:
+            return False
+
+    def _config(self, folder: Path) -> Config:
+        found = self._of_folder.get(folder)
+        if found is None:
+            try:
+                found = config.nearest(folder)
+            except ConfigError as error:
+                found = error
+            self._of_folder[folder] = found
+        if isinstance(found, ConfigError):
+            raise found
+        return found
+
+    def _rules(self, rules: Rules) -> tuple[Rule, ...]:
+        """The same object for the same rules, so that findings can be taken over."""
+        if rules not in self._chosen:
+            self._chosen[rules] = tuple(rules.chosen())
+        return self._chosen[rules]
+
+
+def _target(name: str) -> tuple[Target | None, str | None]:
+    if not name:
+        return None, None
+    found = parse_target(name)
+    if found in TARGETS:
+        return found, None
+    return None, f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`"
+
+
+def _text(value: object, otherwise: str) -> str:
+    return value if isinstance(value, str) else otherwise
+
+
+def _flag(value: object, otherwise: bool) -> bool:
+    return value if isinstance(value, bool) else otherwise

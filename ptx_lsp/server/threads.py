@@ -1,0 +1,54 @@
+"""Where long work is done, so that the event loop always hears the client.
+
+Texts are read, files are analysed and requests are answered in threads of three kinds, so that none of
+these waits for another kind to end. They share one interpreter, so how long a turn of each lasts is set,
+too: an answer that takes a millisecond is given within a few, whatever else goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_TURN = 0.0005
+"""Seconds. Python's own 5 ms make an answer wait that long at each of some ten hand-overs."""
+_READERS, _ANSWERERS = 2, 4
+_YOUNG, _MIDDLE, _NEVER = 100_000, 20, 1_000_000_000
+
+
+class Threads:
+    """The threads of one session."""
+
+    def __init__(self) -> None:
+        sys.setswitchinterval(_TURN)
+        gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)  # see `Snapshot`: nothing old is in a cycle
+        self._reading = ThreadPoolExecutor(_READERS, "read")
+        self._analysing = ThreadPoolExecutor(1, "analyse")
+        self._answering = ThreadPoolExecutor(_ANSWERERS, "answer")
+
+    async def read(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await _in(self._reading, work, *args, **kwargs)
+
+    async def analyse(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await _in(self._analysing, work, *args, **kwargs)
+
+    async def answer(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await _in(self._answering, work, *args, **kwargs)
+
+    def close(self) -> None:
+        """What has not begun is dropped; what runs ends by itself."""
+        for pool in (self._reading, self._analysing, self._answering):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def _in(
+    pool: ThreadPoolExecutor, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
+) -> _T:
+    return await asyncio.wrap_future(pool.submit(work, *args, **kwargs))

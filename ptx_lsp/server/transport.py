@@ -1,0 +1,135 @@
+"""How messages come in and go out: standard input and output, or a TCP connection.
+
+One thread does nothing but read, so that neither a long answer nor a long analysis keeps a message
+waiting, and a client that writes before it reads cannot block the server for good.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from threading import Thread
+from typing import Protocol
+
+_log = logging.getLogger(__name__)
+_PIECE = 1 << 16
+
+
+class Receiver(Protocol):
+    """What messages are handed to, on the event loop."""
+
+    exit_code: int | None
+    """Set once the client has asked the server to exit."""
+
+    def connect(self, write: Callable[[bytes], None]) -> None: ...
+    def receive(self, message: object) -> None: ...
+    def disconnect(self) -> None: ...
+
+
+def serve_stdio(receiver: Receiver) -> int:
+    """Serves the process at the other end of standard input and output; returns the exit status."""
+    read = partial(os.read, sys.stdin.fileno(), _PIECE)
+    output = sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever is printed by mistake must not garble the protocol
+
+    def write(data: bytes) -> None:
+        output.write(data)
+        output.flush()
+
+    return asyncio.run(_serve(receiver, read, write))
+
+
+def serve_tcp(make_receiver: Callable[[], Receiver], host: str, port: int) -> int:
+    """Serves one client after the other at a port; raises OSError where it cannot listen there."""
+    with socket.create_server((host, port)) as listening:
+        shown, number = listening.getsockname()[:2]
+        print(f"ptx-lsp: listening on {shown}:{number}", file=sys.stderr, flush=True)
+        while True:
+            connection, _ = listening.accept()
+            with connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                read = partial(connection.recv, _PIECE)
+                asyncio.run(_serve(make_receiver(), read, connection.sendall))
+
+
+async def _serve(
+    receiver: Receiver, read: Callable[[], bytes], write: Callable[[bytes], object]
+) -> int:
+    """Until the client says `exit` or is gone. That it is gone without a word is an error: 1."""
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+
+    def send(data: bytes) -> None:
+        try:
+            write(data)
+        except (OSError, ValueError):
+            _log.warning("the client is gone")
+            done.set()
+
+    def receive(message: object) -> None:
+        receiver.receive(message)
+        if receiver.exit_code is not None:
+            done.set()
+
+    def read_all() -> None:
+        try:
+            for message in messages(read):
+                loop.call_soon_threadsafe(receive, message)
+            loop.call_soon_threadsafe(done.set)
+        except RuntimeError:
+            pass  # the loop is closed already
+
+    receiver.connect(send)
+    Thread(target=read_all, name="reader", daemon=True).start()
+    await done.wait()
+    receiver.disconnect()
+    return 1 if receiver.exit_code is None else receiver.exit_code
+
+
+def messages(read: Callable[[], bytes]) -> Iterator[object]:
+    """The JSON values that come in pieces from `read`, until it has none. What is no JSON is passed over."""
+    buffer = bytearray()
+
+    def wait_for(size: int) -> bool:
+        while len(buffer) < size:
+            try:
+                piece = read()
+            except OSError:
+                return False
+            if not piece:
+                return False
+            buffer.extend(piece)
+        return True
+
+    while True:
+        while (end := buffer.find(b"\r\n\r\n")) < 0:
+            if not wait_for(len(buffer) + 1):
+                return
+        length = _content_length(bytes(buffer[:end]))
+        del buffer[: end + 4]
+        if not wait_for(length):
+            return
+        body = bytes(buffer[:length])
+        del buffer[:length]
+        if not length:
+            continue
+        try:
+            yield json.loads(body)
+        except (ValueError, RecursionError) as error:
+            _log.error("a message that is no JSON: %s", error)
+
+
+def _content_length(header: bytes) -> int:
+    """In bytes; 0 where the header does not tell."""
+    for line in header.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length" and value.strip().isdigit():
+            return int(value)
+    _log.error("a message without Content-Length")
+    return 0

@@ -1,0 +1,209 @@
+"""Reports kept between runs; and `--watch`."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ptx_lsp.cli import jobs
+from ptx_lsp.cli.cache import Cache
+from ptx_lsp.cli.check import check
+from ptx_lsp.cli.inputs import Input
+from ptx_lsp.cli.settings import Settings
+from ptx_lsp.lint.report import FileReport
+from tests.cli.conftest import BAD, GOOD, Lint
+from tests.cli.test_inputs import without_privilege
+
+COMMAND = [sys.executable, "-m", "ptx_lsp"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache's, and a tree of ten files to lint."""
+    monkeypatch.delenv("PTX_LINT_NO_CACHE")
+    monkeypatch.setenv("PTX_LINT_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "tree").mkdir()
+    monkeypatch.chdir(tmp_path / "tree")
+    for number in range(10):
+        Path(f"k{number}.ptx").write_text((GOOD if number % 2 else BAD) + f"// {number}\n")
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of the files that are really checked."""
+    paths: list[str] = []
+
+    def counting(one: Input, settings: Settings) -> FileReport:
+        paths.append(one.path)
+        return check(one, settings)
+
+    monkeypatch.setattr(jobs, "check", counting)
+    return paths
+
+
+def test_only_what_changed_is_checked(lint: Lint, folder: Path, checked: list[str]) -> None:
+    first = lint(".")
+    assert len(checked) == 10
+    assert lint(".") == first
+    assert len(checked) == 10
+    with Path("k3.ptx").open("a") as file:
+        file.write("// more\n")
+    assert lint(".").out == first.out
+    assert checked[10:] == ["k3.ptx"]
+    Path("k3.ptx").rename("k33.ptx")
+    assert "k33" not in lint(".").out
+    Path("k2.ptx").rename("k22.ptx")  # the content counts, not the path
+    assert "k22.ptx:7:15" in lint(".").out
+    assert len(checked) == 11
+
+
+@pytest.mark.parametrize(
+    "options", [["--select", "E102"], ["--target", "sm_90"], ["--format", "json"], ["--no-cache"]]
+)
+def test_settings_count(lint: Lint, folder: Path, checked: list[str], options: list[str]) -> None:
+    lint(".")
+    plain = lint("--no-cache", *options, ".")
+    count = len(checked)
+    assert lint(*options, ".") == plain
+    assert len(checked) == count + 10
+
+
+def test_damaged_entries_are_made_anew(lint: Lint, folder: Path, checked: list[str]) -> None:
+    first = lint(".")
+    for number, entry in enumerate(sorted(folder.glob("??/*"))):
+        data = entry.read_bytes()
+        entry.write_bytes((data[: len(data) // 2], b"", b"\x80\x05N.", os.urandom(50))[number % 4])
+    assert lint(".") == first
+    assert len(checked) == 20
+    assert lint(".") == first
+    assert len(checked) == 20
+
+
+def test_what_others_put_there_does_no_harm(lint: Lint, folder: Path, tmp_path: Path) -> None:
+    class Evil:
+        def __reduce__(self) -> tuple[object, ...]:
+            return os.mkdir, (str(tmp_path / "evil"),)
+
+    first = lint(".")
+    for entry in folder.glob("??/*"):
+        entry.write_bytes(pickle.dumps(Evil()))
+    assert lint(".") == first
+    assert not (tmp_path / "evil").exists()
+
+
+def test_failures_are_not_kept(lint: Lint, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ptx_lsp.cli.check.Module", fail)
+        assert lint("k1.ptx").status == 2
+    assert lint("k1.ptx").status == 0
+
+
+def test_where_nothing_can_be_written(
+    lint: Lint, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = lint(".")
+    locked = folder.parent / "locked"
+    locked.mkdir()
+    locked.chmod(0o555)
+    monkeypatch.setenv("PTX_LINT_CACHE_DIR", str(locked / "cache"))
+    tree = Path.cwd()
+    tree.chmod(0o555)
+    with without_privilege():
+        assert lint(".") == first
+    tree.chmod(0o700)
+    assert list(locked.iterdir()) == []
+
+
+def test_old_entries_go(lint: Lint, folder: Path) -> None:
+    lint("k1.ptx")
+    (old,) = folder.glob("??/*")
+    os.utime(old, (0, 0))
+    (folder / ".pruned").unlink()
+    lint("k2.ptx")
+    assert not old.exists()
+    assert len(list(folder.glob("??/*"))) == 1
+
+
+def test_two_runs_at_once_and_one_interrupted(folder: Path) -> None:
+    """Three are started, one is killed; what they leave is whole."""
+    running = [
+        subprocess.Popen(
+            [*COMMAND, "--format", "concise", "."], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(3)
+    ]
+    time.sleep(0.4)
+    running[0].kill()
+    outs = [process.communicate(timeout=60)[0] for process in running[1:]]
+    running[0].communicate()
+    assert outs[0] == outs[1] != b""
+    kept = Cache(folder)
+    entries = list(folder.glob("??/*"))
+    assert len([one for one in entries if not one.name.startswith(".")]) == 10
+    for entry in entries:
+        if not entry.name.startswith("."):
+            assert kept.get(entry.parent.name + entry.name, "x.ptx") is not None
+
+
+def test_a_run_that_has_all_reports_imports_little(folder: Path) -> None:
+    Path("ptx-lint.toml").write_text('ignore = ["undeclared-name"]\n[budgets]\n"*" = ["registers <= 99"]\n')
+    script = (
+        "import sys; from ptx_lsp.cli.lint import main; main(['.']);"
+        "print(*(m for m in sys.modules if m.startswith(('ptx_lsp', 'analyses', 'tree_sitter', 'numpy'))))"
+    )
+    command = [sys.executable, "-c", script]
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        for _ in range(2)
+    )
+    assert first[0] == second[0] == "All checks passed: 10 files."
+    assert "ptx_lsp.lint.rules" in first[1]
+    kept_out = ("ptx_lsp.lint.rule", "ptx_lsp.model.module", "analyses.", "tree_sitter.", "numpy")
+    assert not [name for name in second[1].split() if name.startswith(kept_out)]
+
+
+def test_rules_that_are_remembered_are_those_there_are(lint: Lint, folder: Path) -> None:
+    lint("k1.ptx")
+    (place,) = folder.glob("rules-*.json")
+    place.write_text("[[1]]")
+    assert lint("--select", "undeclared-name", "k0.ptx").status == 1
+    assert "undeclared-name" in place.read_text()
+    assert "did you mean `undeclared-name`?" in lint("--select", "undeclared-nme", "k0.ptx").err
+
+
+def test_watch(folder: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--watch", "--format", "concise", "k0.ptx"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        try:
+            assert "error[undeclared-name]" in process.stdout.readline()
+            assert "Watching" in process.stderr.readline()
+            Path("new").write_text(BAD.replace("%r9", "%r8"))
+            Path("new").replace("k0.ptx")  # at once: no run sees half of it
+            assert "`%r8`" in process.stdout.readline()
+            assert "Watching" in process.stderr.readline()
+            Path("new").write_text("selct = []\n")
+            Path("new").replace("ptx-lint.toml")
+            assert "no key `selct`" in process.stderr.readline()
+        finally:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(timeout=10)
+            finally:
+                process.kill()
+    assert process.returncode == 130

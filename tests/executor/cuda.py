@@ -1,0 +1,138 @@
+"""Runs kernels on a CUDA GPU, through the driver's own library (CUDA Driver API); nothing else is needed."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes.util import find_library
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptx_lsp.executor.single import Single
+from ptx_lsp.isa.target import Target, Version
+
+_NAMES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
+_MAJOR, _MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
+_PTX_OF_CUDA = {11: (7, 0), 12: (8, 0), 13: (9, 0)}
+"""The PTX version of the first release of each CUDA version; each later release has one more."""
+
+
+class CudaError(Exception):
+    """There is no GPU, or it refuses something."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A GPU: its name, its driver's CUDA version, and for what PTX kernels are to be written."""
+
+    name: str
+    cuda: Version
+    target: Target
+
+    @property
+    def header(self) -> str:
+        """The head of a PTX file for it."""
+        first = _PTX_OF_CUDA.get(self.cuda.major)
+        if first is None:
+            raise CudaError(f"CUDA {self.cuda} is not known here")
+        version = Version(first[0], first[1] + self.cuda.minor)
+        return f".version {version}\n.target {self.target}\n.address_size 64\n"
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.target}, driver for CUDA {self.cuda}"
+
+
+class Gpu:
+    """The first GPU of this machine."""
+
+    def __init__(self, library: str | None = None) -> None:
+        """Raises CudaError where there is none. `library` is the driver's, by default that of the system."""
+        self._cuda = _load(library)
+        self._call("cuInit", ctypes.c_uint(0))
+        count = ctypes.c_int()
+        self._call("cuDeviceGetCount", ctypes.byref(count))
+        if count.value < 1:
+            raise CudaError("the driver knows of no GPU")
+        device = ctypes.c_int()
+        self._call("cuDeviceGet", ctypes.byref(device), ctypes.c_int(0))
+        context = ctypes.c_void_p()
+        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self._call("cuCtxSetCurrent", context)
+        self.description = self._described(device)
+
+    def _described(self, device: ctypes.c_int) -> Description:
+        name = ctypes.create_string_buffer(256)
+        self._call("cuDeviceGetName", name, ctypes.c_int(len(name)), device)
+        version, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+        self._call("cuDriverGetVersion", ctypes.byref(version))
+        self._call("cuDeviceGetAttribute", ctypes.byref(major), ctypes.c_int(_MAJOR), device)
+        self._call("cuDeviceGetAttribute", ctypes.byref(minor), ctypes.c_int(_MINOR), device)
+        number = major.value * 10 + minor.value
+        return Description(
+            name.value.decode(), Version(version.value // 1000, version.value % 1000 // 10),
+            Target(number, "a" if number >= 90 else ""),
+        )
+
+    def run(self, kernel: Single) -> list[tuple[int, ...]]:
+        """The results of each thread; raises CudaError where the driver refuses the kernel."""
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        text = ctypes.create_string_buffer(kernel.text.encode())
+        self._call("cuModuleLoadData", ctypes.byref(module), text)
+        try:
+            self._call("cuModuleGetFunction", ctypes.byref(function), module, ctypes.c_char_p(b"k"))
+            self._launch(function, kernel)
+        finally:
+            self._call("cuModuleUnload", module)
+        return kernel.rows()
+
+    def _launch(self, function: ctypes.c_void_p, kernel: Single) -> None:
+        buffers = [*kernel.inputs, *kernel.outputs]
+        addresses: list[ctypes.c_uint64] = []
+        try:
+            for buffer in buffers:
+                address = ctypes.c_uint64()
+                self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(buffer.nbytes))
+                addresses.append(address)
+                self._copy("cuMemcpyHtoD_v2", address, buffer, to_device=True)
+            parameters = (ctypes.c_void_p * len(addresses))(
+                *(ctypes.addressof(address) for address in addresses)
+            )
+            sizes = [ctypes.c_uint(size) for size in (kernel.grid, 1, 1, kernel.block, 1, 1, 0)]
+            self._call("cuLaunchKernel", function, *sizes, None, parameters, None)
+            self._call("cuCtxSynchronize")
+            for address, buffer in zip(addresses, buffers, strict=True):
+                self._copy("cuMemcpyDtoH_v2", address, buffer, to_device=False)
+        finally:
+            for address in addresses:
+                self._call("cuMemFree_v2", address)
+
+    def _copy(
+        self, name: str, address: ctypes.c_uint64, buffer: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
+        *, to_device: bool,
+    ) -> None:
+        host = ctypes.c_void_p(buffer.ctypes.data)
+        ends = (address, host) if to_device else (host, address)
+        self._call(name, *ends, ctypes.c_size_t(buffer.nbytes))
+
+    def _call(self, name: str, *arguments: object) -> None:
+        status = int(getattr(self._cuda, name)(*arguments))
+        if status:
+            raise CudaError(f"{name} failed: {self._text(status)}")
+
+    def _text(self, status: int) -> str:
+        text = ctypes.c_char_p()
+        if self._cuda.cuGetErrorString(ctypes.c_int(status), ctypes.byref(text)) or not text.value:
+            return f"error {status}"
+        return f"{text.value.decode()} ({status})"
+
+
+def _load(library: str | None) -> ctypes.CDLL:
+    names = (library,) if library else (*_NAMES, find_library("cuda") or "")
+    for name in names:
+        try:
+            return ctypes.CDLL(os.fspath(name)) if name else ctypes.CDLL("libcuda.so")
+        except OSError:
+            continue
+    raise CudaError("there is no NVIDIA driver on this machine (libcuda cannot be loaded)")

@@ -1,0 +1,94 @@
+"""Records what a GPU answers to every line of tests/conformance.
+
+    make record-gpu        (or: python -m tests.executor.record_gpu)
+
+The answers go to tests/conformance/gpu, a file for each GPU: lines as in tests/conformance, all numbers as
+bits, with the device as their source. Lines that its architecture or driver does not know are told of and
+left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from ptx_lsp.executor.single import HEADER, Single, single
+from tests.executor.conformance import FOLDER, Line, lines
+from tests.executor.cuda import CudaError, Description, Gpu
+
+ANSWERS = FOLDER / "gpu"
+
+
+class Device(Protocol):
+    """What runs kernels: a GPU, or in tests the executor."""
+
+    @property
+    def description(self) -> Description: ...
+    def run(self, kernel: Single) -> list[tuple[int, ...]]: ...
+
+
+def main() -> int:
+    """Records the answers of the GPU; 2 where there is none."""
+    try:
+        gpu = Gpu()
+    except CudaError as error:
+        print(f"record-gpu: {error}; a CUDA GPU is needed to record its answers", file=sys.stderr)
+        return 2
+    path, refused = record(gpu, ANSWERS)
+    for place, why in refused:
+        print(f"{place}: {why}")
+    print(f"{gpu.description}: {path}, {len(refused)} kernels refused")
+    return 0
+
+
+def record(
+    device: Device, folder: Path, paths: Sequence[Path] | None = None
+) -> tuple[Path, list[tuple[str, str]]]:
+    """Writes the answers of a device to all lines of files; the file, and what it refused and why."""
+    described = device.description
+    answers: list[str] = [f"# {described}"]
+    refused: list[tuple[str, str]] = []
+    for group, kernel in kernels(described.header, paths):
+        try:
+            found = device.run(kernel)
+        except CudaError as error:
+            refused.append((f"{group[0].place} {group[0].spelling}", str(error)))
+            continue
+        answers += [_answer(line, row, described) for line, row in zip(group, found, strict=True)]
+    folder.mkdir(exist_ok=True)
+    name = "".join(one if one.isalnum() else "_" for one in described.name.lower())
+    path = folder / f"{name}.txt"
+    path.write_text("\n".join(answers) + "\n", encoding="utf-8")
+    return path, refused
+
+
+def kernels(
+    header: str = HEADER, paths: Sequence[Path] | None = None
+) -> Iterator[tuple[list[Line], Single]]:
+    """A kernel for all lines of one spelling with the same constants, all files (None: of tests/conformance)
+    together.
+    """
+    groups: defaultdict[tuple[object, ...], list[Line]] = defaultdict(list)
+    for path in sorted(FOLDER.glob("*.txt")) if paths is None else paths:
+        for line in lines(path):
+            constants = tuple(
+                value for value, type in zip(line.operands, line.types, strict=True) if type == "#"
+            )
+            groups[line.spelling, line.types, line.result_types, constants].append(line)
+    for group in groups.values():
+        first = group[0]
+        rows = [line.operands for line in group]
+        yield group, single(first.spelling, rows, first.types, first.result_types, header)
+
+
+def _answer(line: Line, row: tuple[int, ...], described: Description) -> str:
+    operands = ", ".join(hex(one) if one >= 0 else str(one) for one in line.operands)
+    results = ", ".join(map(hex, row))
+    return f"{line.spelling}  {operands} -> {results}  # gpu {described}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

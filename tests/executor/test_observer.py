@@ -1,0 +1,90 @@
+"""What observers are told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptx_lsp.executor import launch
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.observer import Access, Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import Wave
+
+TEXT = """.version 8.0
+.target sm_80
+.address_size 64
+.shared .u32 s[48];
+.entry k(.param .u64 out) {
+.reg .u64 %rd; .reg .u32 %r<4>; .reg .pred %p;
+ld.param.u64 %rd, [out];
+mov.u32 %r0, %tid.x;
+setp.lt.u32 %p, %r0, 3;
+mul.lo.u32 %r1, %r0, 4;
+st.shared.u32 [%r1], %r0;
+bar.sync 0;
+@%p ld.shared.u32 %r2, [s+8];
+@!%p atom.global.add.u32 %r2, [%rd+4], 1;
+ret;
+}
+"""
+
+
+class Recorder(Observer):
+    def __init__(self) -> None:
+        self.accesses: list[tuple[int, str, str, int, list[int], list[int]]] = []
+        self.steps: list[tuple[int, int]] = []
+        self.done: list[int] = []
+        self.meetings: list[tuple[int, int]] = []
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        self.steps.append((step.line, wave.count if take is None else int(take.sum())))
+
+    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+        self.accesses.append((
+            step.line, access.use, access.space, access.size, access.lanes.tolist(), access.offsets.tolist()
+        ))
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        self.done.append(step.line)
+
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
+        self.meetings.append((step.line, int(gone.sum())))
+
+
+def test_everything_is_told() -> None:
+    recorder = Recorder()
+    out = np.zeros(4, np.uint32)
+    launch(TEXT, entry="k", grid=2, block=5, args=[out], observers=[recorder])
+    assert out.tolist() == [0, 4, 0, 0]
+    assert recorder.steps == [
+        (7, 10), (8, 10), (9, 10), (10, 10), (11, 10), (12, 10), (13, 6), (14, 4), (15, 10)
+    ]
+    assert recorder.done == [7, 8, 9, 10, 11, 13, 14]
+    assert recorder.meetings == [(12, 10)]
+    lanes = [0, 1, 2, 3, 4, 32, 33, 34, 35, 36]
+    assert recorder.accesses == [
+        (7, "read", ".param", 8, lanes, [0] * 10),
+        (11, "write", ".shared", 4, lanes, [0, 4, 8, 12, 16, 192, 196, 200, 204, 208]),
+        (13, "read", ".shared", 4, [0, 1, 2, 32, 33, 34], [8, 8, 8, 200, 200, 200]),
+        (14, "update", ".global", 4, [3, 4, 35, 36], [4] * 4),
+    ]
+
+
+def test_several_observers() -> None:
+    recorders = [Recorder(), Recorder()]
+    launch(TEXT, entry="k", grid=1, block=1, args=[np.zeros(4, np.uint32)], observers=recorders)
+    assert recorders[0].steps == recorders[1].steps != []
+    assert recorders[0].accesses == recorders[1].accesses
+    assert recorders[0].done == recorders[1].done
+    assert recorders[0].meetings == recorders[1].meetings == [(12, 1)]
+
+
+def test_apart_in_generic_addresses() -> None:
+    """Lanes that reach into several memories with one instruction are told of memory by memory."""
+    text = TEXT.replace("@%p ld.shared.u32 %r2, [s+8];", """
+.reg .u64 %s; cvta.shared.u64 %s, s; selp.b64 %s, %s, %rd, %p; st.u32 [%s], %r0;""")
+    recorder = Recorder()
+    launch(text, entry="k", grid=1, block=5, args=[np.zeros(4, np.uint32)], observers=[recorder])
+    assert sorted(recorder.accesses[2:4]) == [
+        (14, "write", ".global", 4, [3, 4], [0, 0]), (14, "write", ".shared", 4, [0, 1, 2], [0, 0, 0])
+    ]

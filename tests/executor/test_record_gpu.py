@@ -1,0 +1,202 @@
+"""Recording and replaying the answers of a GPU; what needs none is tested with the executor in its place."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptx_lsp import ptxas
+from ptx_lsp.executor.single import HEADER, Single, single
+from ptx_lsp.isa.target import Target, Version
+from ptx_lsp.isa.types import TYPES
+from tests.executor.conformance import FOLDER, lines
+from tests.executor.cuda import CudaError, Description, Gpu
+from tests.executor.record_gpu import ANSWERS, kernels, main, record
+
+ROOT = Path(__file__).parents[2]
+_BOUNDED = (".approx", ".full")
+"""The manual promises no bits of these."""
+
+
+class Here:
+    """The executor as a device; it knows no `mul24`."""
+
+    description = Description("Reference Executor", Version(13, 5), Target(107, "a"))
+
+    def run(self, kernel: Single) -> list[tuple[int, ...]]:
+        if "mul24" in kernel.text:
+            raise CudaError("cuModuleLoadData failed: a PTX JIT compilation failed (218)")
+        return kernel.run()
+
+
+def mask(type: str) -> int:
+    return (1 << max(TYPES[type].width, 1)) - 1
+
+
+def test_the_same_kernels_give_what_is_expected_here() -> None:
+    """Every line of tests/conformance, through the kernels that a GPU would be given."""
+    wrong: list[str] = []
+    count = 0
+    for group, kernel in kernels():
+        for line, row in zip(group, kernel.run(), strict=True):
+            count += 1
+            want = [v & mask(type) for v, type in zip(line.results, line.result_types, strict=True)]
+            if list(row) != want:
+                wrong.append(f"{line.place}: {row}, not {want}")
+    assert count == sum(len(list(lines(path))) for path in FOLDER.glob("*.txt")) > 100
+    assert wrong == []
+
+
+def test_ptxas_takes_every_kernel() -> None:
+    judge = ptxas.find()
+    if judge is None:
+        pytest.skip("no ptxas")
+    left = [
+        kernel.text.removeprefix(HEADER).replace(" k(", f" k{number}(", 1)
+        for number, (_, kernel) in enumerate(kernels())
+    ]
+    for target in TARGETS:
+        header = HEADER.replace("sm_107a", target)
+        refused = _refused(header, left, judge)
+        accepted = [part for part in left if part not in refused]
+        assert _refused(header, accepted, judge) == set()
+        left = [part for part in left if part in refused]
+    assert left == []
+
+
+TARGETS = ("sm_107a", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_80")
+"""Some instructions exist on some of these only."""
+
+
+def _refused(header: str, parts: list[str], judge: Path) -> set[str]:
+    """The kernels in which ptxas finds an error."""
+    report = ptxas.judge((header + "\n".join(parts)).encode(), ptxas=judge, optimise="-O0")
+    wrong = [one.line for one in report.messages if one.line is not None]
+    assert report.accepted or wrong
+    refused: set[str] = set()
+    line = header.count("\n")
+    for part in parts:
+        lines = part.count("\n") + 1
+        if any(line < one <= line + lines for one in wrong):
+            refused.add(part)
+        line += lines
+    return refused
+
+
+def test_what_is_recorded(tmp_path: Path) -> None:
+    path, refused = record(Here(), tmp_path, [FOLDER / "integer.txt"])
+    assert path.name == "reference_executor.txt"
+    text = path.read_text(encoding="utf-8")
+    source = "# gpu Reference Executor, sm_107a, driver for CUDA 13.5"
+    assert f"add.sat.s32  0x7fffffff, 0x1 -> 0x7fffffff  {source}\n" in text
+    assert "mul24" not in text
+    assert {place.split()[1] for place, _ in refused} == {"mul24.lo.u32", "mul24.hi.u32"}
+    assert all(why.startswith("cuModuleLoadData failed") for _, why in refused)
+    assert replayed(path) == []
+
+
+def test_a_wrong_answer_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "gpu.txt"
+    path.write_text("add.u32  1, 2 -> 4  # gpu here\nsin.approx.f32  0x3f800000 -> 0  # gpu here\n")
+    assert replayed(path) == ["gpu.txt:1 add.u32: (3,), and the GPU (4,)"]
+
+
+def test_recorded_answers() -> None:
+    """What GPUs answered, if any was asked yet, is what the executor gives, bit for bit, wherever bits are
+    promised.
+    """
+    assert [wrong for path in sorted(ANSWERS.glob("*.txt")) for wrong in replayed(path)] == []
+
+
+def replayed(path: Path) -> list[str]:
+    """Where the executor and recorded answers differ."""
+    wrong: list[str] = []
+    for group, kernel in kernels(paths=[path]):
+        if any(one in group[0].spelling for one in _BOUNDED):
+            continue
+        for line, found in zip(group, kernel.run(), strict=True):
+            want = tuple(v & mask(type) for v, type in zip(line.results, line.result_types, strict=True))
+            if found != want and not _payload(found, want, line.result_types):
+                wrong.append(f"{line.place} {line.spelling}: {found}, and the GPU {want}")
+    return wrong
+
+
+def _payload(found: tuple[int, ...], want: tuple[int, ...], types: tuple[str, ...]) -> bool:
+    """Whether they differ in the payload of an `.f64` NaN only, which no one promises."""
+    infinity = 0x7FF << 52
+    return all(
+        a == b or (type == ".f64" and a & infinity == b & infinity == infinity and a << 12 and b << 12)
+        for a, b, type in zip(found, want, types, strict=True)
+    )
+
+
+def test_without_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tests.executor.cuda._NAMES", ("no-such-driver.so",))
+    monkeypatch.setattr("tests.executor.cuda.find_library", _no_driver)
+    assert main() == 2
+    error = capsys.readouterr().err
+    assert error.startswith("record-gpu: there is no NVIDIA driver on this machine")
+    assert "a CUDA GPU is needed" in error
+
+
+def _no_driver(name: str) -> str:
+    return "no-such-driver.so"
+
+
+def test_the_head_of_a_kernel() -> None:
+    head = Description("NVIDIA H200", Version(12, 8), Target(90, "a")).header
+    assert head == ".version 8.8\n.target sm_90a\n.address_size 64\n"
+    with pytest.raises(CudaError, match=r"CUDA 99\.0 is not known here"):
+        _ = Description("?", Version(99, 0), Target(90)).header
+
+
+DRIVER = r"""
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+typedef int R;
+R cuInit(unsigned f) { return f; }
+R cuDeviceGetCount(int *n) { *n = 1; return 0; }
+R cuDeviceGet(int *d, int at) { *d = 7 + at; return 0; }
+R cuDevicePrimaryCtxRetain(void **c, int d) { *c = (void *)(intptr_t)(d + 1); return d != 7; }
+R cuCtxSetCurrent(void *c) { return c != (void *)8; }
+R cuDeviceGetName(char *s, int n, int d) { strncpy(s, "Fake GPU", n); return d != 7; }
+R cuDriverGetVersion(int *v) { *v = 12080; return 0; }
+R cuDeviceGetAttribute(int *v, int a, int d) { *v = a == 75 ? 9 : a == 76 ? 0 : -1; return d != 7; }
+R cuModuleLoadData(void **m, const char *t) { *m = (void *)t; return strstr(t, "refused") ? 218 : 0; }
+R cuModuleGetFunction(void **f, void *m, const char *n) { *f = m; return strcmp(n, "k"); }
+R cuModuleUnload(void *m) { return 0; }
+R cuMemAlloc_v2(uint64_t *p, size_t n) { *p = (uint64_t)(uintptr_t)malloc(n); return 0; }
+R cuMemFree_v2(uint64_t p) { free((void *)(uintptr_t)p); return 0; }
+R cuMemcpyHtoD_v2(uint64_t d, const void *s, size_t n) { memcpy((void *)(uintptr_t)d, s, n); return 0; }
+R cuMemcpyDtoH_v2(void *d, uint64_t s, size_t n) { memcpy(d, (void *)(uintptr_t)s, n); return 0; }
+R cuCtxSynchronize(void) { return 0; }
+R cuGetErrorString(int e, const char **s) { *s = "a PTX JIT compilation failed"; return 0; }
+R cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                 unsigned shared, void *stream, void **args, void **extra) {
+  if (gy * gz * by * bz != 1 || shared || stream || extra) return 1;
+  uint32_t *a = *(uint32_t **)args[0], *b = *(uint32_t **)args[1], *d = *(uint32_t **)args[2];
+  for (unsigned i = 0; i < gx * bx; i++) d[i] = a[i] + b[i];
+  return 0;
+}
+"""
+
+
+def test_the_driver_is_called_as_it_wants(tmp_path: Path) -> None:
+    """A driver of our own, which can add."""
+    source, library = tmp_path / "driver.c", tmp_path / "driver.so"
+    source.write_text(DRIVER)
+    command = ["cc", "-shared", "-fPIC", "-o", str(library), str(source)]
+    if sys.platform == "win32" or subprocess.run(command, check=False).returncode:
+        pytest.skip("no C compiler")
+    gpu = Gpu(str(library))
+    assert str(gpu.description) == "Fake GPU, sm_90a, driver for CUDA 12.8"
+    rows = [(1, 2), (0xFFFFFFFF, 3), (5, 5)]
+    assert gpu.run(single("add.u32", rows, (".u32", ".u32"), (".u32",))) == [(3,), (2,), (10,)]
+    with pytest.raises(CudaError, match=r"cuModuleLoadData failed: a PTX JIT compilation failed \(218\)"):
+        gpu.run(single("refused.u32", rows, (".u32", ".u32"), (".u32",)))

@@ -1,0 +1,116 @@
+"""What can be done, and what becomes of the text then."""
+
+from __future__ import annotations
+
+from ptx_lsp.ide.code_actions import Action, code_actions, fix_all
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.suppression import suppressed
+from ptx_lsp.model.module import Module
+from ptx_lsp.text import Span
+from tests.ide.cursor import HEADER, at_cursor, body, edited
+
+
+def actions(text: str) -> tuple[Module, tuple[Action, ...]]:
+    module, offset = at_cursor(text)
+    return module, code_actions(module, Linting(module).diagnostics, Span(offset, offset))
+
+
+def check_action(text: str, title: str, expected: str) -> None:
+    module, found = actions(text)
+    action = next((one for one in found if one.title == title), None)
+    assert action is not None, [one.title for one in found]
+    after = edited(module, action.edits)
+    if "\n.entry" not in text and ".version" not in text:
+        after = body(after)
+    assert after.removeprefix(HEADER) == expected
+
+
+def titles(text: str) -> list[str]:
+    return [one.title for one in actions(text)[1]]
+
+
+def test_the_fix_of_a_finding() -> None:
+    check_action("mov.u32 %r1, %laneid.<CURSOR>x;", "Delete `.x`", "mov.u32 %r1, %laneid;")
+
+
+def test_fixes_are_for_what_the_cursor_touches() -> None:
+    assert "Delete `.x`" not in titles("mov.u32 %r1, %laneid.x;\nre<CURSOR>t;")
+
+
+def test_all_fixes_of_a_rule() -> None:
+    check_action(
+        "mov.u32 %r1, %laneid.<CURSOR>x;\nmov.u32 %r2, %warpid.y;",
+        "Fix all 2 findings of `unknown-component`",
+        "mov.u32 %r1, %laneid;\nmov.u32 %r2, %warpid;",
+    )
+
+
+def test_all_safe_fixes() -> None:
+    module, _ = at_cursor("<CURSOR>mov.u32 %r1, %laneid.x;\nmov.u32 %r2, %warpid.y;\nadd.s32 %r1, %r1 2;")
+    edits = fix_all(Linting(module).diagnostics)
+    assert body(edited(module, edits)).startswith("mov.u32 %r1, %laneid;\nmov.u32 %r2, %warpid;\n")
+
+
+def test_a_comment_that_silences() -> None:
+    for title in ("Ignore `unused-register` in this line", "Ignore `unused-register` in this file"):
+        module, found = actions(".reg .b32 unus<CURSOR>ed;")
+        (action,) = (one for one in found if one.title == title)
+        after = Module.parse(edited(module, action.edits))
+        linting = Linting(after)
+        ran = [rule.name for rule in linting.rules]
+        rules = [one.rule for one in suppressed(linting.diagnostics, after.document.source, ran)]
+        was = [one.rule for one in Linting(module).diagnostics]
+        assert "unused-register" in was
+        assert "unused-suppression" not in rules
+        shown = {one.span for one in suppressed(linting.diagnostics, after.document.source, ran)
+                 if one.rule == "unused-register"}
+        assert not any(after.document.source.decoded(*span) == "unused" for span in shown)
+
+
+def test_another_target() -> None:
+    check_action(
+        ".version 7.0\n.target sm_80\n.entry k() { .reg .b32 %r; add.u16x<CURSOR>2 %r, %r, %r; }",
+        "Change `.target` to sm_90 and `.version` to 8.0",
+        ".version 8.0\n.target sm_90\n.entry k() { .reg .b32 %r; add.u16x2 %r, %r, %r; }",
+    )
+    check_action(
+        ".version 8.0\n.target sm_80\n.entry k() .maxcluster<CURSOR>rank 4 { ret; }",
+        "Change `.target` to sm_90",
+        ".version 8.0\n.target sm_90\n.entry k() .maxclusterrank 4 { ret; }",
+    )
+
+
+def test_a_higher_version() -> None:
+    check_action(
+        ".version 7.0\n.target sm_80\n.func f() {\n.reg .b32 r;\n"
+        "mov.u32 r, %reserved_<CURSOR>smem_offset_end; }",
+        "Raise `.version` to 7.6",
+        ".version 7.6\n.target sm_80\n.func f() {\n.reg .b32 r;\n"
+        "mov.u32 r, %reserved_smem_offset_end; }",
+    )
+
+
+def test_integers_in_other_bases() -> None:
+    check_action("add.s32 %r1, %r2, 25<CURSOR>5;", "Write 0xFF", "add.s32 %r1, %r2, 0xFF;")
+    check_action("add.s32 %r1, %r2, 0x<CURSOR>1f;", "Write 31", "add.s32 %r1, %r2, 31;")
+    check_action("add.s32 %r1, %r2, 5U<CURSOR>;", "Write 0b101U", "add.s32 %r1, %r2, 0b101U;")
+    check_action(".reg .b32 x;\n.entry k() .maxntid 25<CURSOR>6 { ret; }", "Write 0x100",
+                 ".reg .b32 x;\n.entry k() .maxntid 0x100 { ret; }")
+
+
+def test_floats() -> None:
+    check_action("add.f32 %f1, %f2, 0f3FC0<CURSOR>0000;", "Write 1.5", "add.f32 %f1, %f2, 1.5;")
+    check_action("add.f32 %f1, %f2, 0.<CURSOR>1;", "Write 0f3DCCCCCD", "add.f32 %f1, %f2, 0f3DCCCCCD;")
+    check_action("add.f64 %fd1, %fd2, 1<CURSOR>.0;", "Write 0d3FF0000000000000",
+                 "add.f64 %fd1, %fd2, 0d3FF0000000000000;")
+
+
+def test_no_other_spelling_where_it_would_mean_something_else() -> None:
+    def rewrites(text: str) -> list[str]:
+        return [one.title for one in actions(text)[1] if one.sort == "rewrite"]
+
+    assert rewrites("mov.b32 %r1, 0f3F80<CURSOR>0000;") == []  # a decimal float is no .b32
+    assert rewrites("add.f32 %f1, %f2, 0fBF80<CURSOR>0000;") == []
+    assert rewrites("add.f32 %f1, %f2, 0f7FC0<CURSOR>0000;") == []
+    assert rewrites(".reg .b32 x<1<CURSOR>0>;") == []
+    assert rewrites(".version 8.<CURSOR>5\n.target sm_90") == []

@@ -1,0 +1,176 @@
+"""What is suggested in text that is being typed: mostly broken."""
+
+from __future__ import annotations
+
+from ptx_lsp.ide.completion import completion, documentation
+from ptx_lsp.ide.suggestion import Suggestion
+from tests.ide.cursor import at_cursor
+
+
+def suggestions(text: str) -> list[Suggestion]:
+    module, offset = at_cursor(text)
+    found = completion(module, offset)
+    return list(found.suggestions) if found is not None else []
+
+
+def check_completion(
+    text: str, *first: str, has: tuple[str, ...] = (), lacks: tuple[str, ...] = ()
+) -> None:
+    """`first` are the first suggestions, `has` stand somewhere, `lacks` nowhere."""
+    labels = [one.label for one in suggestions(text)]
+    assert labels[: len(first)] == list(first)
+    assert set(has) <= set(labels), labels
+    assert not set(lacks) & set(labels)
+
+
+def one(text: str, label: str) -> Suggestion:
+    return next(found for found in suggestions(text) if found.label == label)
+
+
+# -- opcodes and modifiers ------------------------------------------------------------------------
+
+
+def test_opcodes_at_the_beginning_of_a_statement() -> None:
+    check_completion("<CURSOR>", has=("add", "ld", "wgmma", "bra"))
+    check_completion("a<CURSOR>\nadd.s32 %r1, %r2, %r3;", has=("add", "abs"))
+    check_completion("@%p1 <CURSOR>", has=("bra", "ret"))
+    check_completion("L: <CURSOR>", has=("add",))
+    check_completion("add.s32 %r1, %r2, %r3; su<CURSOR>", has=("sub",))
+
+
+def test_opcodes_behind_a_statement_without_its_semicolon() -> None:
+    check_completion("add.s32 %r1, %r2, %r3\nsu<CURSOR>", has=("sub",))
+
+
+def test_opcodes_that_the_file_cannot_have_come_last() -> None:
+    found = suggestions(".version 6.0\n.target sm_60\n.entry k() { <CURSOR> }")
+    assert not next(s for s in found if s.label == "wgmma").is_supported
+    assert [s.is_supported for s in found] == sorted((s.is_supported for s in found), reverse=True)
+
+
+def test_modifiers_are_those_that_the_notation_admits() -> None:
+    check_completion("mul.<CURSOR>", has=(".wide", ".lo", ".rn", ".f32"), lacks=(".cc", ".global"))
+    check_completion("mul.wide.<CURSOR>", ".u16", ".u32", ".s16", ".s32", lacks=(".u64", ".lo", ".f32"))
+    check_completion("ld.global.<CURSOR>", has=(".v4", ".L1::evict_last", ".u32"), lacks=(".shared", ".ss"))
+    check_completion("add.s32.<CURSOR>", lacks=(".u32",))
+
+
+def test_modifiers_before_operands_that_stand_there() -> None:
+    check_completion("setp.<CURSOR> %p1, %r1, %r2;", has=(".eq", ".lt"))
+    check_completion("setp.lt.u<CURSOR>32 %p1, %r1, %r2;", has=(".u32", ".s32"))
+
+
+def test_modifiers_that_are_half_typed() -> None:
+    check_completion("ld.global.L1::ev<CURSOR>", has=(".L1::evict_last",))
+
+
+def test_modifiers_that_need_more_come_last() -> None:
+    found = suggestions("add.<CURSOR>")
+    labels = [s.label for s in found]
+    assert labels.index(".s32") < labels.index(".u8x4")
+    assert not one("add.<CURSOR>", ".u8x4").is_supported
+    assert one("add.<CURSOR>", ".s32").is_supported
+
+
+# -- operands -------------------------------------------------------------------------------------
+
+
+def test_registers_of_the_right_type_come_first() -> None:
+    text = ".reg .f32 x1;\n.reg .b32 x2;\n.reg .b64 x3;\n"
+    check_completion(f"{text}add.s32 x<CURSOR>", "x2")
+    check_completion(f"{text}add.f32 x2, x<CURSOR>", "x1")
+    check_completion(f"{text}ld.global.f32 x1, [x<CURSOR>", "x3")
+    check_completion(f"{text}cvt.f32.s32 x1, x<CURSOR>;", "x2")
+    check_completion(f"{text}ld.global.v2.f32 {{x<CURSOR>", "x1")
+
+
+def test_registers_of_the_last_instructions_come_first() -> None:
+    check_completion("mov.b32 %r1, 1;\nmov.b32 %r5, 2;\nadd.s32 %r6, <CURSOR>", "%r5", "%r1")
+
+
+def test_registers_of_ranges() -> None:
+    check_completion("mov.b32 %r1, 1;\nmov.b32 %r2, %<CURSOR>", has=("%r1", "%r3"), lacks=("%r7",))
+    check_completion("mov.b32 %r7<CURSOR>", has=("%r7",), lacks=("%r71",))
+    check_completion(".reg .b32 %z<100>;\nmov.b32 %z2<CURSOR>", has=("%z2", "%z20", "%z29"))
+
+
+def test_names_are_those_that_are_known_here() -> None:
+    text = "{ .reg .b32 inner; }\nadd.s32 <CURSOR>;\n.reg .b32 later;"
+    check_completion(text, lacks=("inner", "later"))
+    check_completion("{ .reg .b32 inner; mov.b32 inner, 1; add.s32 <CURSOR> }", "inner")
+
+
+def test_a_guard() -> None:
+    check_completion(".reg .pred q;\n@<CURSOR>", has=("q", "%p1"), lacks=("add", "%r1"))
+    check_completion(".reg .pred q;\n@!<CURSOR> bra L;", has=("q",))
+
+
+def test_variables_of_the_state_space_come_first() -> None:
+    text = ".global .b32 g;\n.entry k(.param .b32 p) { .shared .b32 s;\n.reg .b32 %x;\n"
+    assert suggestions(f"{text}ld.shared.b32 %x, [<CURSOR>")[0].label == "s"
+    assert suggestions(f"{text}ld.param.b32 %x, [<CURSOR>];")[0].label == "p"
+    assert suggestions(f"{text}ld.global.b32 %x, [<CURSOR>];")[0].label == "g"
+
+
+def test_labels() -> None:
+    check_completion("A: ret;\nbra <CURSOR>\nB: ret;", has=("A", "B"), lacks=("%r1",))
+    check_completion("T: .branchtargets A, <CURSOR>;\nA: ret;", has=("A",))
+    check_completion("T: .branchtargets A;\nA: brx.idx %r1, <CURSOR>", "T")
+
+
+def test_functions_with_places_for_arguments() -> None:
+    text = ".func (.param .b32 r) f(.param .b32 a, .param .b64 b) { ret; }\n.entry k() { call <CURSOR> }"
+    assert one(text, "f").text == "(${1:r}), f, (${2:a}, ${3:b})"
+    assert one(text.replace("call ", "call (x), "), "f").text == "f, (${1:a}, ${2:b})"
+
+
+def test_special_registers() -> None:
+    check_completion("mov.u32 %r1, %<CURSOR>", has=("%tid.x", "%laneid", "%clock"))
+    check_completion("mov.u32 %r1, %ti<CURSOR>", has=("%tid.x",), lacks=("%laneid",))
+    check_completion("mov.u32 %r1, %tid.<CURSOR>", ".x", ".y", ".z")
+    check_completion("add.s32 %r1, %<CURSOR>", lacks=("%tid.x",))
+
+
+# -- directives -----------------------------------------------------------------------------------
+
+
+def test_directives_by_place() -> None:
+    check_completion(".<CURSOR>", has=(".reg", ".shared", ".loc", ".pragma"), lacks=(".entry", ".maxntid"))
+    check_completion(".version 8.0\n.target sm_90\n.<CURSOR>", has=(".entry", ".global"), lacks=(".maxntid",))
+    check_completion(".entry k()\n.<CURSOR>\n{ ret; }", has=(".maxntid", ".reqntid"), lacks=(".reg",))
+    check_completion(".func f()\n.<CURSOR>\n{ ret; }", has=(".noreturn",), lacks=(".maxntid",))
+    check_completion(".entry k(<CURSOR>", ".param", lacks=(".reg",))
+    check_completion(".entry k(.param .u64 .ptr .<CURSOR>)", has=(".global", ".align"))
+    check_completion(".visible .<CURSOR>\n.entry k() { ret; }", ".entry", ".func")
+
+
+def test_types() -> None:
+    check_completion(".reg .<CURSOR>", has=(".b32", ".pred", ".f64", ".v2"), lacks=(".bf16",))
+    check_completion(".shared .<CURSOR>", has=(".b32", ".align"), lacks=(".pred",))
+    check_completion(".entry k(.param .<CURSOR>)", has=(".u64",))
+
+
+def test_versions_and_targets() -> None:
+    check_completion(".version <CURSOR>\n.target sm_90\n", "9.5", has=("7.8",))
+    assert not one(".version 7<CURSOR>\n.target sm_90\n", "7.0").is_supported
+    check_completion(".version 8.0\n.target <CURSOR>", "sm_90a", "sm_90", has=("sm_100a", "debug"))
+    check_completion(".version 8.0\n.target sm_90\n.address_size <CURSOR>", "64", "32")
+
+
+def test_pragmas() -> None:
+    check_completion('.pragma "<CURSOR>', "nounroll")
+    check_completion('.pragma "no<CURSOR>";', "nounroll")
+
+
+def test_nothing_in_comments() -> None:
+    assert suggestions("// add<CURSOR>") == []
+    assert suggestions("/* add<CURSOR> */") == []
+    assert suggestions("/* add\n/ <CURSOR>") == []
+
+
+def test_documentation() -> None:
+    module, _ = at_cursor("<CURSOR>")
+    for text in ("add<CURSOR>", "mul.<CURSOR>", ".<CURSOR>", "mov.u32 %r1, %<CURSOR>", '.pragma "<CURSOR>'):
+        found = [documentation(module, s.key) for s in suggestions(text) if s.key]
+        assert found
+        assert all(found)

@@ -1,0 +1,133 @@
+"""How texts are laid out, and that nothing but blanks changes."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from ptx_lsp.ide.formatting import Style, formatting, formatting_on_type
+from ptx_lsp.ide.tokens import tokens
+from ptx_lsp.model.module import Module
+from ptx_lsp.text import Span
+from tests.ide.cursor import at_cursor, edited
+from tests.oracle import corpus
+from tests.properties.test_damaged import DAMAGES
+
+FILES = [*corpus.files(), *corpus.external()]
+
+
+def formatted(text: str, style: Style | None = None, span: Span | None = None) -> str:
+    module = Module.parse(text)
+    return edited(module, formatting(module, style, span))
+
+
+def check_format(text: str, expected: str, style: Style | None = None) -> None:
+    assert formatted(text, style) == expected
+    assert formatted(expected, style) == expected
+
+
+def words(text: str) -> list[str]:
+    """The tokens and comments, without the blanks behind comments."""
+    data = text.encode().decode("latin-1")
+    return [data[one.start : one.end].rstrip() for one in tokens(data)]
+
+
+def test_statements() -> None:
+    check_format(
+        ".version 8.5\n.target   sm_90\n.entry  k ( )\n{ add.s32 %r1,%r2 , 3 ;ret;\n\n\n\n@ %p  bra\tL; }",
+        ".version 8.5\n.target sm_90\n.entry k()\n{\n    add.s32             %r1, %r2, 3;\n    ret;\n\n"
+        "    @%p bra             L;\n}\n",
+    )
+
+
+def test_blocks_and_labels() -> None:
+    check_format(
+        ".entry k() { L: { .reg .b32 x; M: ret; } @p { ret; } }",
+        ".entry k()\n{\nL:\n    {\n        .reg .b32           x;\n    M:\n        ret;\n    }\n"
+        "    @p\n    {\n        ret;\n    }\n}\n".replace("@p\n    {", "@p {"),
+    )
+
+
+def test_comments() -> None:
+    check_format(
+        "//  a  \n.entry k() // head  \n{ /* b */\n// c\nret; // d\nadd.s32 %r1, /* e */ %r2, 3;\n// f\n}\n"
+        "// g",
+        "//  a\n.entry k()                                      // head\n"
+        "{                                               /* b */\n    // c\n"
+        "    ret;                                        // d\n"
+        "    add.s32             %r1, /* e */ %r2, 3;\n    // f\n}\n// g\n",
+    )
+
+
+def test_statements_of_several_lines() -> None:
+    check_format(
+        ".entry k(\n.param .b32 a,\n  .param .b32 b\n)\n.maxntid 32\n{\nmma.sync\n {%r1},\n{%r2};\n}",
+        ".entry k(\n    .param .b32 a,\n    .param .b32 b\n)\n.maxntid 32\n{\n    mma.sync\n        {%r1},\n"
+        "        {%r2};\n}\n",
+    )
+
+
+def test_tabs_and_columns() -> None:
+    check_format(
+        ".entry k() { add.s32 %r1, %r2, 3; }", ".entry k()\n{\n\tadd.s32     %r1, %r2, 3;\n}\n",
+        Style(indent=8, use_tabs=True, operand_column=12),
+    )
+
+
+def test_lists_stay_behind_their_labels() -> None:
+    check_format(".entry k() { T:  .branchtargets A,B; }", ".entry k()\n{\nT: .branchtargets A, B;\n}\n")
+
+
+def test_lines_that_end_otherwise() -> None:
+    check_format(".entry k()\r\n{ ret;\r\n} // x\r\n", ".entry k()\r\n{\r\n    ret;\r\n}"
+                 "                                               // x\r\n")
+
+
+def test_what_is_broken_stays() -> None:
+    check_format(
+        ".entry k() {\n  add.s32   %r1,;\n ret; }",
+        ".entry k()\n{\n    add.s32   %r1,;\n    ret;\n}\n",
+    )
+    check_format(".section .debug {\n .b8   1 }\n", ".section .debug {\n .b8   1 }\n")
+
+
+def test_a_part_of_the_lines() -> None:
+    text = ".entry k()\n{\nadd.s32 %r1,%r2,3;\nsub.s32 %r1,%r2,3;\nret;\n}\n"
+    start = text.index("sub")
+    assert formatted(text, span=Span(start, start + 3)) == text.replace(
+        "sub.s32 %r1,%r2,3;", "    sub.s32             %r1, %r2, 3;"
+    )
+
+
+def test_while_typing() -> None:
+    module, offset = at_cursor(".entry k()\n{\nadd.s32 %r1,%r2,3;<CURSOR>\nsub.s32 %r1,%r2,3;\n}\n")
+    assert "\n    add.s32             %r1, %r2, 3;\nsub.s32 %r1,%r2,3;\n" in edited(
+        module, formatting_on_type(module, offset)
+    )
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_files_keep_their_tokens(path: Path) -> None:
+    check_properties(path.read_text())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_damaged_files_keep_their_tokens(seed: int) -> None:
+    chance = random.Random(seed)
+    small = [path for path in corpus.files() if path.stat().st_size < 20_000]
+    lines = chance.choice(small).read_text().split("\n")
+    for _ in range(chance.randint(1, 30)):
+        at = chance.randrange(len(lines))
+        lines[at] = chance.choice(DAMAGES)(chance, lines[at])
+    check_properties("\n".join(lines))
+
+
+def check_properties(text: str) -> None:
+    once = formatted(text)
+    assert words(once) == words(text)
+    assert formatted(once) == once
+    before, after = Module.parse(text).document, Module.parse(once).document
+    assert [type(item.node) for item in before.items] == [type(item.node) for item in after.items]
+    assert sum(len(item.problems) for item in before.items) == sum(len(item.problems) for item in after.items)

@@ -1,0 +1,233 @@
+"""What a hover tells: the lines given must stand in it, in this order."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptx_lsp.ide.hover import hover
+from tests.ide.cursor import at_cursor
+
+
+def check_hover(text: str, *expected: str) -> None:
+    module, offset = at_cursor(text)
+    found = hover(module, offset)
+    assert found is not None
+    assert found.span.start <= offset <= found.span.end
+    rest = found.markdown
+    for line in expected:
+        assert line in rest, f"{line!r} is not in, or not behind the others in:\n{found.markdown}"
+        rest = rest[rest.index(line) + len(line) :]
+
+
+def check_no_hover(text: str) -> None:
+    module, offset = at_cursor(text)
+    assert hover(module, offset) is None
+
+
+# -- instructions ---------------------------------------------------------------------------------
+
+
+def test_an_instruction() -> None:
+    check_hover(
+        "add<CURSOR>.sat.s32 %r1, %r2, 300;",
+        "**add.sat.s32**: Adds two integers.", "add{.sat}.stype d, a, b;", "- `.sat` Limits the result",
+        "- `d` = `%r1`: .s32 register, written", "- `b` = `300`: .s32 register or constant",
+        "- any PTX ISA version and target", "#integer-arithmetic-instructions-add",
+    )
+
+
+def test_what_an_instruction_computes() -> None:
+    check_hover(
+        "add<CURSOR>.sat.s32 %r1, %r2, 300;", "| `a .s32` | `b .s32` | `d .s32` |", "| --- | --- | --- |",
+        "| `1` | `1` | **`2`** |", "**`2147483647`** |",
+    )
+    check_hover("rcp<CURSOR>.approx.f32 %f1, %f2;", "**`inf`**", "within the bound that the manual states")
+
+
+def test_no_table_where_there_is_no_single_value() -> None:
+    module, offset = at_cursor("ld<CURSOR>.global.b32 %r1, [%rd1];")
+    found = hover(module, offset)
+    assert found is not None
+    assert "| --- |" not in found.markdown
+
+
+def test_a_requirement_that_is_met() -> None:
+    check_hover("elect<CURSOR>.sync %r1|%p1, -1;", "needs PTX ISA 8.0 and sm_90 or higher ✓")
+
+
+def test_a_requirement_that_is_not_met() -> None:
+    check_hover(
+        "add<CURSOR>.sat.u32 %r1, %r2, %r3;",
+        ".sat with .s16x2 or .u16x2 or .u32: needs PTX ISA 9.2 and",
+        "✗ (this file: PTX ISA 8.5, sm_90)",
+    )
+
+
+def test_operands_that_do_not_fit() -> None:
+    check_hover("<CURSOR>add.s32 %r1, %r2, %rd1;", "a register of type `.b64` cannot stand here")
+
+
+def test_a_modifier_by_itself() -> None:
+    check_hover("mul.<CURSOR>wide.u32 %rd1, %r1, 4;", "**.wide** (modifier of `mul`): Takes all")
+
+
+def test_a_modifier_that_needs_something() -> None:
+    check_hover("add<CURSOR>.sat.s32 %r1, %r2, 3;", "any PTX ISA version")
+    check_hover("add.<CURSOR>s16x2 %r1, %r2, %r3;", "Two .s16", "needs PTX ISA 8.0 and sm_90 or higher ✓")
+
+
+def test_an_unknown_opcode() -> None:
+    check_hover("ad<CURSOR>dd.s32 %r1, %r2, 3;", "`addd` is not an instruction of PTX", "`add`")
+
+
+def test_an_unfinished_spelling() -> None:
+    check_hover("mul<CURSOR> %r1, %r2, 3;", "**mul**: Multiplies two floats", "Multiplies two integers")
+
+
+def test_a_divergent_branch() -> None:
+    check_hover(
+        "mov.u32 %r1, %tid.x;\nsetp.eq.s32 %p1, %r1, 0;\nL: @%p1 br<CURSOR>a L;",
+        "**bra**", "threads of a warp go different ways", "line 13: `%p1` depends on `%r1`",
+        "line 12: reads `%tid.x`",
+    )
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def test_a_register() -> None:
+    check_hover(
+        "mov.u32 %r1, %tid.x;\nadd.s32 %r2, %<CURSOR>r1, 1;\nadd.s32 %r3, %r2, %r1;",
+        ".reg .b32 %r1", "32 untyped bits.", "written once (line 12), read twice",
+        "live in lines 12-14", "different for threads of a warp", "line 12: reads `%tid.x`",
+    )
+
+
+def test_a_register_that_is_written_here() -> None:
+    check_hover("mov.u32 %r<CURSOR>1, %ctaid.x;\nst.b32 [%rd1], %r1;", "same for all threads of a block")
+
+
+def test_a_range_of_registers() -> None:
+    check_hover(
+        ".reg .b32 %x<CURSOR><4>;\nmov.u32 %x1, 1;\nmov.u32 %x2, %x1;",
+        ".reg .b32 %x<4>", "written twice (lines 13, 14), read once",
+    )
+
+
+def test_a_register_without_uses() -> None:
+    check_hover(".reg .f32 %<CURSOR>x;", ".reg .f32 %x", "never used")
+
+
+def test_a_label() -> None:
+    check_hover(
+        "L<CURSOR>: add.s32 %r1, %r1, 1;\n@%p1 bra L;\nbra L;",
+        "label `L`", "named twice", "from line 13: `@%p1 bra L;`", "from line 14: `bra L;`",
+    )
+
+
+def test_a_parameter() -> None:
+    check_hover(
+        "ld.param.u32 %r1, [<CURSOR>n];",
+        ".param .u32 n", "offset 8 (0x8) among the parameters", "size 4 bytes", "used once",
+    )
+
+
+def test_a_variable() -> None:
+    check_hover(
+        ".global .align 16 .f32 t<CURSOR>able[8] = {1.0, 2.0};\n.entry k() { ret; }",
+        ".global .align 16 .f32 table[8] = {1.0, 2.0}", "size 32 bytes", "aligned to 16 bytes", "never used",
+    )
+
+
+def test_a_special_register() -> None:
+    check_hover("mov.u32 %r1, %la<CURSOR>neid;", "**%laneid** (special register, `.u32`): The thread's lane")
+
+
+def test_a_special_register_that_is_too_new() -> None:
+    check_hover(
+        ".version 7.0\n.target sm_80\n.entry k() { .reg .b32 %r; mov.u32 %r, %cluster_ctara<CURSOR>nk; }",
+        "**%cluster_ctarank**", "needs PTX ISA 7.8 and sm_90 or higher ✗ (this file: PTX ISA 7.0, sm_80)",
+    )
+
+
+def test_a_component() -> None:
+    check_hover("mov.u32 %r1, %tid.<CURSOR>y;", "`.y`: element 1 of `%tid`")
+
+
+def test_a_kernel() -> None:
+    check_hover(
+        ".visible .entry k<CURSOR>(.param .u64 p)\n.maxntid 256\n{ .shared .b32 s[64]; ret; }",
+        ".visible .entry k(.param .u64 p) .maxntid 256", "estimated: about", "registers (",
+        "100 % occupancy with 256 threads in a block", "256 bytes of static shared memory",
+        "8 bytes of parameters", "launch bounds: at most 256 threads in a block",
+    )
+
+
+def test_a_function_from_its_call() -> None:
+    check_hover(
+        ".func (.reg .b32 r) f(.reg .b32 a) { mov.b32 r, a; ret; }\n"
+        ".entry k() { .reg .b32 %x; call (%x), f<CURSOR>, (1); ret; }",
+        ".func (.reg .b32 r) f(.reg .b32 a)", "2 instructions", "named once",
+    )
+
+
+def test_a_call_prototype() -> None:
+    check_hover(
+        ".entry k() { .reg .b64 %d; P: .callprototype _ (.param .b32 _); call %d, (1), P<CURSOR>; }",
+        "call prototype `P`", ".callprototype _ (.param .b32 _);", "used once",
+    )
+
+
+# -- words and literals ---------------------------------------------------------------------------
+
+
+def test_directives() -> None:
+    check_hover(".entry k() .max<CURSOR>ntid 256 { ret; }", "**.maxntid** (performance)", "where: kernel")
+    check_hover(".<CURSOR>entry k() { ret; }", "**.entry** (definition): Defines a kernel")
+    check_hover(".reg .align<CURSOR> 4 .b32 %x;", "**.align** (attribute)")
+
+
+def test_types_and_state_spaces_of_declarations() -> None:
+    check_hover(".re<CURSOR>g .f32 %x;", "**.reg** (state space)", "lifetime: the thread")
+    check_hover(".reg .b3<CURSOR>2 %x;", "**.b32** (type): 32 untyped bits.")
+
+
+def test_the_header() -> None:
+    check_hover(".version 8<CURSOR>.0\n.target sm_90a", "PTX ISA 8.0", "came with the targets sm_90a")
+    check_hover(".version 8.0\n.target sm_<CURSOR>90a", "**sm_90a**", "PTX ISA 8.0 ✓", "2048 threads")
+    check_hover(".version 7.0\n.target sm_<CURSOR>90", "needs PTX ISA 7.8 ✗")
+    check_hover(".version 8.0\n.target sm_90, de<CURSOR>bug", "**debug** (option of `.target`)")
+
+
+def test_a_pragma() -> None:
+    check_hover('.pragma "no<CURSOR>unroll";', "**nounroll** (pragma): Loops are not unrolled.")
+
+
+@pytest.mark.parametrize(
+    ("literal", "line"),
+    [
+        ("0f3FC0<CURSOR>0000", "32-bit float `1.5`"),
+        ("0fBDCC<CURSOR>CCCD", "32-bit float `-0.1`"),
+        ("0d3FF<CURSOR>0000000000000", "64-bit float `1.0`"),
+        ("0f7F80<CURSOR>0000", "infinity"),
+        ("0fFFFF<CURSOR>FFFF", "NaN"),
+        ("0f0000<CURSOR>0001", "subnormal"),
+        ("2<CURSOR>.5", "float, as `.f32`: `0f40200000`, as `.f64`: `0d4004000000000000`"),
+        ("2<CURSOR>55", "decimal `255`, hexadecimal `0xFF`"),
+        ("0xFFFF<CURSOR>FFFE", "as signed 32-bit integer `-2`"),
+        ("0b1<CURSOR>01", "decimal `5`, hexadecimal `0x5`"),
+        ("01<CURSOR>7U", "decimal `15`"),
+    ],
+)
+def test_literals(literal: str, line: str) -> None:
+    check_hover(f"mov.b32 %r1, {literal};", line)
+
+
+def test_a_line_of_the_source() -> None:
+    check_hover('.file 1 "a.cu"\n.entry k() {\n.loc 1 <CURSOR>5 3\nret; }', "`a.cu:5:3`")
+
+
+def test_nothing_to_tell() -> None:
+    check_no_hover("// a <CURSOR>comment")
+    check_no_hover("add.s32 %r1, %r2, 3;   <CURSOR>   // behind")
+    check_no_hover("add.s32 %r1, undec<CURSOR>lared, 3;")

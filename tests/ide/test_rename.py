@@ -1,0 +1,105 @@
+"""New names, and why not."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptx_lsp.ide.rename import RenameError, prepare_rename, rename
+from tests.ide.cursor import HEADER, at_cursor, body, edited
+
+
+def check_rename(text: str, new: str, expected: str) -> None:
+    module, offset = at_cursor(text)
+    assert prepare_rename(module, offset).start <= offset
+    after = edited(module, rename(module, offset, new))
+    assert (after.removeprefix(HEADER) if ".entry" in text else body(after)) == expected
+
+
+def check_refusal(text: str, new: str, message: str) -> None:
+    module, offset = at_cursor(text)
+    with pytest.raises(RenameError) as error:
+        rename(module, offset, new)
+    assert message in str(error.value)
+
+
+def test_a_register() -> None:
+    check_rename(
+        ".reg .b32 x;\nadd.s32 x, x<CURSOR>, 1; // x", "%sum",
+        ".reg .b32 %sum;\nadd.s32 %sum, %sum, 1; // x",
+    )
+
+
+def test_a_label() -> None:
+    check_rename("L<CURSOR>:\n@%p1 bra L;", "LOOP", "LOOP:\n@%p1 bra LOOP;")
+
+
+def test_a_register_of_a_range_gets_a_declaration_of_its_own() -> None:
+    check_rename(
+        "  .reg .b32 %x<4>;\n  mov.b32 %x1, %x2;\n  mov.b32 %x2, %x1<CURSOR>;", "%count",
+        "  .reg .b32 %x<4>;\n  .reg .b32 %count;\n  mov.b32 %count, %x2;\n  mov.b32 %x2, %count;",
+    )
+
+
+def test_a_range_keeps_its_numbers() -> None:
+    check_rename(
+        ".reg .f32 %x<CURSOR><4>;\nadd.f32 %x1, %x2, %x03;", "%acc",
+        ".reg .f32 %acc<4>;\nadd.f32 %acc1, %acc2, %acc03;",
+    )
+
+
+def test_a_function_with_its_declarations_and_debugging_data() -> None:
+    check_rename(
+        ".func f(.param .b32 a);\n.func f(.param .b32 a) { ret; }\n.entry k() { call f<CURSOR>, (1); }\n"
+        ".section .debug_info {\n.b64 f\n}\n", "g",
+        ".func g(.param .b32 a);\n.func g(.param .b32 a) { ret; }\n.entry k() { call g, (1); }\n"
+        ".section .debug_info {\n.b64 g\n}\n",
+    )
+
+
+def test_a_parameter_with_its_declarations() -> None:
+    check_rename(
+        ".func f(.param .b32 a, .param .b32 b);\n.func f(.param .b32 a, .param .b32 b) {\n.reg .b32 a2;\n"
+        "ld.param.b32 a2, [a<CURSOR>]; }\n.entry k() { ret; }", "size",
+        ".func f(.param .b32 size, .param .b32 b);\n.func f(.param .b32 size, .param .b32 b) {\n"
+        ".reg .b32 a2;\nld.param.b32 a2, [size]; }\n.entry k() { ret; }",
+    )
+
+
+def test_a_call_prototype() -> None:
+    check_rename(
+        "P: .callprototype _ (.param .b32 _);\ncall %rd1, (1), P<CURSOR>;", "Q",
+        "Q: .callprototype _ (.param .b32 _);\ncall %rd1, (1), Q;",
+    )
+
+
+def test_refusals() -> None:
+    text = ".reg .b32 x, y;\nadd.s32 x<CURSOR>, y, 1;"
+    check_refusal(text, "1x", "is no name in PTX")
+    check_refusal(text, "a b", "is no name in PTX")
+    check_refusal(text, "$", "is no name")
+    check_refusal(text, "_", "PTX itself has the name")
+    check_refusal(text, "y", "`y` is declared in this function already, in line 12")
+    check_refusal(text, "%r3", "`%r3` is declared in this function already, in line 7")
+    check_refusal(text, "n", "`n` is declared")
+    check_refusal(text, "%laneid", "PTX itself has the name")
+    check_refusal(text, "WARP_SZ", "PTX itself has the name")
+    check_refusal("mov.u32 %r1, %ti<CURSOR>d.x;", "x", "PTX itself has the name `%tid`")
+    check_refusal(".reg .b32 %x<CURSOR><4>;", "%x1", "cannot end in a digit")
+    check_refusal(".reg .b32 %x<CURSOR><4>;\n.reg .b32 %y3;", "%y", "`%y3` is declared or used")
+    check_refusal(".extern .func f();\n.entry k() { call f<CURSOR>; }", "g", "another file defines `f`")
+    check_refusal(
+        ".global .b32 g;\n.func f() { ret; }\n.entry k() { call f<CURSOR>; }", "g", "`g` is declared already"
+    )
+    check_refusal(
+        ".func f() { ret; }\n.entry k() { .reg .b32 g; call f<CURSOR>; }", "g",
+        "`g` is declared in this function",
+    )
+    check_refusal(
+        ".global .b32 g;\n.entry k() { .reg .b32 x<CURSOR>; st.b32 [g], x; }", "g", "uses a `g` of the file"
+    )
+    check_refusal("add<CURSOR>.s32 %r1, %r2, 1;", "x", "no name that is declared")
+
+
+def test_a_label_that_debugging_data_may_mean_or_not() -> None:
+    text = ".entry k() { L: bra L<CURSOR>; }\n.entry l() { L: bra L; }\n.section .debug_x {\n.b64 L\n}"
+    check_refusal(text, "M", "is a label of several functions")

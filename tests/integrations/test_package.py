@@ -1,0 +1,130 @@
+"""The wheel and the sdist build, install into a clean environment and work; pre-commit runs the hook."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.conftest import BAD, GOOD
+from tests.integrations.conftest import ROOT
+
+SITE = sysconfig.get_paths()["platlib"]
+"""Where what we depend on is: installing needs no network then."""
+
+
+def run(*arguments: object, **environment: str) -> str:
+    """The output of a program. Fails with what it said."""
+    done = subprocess.run(
+        [str(one) for one in arguments], env={**os.environ, **environment}, capture_output=True, text=True,
+        check=False, timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_contents(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    (sdist,) = built.glob("*.tar.gz")
+    assert "-cp311-abi3-" in wheel.name
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
+        "analyses", "ptx_lsp", "tree_sitter_ptx",
+    }
+    for part in ("ptx_lsp/py.typed", "ptx_lsp/pytest_plugin.py", "tree_sitter_ptx/queries/highlights.scm"):
+        assert part in names
+    with tarfile.open(sdist) as archive:
+        packed = [name.partition("/")[2] for name in archive.getnames()]
+    for part in ("tree-sitter-ptx/src/parser.c", "tree-sitter-ptx/src/scanner.c", "LICENSE", "setup.py"):
+        assert part in packed
+
+
+def test_clean_environment(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of this checkout is seen: only the wheel, and what it depends on."""
+    monkeypatch.chdir(tmp_path)
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = tmp_path / "venv" / "bin" / "python"
+    (wheel,) = built.glob("*.whl")
+    run(
+        sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", "--quiet",
+        wheel,
+    )
+    clean = {"PYTHONPATH": SITE, "PTX_LINT_NO_CACHE": "1"}
+    scripts = tmp_path / "venv" / "bin"
+    assert run(scripts / "ptx-lint", "--version", **clean).startswith("ptx-lint ")
+    assert run(scripts / "ptx-lsp", "--version", **clean).startswith("ptx-lsp ")
+    assert run(scripts / "ptx-run", "--version", **clean).startswith("ptx-run ")
+    where = run(python, "-c", "import ptx_lsp, analyses; print(ptx_lsp.__file__)", **clean)
+    assert where.startswith(str(tmp_path / "venv"))
+    (tmp_path / "good.ptx").write_text(GOOD)
+    out = run(scripts / "ptx-lint", "--kernels", tmp_path / "good.ptx", **clean)
+    assert "All checks passed: 1 file." in out
+    run(python, "-m", "ptx_lsp", "--explain", "mul.wide.u32", **clean)
+    (tmp_path / "test_it.py").write_text(
+        "def test_it(ptx_kernel):\n    assert ptx_kernel('good.ptx').errors == []\n"
+    )
+    assert "1 passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path, **clean)
+
+
+def test_pre_commit(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It clones the checkout, installs it, and runs the hook on what is staged."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("good.ptx", GOOD), ("bad.ptx", BAD), ("gen.ptx", BAD), ("notes.txt", BAD)):
+        Path(name).write_text(text)
+    Path("ptx-lint.toml").write_text('exclude = ["gen.ptx"]\n')
+    revision = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=checkout, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    hooks = [{"id": "ptx-lint"}]
+    repository = {"repo": str(checkout), "rev": revision, "hooks": hooks}
+    Path(".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [repository]}))
+    for arguments in (["init", "-q"], ["add", "-A"]):
+        subprocess.run(["git", *arguments], check=True)
+    offline = {
+        "PRE_COMMIT_HOME": str(tmp_path / "home"), "PYTHONPATH": SITE, "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "pre_commit", "run", "--color", "never"],
+        env={**os.environ, **offline}, capture_output=True, text=True, check=False, timeout=300,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "error[E101] undeclared-name" in done.stdout, done.stdout
+    assert "bad.ptx:7:15" in done.stdout
+    assert "gen.ptx" not in done.stdout
+    Path("bad.ptx").write_text(GOOD)
+    subprocess.run(["git", "add", "-A"], check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pre_commit", "run", "--color", "never"],
+        env={**os.environ, **offline}, capture_output=True, text=True, check=False, timeout=300,
+    )
+    assert (done.returncode, "Passed" in done.stdout) == (0, True), done.stdout
+
+
+@pytest.mark.parametrize("platform", ["linux", "macos", "windows"])
+@pytest.mark.parametrize("arch", [("x86_64", "AMD64"), ("arm64", "aarch64", "ARM64")], ids=["x86", "arm"])
+def test_wheels_are_configured(platform: str, arch: tuple[str, ...], checkout: Path) -> None:
+    own = {"linux": {"x86_64", "aarch64"}, "macos": {"x86_64", "arm64"}, "windows": {"AMD64", "ARM64"}}
+    (name,) = own[platform] & set(arch)
+    out = run(
+        sys.executable, "-m", "cibuildwheel", "--print-build-identifiers", "--platform", platform, "--archs",
+        name, checkout,
+    )
+    assert out.split() == [f"cp311-{_TAGS[platform]}_{name.lower()}"]
+
+
+_TAGS = {"linux": "manylinux", "macos": "macosx", "windows": "win"}
+
+
+def test_hooks_are_valid() -> None:
+    run(sys.executable, "-m", "pre_commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml")

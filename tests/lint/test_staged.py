@@ -1,0 +1,39 @@
+"""A linting can be left at any step, and what was found is taken over."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.model.module import Module
+from ptx_lsp.text import Edit
+
+TEXT = """.version 8.5
+.target sm_90
+.address_size 64
+.entry first() { .reg .u32 %r<3>; add.u32 %r1, %r2, 2; ret; }
+.entry second() { .reg .u32 %r<3>; add.u32 %r1, %q, 2; ret; }
+.entry third() { .reg .u32 %r<3>; addd.u32 %r1, 1, 2; ret; }
+"""
+
+
+@pytest.mark.parametrize("left_after", [0, 1, 40, 77, 123, 200])
+def test_left_at_some_step_and_taken_over_after_an_edit(left_after: int) -> None:
+    left = Linting(Module.parse(TEXT), staged=True)
+    list(islice(left.steps(), left_after))
+    at = TEXT.index("%q")
+    document = left.module.document.edited(Edit(at, at + 2, b"%r2"))
+    edited = Linting(Module(document, left.module), previous=left)
+    assert edited.is_complete
+    assert edited.diagnostics == Linting(Module.parse(TEXT.replace("%q", "%r2"))).diagnostics
+
+
+def test_what_is_found_can_be_asked_for_at_any_step() -> None:
+    linting = Linting(Module.parse(TEXT), staged=True)
+    assert linting.diagnostics == []
+    counts = [len(linting.diagnostics) for _ in linting.steps()]
+    assert counts == sorted(counts)
+    assert linting.is_complete
+    assert linting.diagnostics == Linting(Module.parse(TEXT)).diagnostics

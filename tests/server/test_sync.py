@@ -1,0 +1,108 @@
+"""The text that the server has is the text that the client has, and so are the findings."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.connection import Connection, Json, at, of_file, position
+
+URI = "file:///kernel.ptx"
+WRONG = """.version 8.5
+.target sm_90
+.address_size 64
+.entry f() {
+  .reg .u32 %r1;
+  add.s32 %r2, 1, 2;
+  ret;
+}
+"""
+
+
+def rules(findings: list[Json]) -> list[Json]:
+    return [at(one, "code") for one in findings]
+
+
+def edit(start: Json, end: Json, text: str) -> Json:
+    return {"range": {"start": start, "end": end}, "text": text}
+
+
+def test_findings_come_and_go() -> None:
+    with Connection() as client:
+        client.open(URI, WRONG)
+        found = client.findings(URI, 1)
+        assert "undeclared-name" in rules(found)
+        wrong = next(one for one in found if at(one, "code") == "undeclared-name")
+        assert at(wrong, "range") == {
+            "start": {"line": 5, "character": 10}, "end": {"line": 5, "character": 13},
+        }  # fmt: skip
+        client.change(URI, 2, [edit(position(WRONG, "%r2", 2), position(WRONG, "%r2", 3), "1")])
+        assert "undeclared-name" not in rules(client.findings(URI, 2))
+        client.close(URI)
+        client.wait_until(lambda: client.published(URI, None) == [])
+
+
+@pytest.mark.parametrize(("unit", "width"), [("utf-8", 6), ("utf-16", 3), ("utf-32", 2)])
+def test_columns_are_as_negotiated(unit: str, width: int) -> None:
+    """U+00E9 and U+1F600 are 2 and 4 bytes, 1 and 2 UTF-16 units, 1 and 1 code points."""
+    text = WRONG.replace("  ret;", "/*\u00e9\U0001f600*/ add.s32 %q, 1, 2;")
+    with Connection({"general": {"positionEncodings": [unit]}}) as client:
+        assert at(client.server, "capabilities", "positionEncoding") == unit
+        client.open(URI, text)
+        found = [one for one in client.findings(URI, 1) if "%q" in str(at(one, "message"))]
+        assert at(found[0], "range", "start", "character") == 2 + width + 2 + 1 + 8
+        start, end = ({"line": 6, "character": 2 + column} for column in (0, width))
+        client.change(URI, 2, [edit(start, end, "")])
+        found = [one for one in client.findings(URI, 2) if "%q" in str(at(one, "message"))]
+        assert at(found[0], "range", "start", "character") == 2 + 2 + 1 + 8
+
+
+def test_lines_end_as_in_lsp() -> None:
+    """Form feed and U+2028 end no line; a column beyond a line is its end, a line beyond the text its end."""
+    text = WRONG.replace("  ret;", "  /* a\f b \u2028 c */\r  ret;")
+    with Connection() as client:
+        client.open(URI, text)
+        changes = [
+            edit({"line": 7, "character": 99}, {"line": 7, "character": 99}, " add.s32 %q, 1, 2;"),
+            edit({"line": 99, "character": 0}, {"line": 99, "character": 0}, "// the end"),
+        ]
+        client.change(URI, 2, changes)
+        found = [one for one in client.findings(URI, 2) if "%q" in str(at(one, "message"))]
+        assert at(found[0], "range", "start") == {"line": 7, "character": 6 + 9}
+
+
+def test_the_whole_text_can_be_replaced_and_versions_can_be_skipped() -> None:
+    with Connection() as client:
+        client.open(URI, WRONG)
+        client.change(URI, 7, [{"text": "nonsense"}, {"text": WRONG}])
+        assert "undeclared-name" in rules(client.findings(URI, 7))
+        client.change(URI, 8, [])
+        assert "undeclared-name" in rules(client.findings(URI, 8))
+
+
+def test_findings_are_of_the_last_text_however_fast_one_types() -> None:
+    with Connection() as client:
+        client.open(URI, WRONG)
+        for version in range(2, 60):
+            place = position(WRONG, "1, 2")
+            client.change(URI, version, [edit(place, place, "1")])
+        found = client.findings(URI, 59)
+        told = [at(one, "params", "version") for one in client.notified]
+        versions = [one for one in told if isinstance(one, int)]
+        assert versions == sorted(versions), "an older text after a newer one"
+        assert "undeclared-name" in rules(found)
+
+
+def test_pull_says_what_has_not_changed() -> None:
+    with Connection({"textDocument": {"diagnostic": {}}}) as client:
+        client.open(URI, WRONG)
+        first = client.request("textDocument/diagnostic", of_file(URI))
+        assert at(first, "kind") == "full"
+        asked = of_file(URI, previousResultId=at(first, "resultId"))
+        assert at(client.request("textDocument/diagnostic", asked), "kind") == "unchanged"
+        client.change(URI, 2, [{"text": WRONG.replace("%r2", "%r1")}])
+        again = client.request("textDocument/diagnostic", asked)
+        assert at(again, "kind") == "full"
+        items = at(again, "items")
+        assert isinstance(items, list)
+        assert "undeclared-name" not in rules(items)
+        assert not [one for one in client.notified if "publishDiagnostics" in str(one.get("method"))]

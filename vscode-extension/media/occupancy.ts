@@ -1,0 +1,170 @@
+/** Occupancy over block size, registers and shared memory, with sliders to see what would be. */
+
+import {
+  Chart,
+  Filler,
+  LinearScale,
+  LineController,
+  LineElement,
+  PointElement,
+  Tooltip,
+  type ChartConfiguration,
+} from 'chart.js';
+
+import type { OccupancyCurve, Shape } from '../src/protocol.js';
+import { element, onData, onTheme, tell, themed } from './page.js';
+
+Chart.register(LineController, LineElement, PointElement, LinearScale, Filler, Tooltip);
+
+const AXES: Record<keyof Shape, { name: string; step: number; least: number }> = {
+  threads: { name: 'Threads in a block', step: 32, least: 32 },
+  registers: { name: 'Registers of a thread', step: 1, least: 16 },
+  sharedBytes: { name: 'Shared memory of a block (bytes)', step: 128, least: 0 },
+};
+const NAMES = Object.keys(AXES) as (keyof Shape)[];
+
+let charts: Chart[] = [];
+let shown: OccupancyCurve | undefined;
+
+onData<OccupancyCurve>((page, data) => {
+  const focused = document.activeElement?.id;
+  shown = data;
+  page.replaceChildren(controls(data), figures(data), steps(data), plots());
+  draw(data);
+  if (focused) {
+    document.getElementById(focused)?.focus();
+  }
+});
+onTheme(() => shown && draw(shown));
+
+function controls(data: OccupancyCurve): HTMLElement {
+  const target = element('select', { id: 'target', 'aria-label': 'Target' });
+  for (const name of data.targets) {
+    target.append(element('option', { value: name, selected: name === data.target }, name));
+  }
+  target.addEventListener('change', () => ask(data, { target: target.value }));
+  const back = element('button', { type: 'button', id: 'back' }, 'As the kernel is');
+  back.addEventListener('click', () => tell({ kind: 'ask', what: {} }));
+  const box = element(
+    'section',
+    { class: 'controls', 'aria-label': 'What if' },
+    element('label', { for: 'target' }, 'Target'),
+    target,
+    back,
+  );
+  for (const name of NAMES) {
+    box.append(...slider(data, name));
+  }
+  return box;
+}
+
+function slider(data: OccupancyCurve, name: keyof Shape): HTMLElement[] {
+  const { step, least } = AXES[name];
+  const input = element('input', {
+    type: 'range',
+    id: name,
+    min: least,
+    max: data.limits[name],
+    step,
+    value: data.point[name],
+  });
+  const value = element('output', { for: name }, String(data.point[name]));
+  input.addEventListener('input', () => (value.textContent = input.value));
+  input.addEventListener('change', () => ask(data, { [name]: Number(input.value) }));
+  return [element('label', { for: name }, AXES[name].name), input, value];
+}
+
+function ask({ target, point }: OccupancyCurve, changed: Record<string, number | string>): void {
+  const { threads, registers, sharedBytes } = point;
+  tell({ kind: 'ask', what: { target, threads, registers, sharedBytes, ...changed } });
+}
+
+function figures({ point, limits, registersSource }: OccupancyCurve): HTMLElement {
+  const rows: [string, string][] = [
+    ['Occupancy', `${Math.round(point.percent ?? 0)} %`],
+    ['Blocks on an SM', `${point.blocksPerSm ?? '?'} of ${limits.blocksPerSm}`],
+    ['Warps on an SM', `${point.warpsPerSm ?? '?'} of ${limits.warpsPerSm}`],
+    ['Limited by', point.limiters?.join(', ') || 'nothing'],
+    [`Registers (${registersSource})`, String(point.registers)],
+  ];
+  const list = element('dl', { class: 'figures', 'aria-live': 'polite' });
+  for (const [term, value] of rows) {
+    list.append(element('div', {}, element('dt', {}, term), element('dd', {}, value)));
+  }
+  return list;
+}
+
+function steps(data: OccupancyCurve): HTMLElement {
+  const list = element('ul', { class: 'steps' });
+  list.append(...data.steps.map((step) => element('li', {}, step)));
+  return element('section', { 'aria-label': 'Next steps' }, list);
+}
+
+function plots(): HTMLElement {
+  const box = element('section', { class: 'charts' });
+  for (const name of NAMES) {
+    const title = AXES[name].name;
+    const canvas = element('canvas', { id: `chart-${name}`, role: 'img', 'aria-label': `Occupancy over ${title}` });
+    box.append(element('div', {}, element('h2', {}, title), element('div', { class: 'chart' }, canvas)));
+  }
+  return box;
+}
+
+function draw(data: OccupancyCurve): void {
+  for (const chart of charts) {
+    chart.destroy();
+  }
+  charts = NAMES.flatMap((name) => {
+    const canvas = document.getElementById(`chart-${name}`);
+    return canvas instanceof HTMLCanvasElement ? [new Chart(canvas, plot(data, name))] : [];
+  });
+}
+
+function plot(data: OccupancyCurve, name: keyof Shape): ChartConfiguration<'line'> {
+  const line = themed('charts-blue', '#3794ff');
+  const text = themed('foreground', '#888888');
+  const grid = themed('editorGroup-border', '#88888855');
+  const curve = data.curves[name];
+  return {
+    type: 'line',
+    data: {
+      datasets: [
+        {
+          data: curve.map(([x, , , percent]) => ({ x, y: percent })),
+          borderColor: line,
+          backgroundColor: `${line}22`,
+          fill: true,
+          stepped: name === 'threads' ? false : 'after',
+          pointRadius: 0,
+          borderWidth: 2,
+        },
+        {
+          data: [{ x: data.point[name], y: data.point.percent ?? 0 }],
+          borderColor: themed('charts-red', '#f14c4c'),
+          backgroundColor: themed('charts-red', '#f14c4c'),
+          pointRadius: 5,
+        },
+      ],
+    },
+    options: {
+      animation: false,
+      maintainAspectRatio: false,
+      interaction: { mode: 'nearest', axis: 'x', intersect: false },
+      scales: {
+        x: { type: 'linear', min: 0, ticks: { color: text }, grid: { color: grid } },
+        y: { type: 'linear', min: 0, max: 100, ticks: { color: text, callback: (value) => `${value} %` }, grid: { color: grid } },
+      },
+      plugins: {
+        tooltip: {
+          callbacks: {
+            title: ([item]) => `${item?.parsed.x ?? ''} ${AXES[name].name.toLowerCase()}`,
+            label: ({ datasetIndex, dataIndex, parsed }) => {
+              const blocks = datasetIndex === 0 ? curve[dataIndex]?.[1] : data.point.blocksPerSm;
+              return `${Math.round(parsed.y ?? 0)} %, ${blocks ?? '?'} blocks`;
+            },
+          },
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/** The outcome of a run: buffers before and after, and what each lane of the first warp wrote on each line. */
+
+import type { Preview } from '../src/protocol.js';
+import { element, onData, tell } from './page.js';
+
+onData<Preview>((page, data) => {
+  if (data.missing !== undefined) {
+    page.replaceChildren(
+      element('p', {}, `To run ${data.kernel} here, write above it how to launch it:`),
+      element('pre', {}, data.missing),
+    );
+    return;
+  }
+  page.replaceChildren(...summary(data), ...buffers(data), ...values(data));
+});
+
+function summary({ launch, instructions, error, findings }: Preview): HTMLElement[] {
+  const parts: HTMLElement[] = [];
+  if (launch) {
+    const size = `grid ${launch.grid.join(' x ')}, block ${launch.block.join(' x ')}`;
+    parts.push(element('p', {}, `${size}; ${instructions ?? 0} instructions were executed.`));
+  }
+  if (error) {
+    const box = element('div', { class: 'error', role: 'alert' }, `${error.kind}: ${error.message} `);
+    if (error.line !== null) {
+      box.append(link(`line ${error.line + 1}`, error.line));
+    }
+    if (error.lanes.length) {
+      box.append(element('p', { class: 'note' }, error.lanes.slice(0, 8).join('; ')));
+    }
+    parts.push(box);
+  }
+  for (const { kind, message, line } of findings ?? []) {
+    parts.push(element('div', { class: 'error' }, `${kind}: ${message} `, link(`line ${line + 1}`, line)));
+  }
+  return parts;
+}
+
+function buffers({ buffers: found }: Preview): HTMLElement[] {
+  if (!found?.length) {
+    return [];
+  }
+  return found.flatMap(({ name, type, count, before, after }) => {
+    const row = (title: string, cells: string[], other: string[]): HTMLElement =>
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'row' }, title),
+        ...cells.map((cell, index) => element('td', { class: cell === other[index] ? '' : 'changed' }, cell)),
+      );
+    const head = element('tr', {}, element('th', {}, ''), ...after.map((_, index) => element('th', {}, String(index))));
+    const more = count > after.length ? `, the first ${after.length}` : '';
+    return [
+      element('h2', {}, `${name}: ${type}[${count}]${more}`),
+      element('div', { class: 'scroll' }, element('table', {}, head, row('before', before, before), row('after', after, before))),
+    ];
+  });
+}
+
+function values({ values: found }: Preview): HTMLElement[] {
+  if (!found?.length) {
+    return [];
+  }
+  const lanes = Math.max(...found.map(({ lanes: given }) => given.length));
+  const head = element(
+    'tr',
+    {},
+    element('th', {}, 'line'),
+    element('th', {}, 'register'),
+    ...Array.from({ length: lanes }, (_, lane) => element('th', {}, String(lane))),
+  );
+  const rows = found.map(({ line, name, type, lanes: given }) =>
+    element(
+      'tr',
+      { title: type },
+      element('td', {}, link(String(line + 1), line)),
+      element('td', {}, name),
+      ...given.map((value) => element('td', {}, value ?? '·')),
+    ),
+  );
+  return [
+    element('h2', {}, 'What the lanes of the first warp wrote last'),
+    element('div', { class: 'scroll' }, element('table', {}, head, ...rows)),
+  ];
+}
+
+function link(text: string, line: number): HTMLElement {
+  const made = element('button', { type: 'button', class: 'link' }, text);
+  made.addEventListener('click', () => tell({ kind: 'revealLine', line }));
+  return made;
+}

@@ -1,0 +1,154 @@
+/** What the extension brings into the editor, and when each part is shown anew. */
+
+import * as vscode from 'vscode';
+
+import { install } from './installing.js';
+import { KernelItem, Kernels } from './kernels.js';
+import { ControlFlowPanel, OccupancyPanel, PreviewPanel, type Subject } from './panels.js';
+import { Pressure } from './pressure.js';
+import { Server } from './server.js';
+import { Status } from './status.js';
+import { reveal } from './text.js';
+
+/** Milliseconds without an edit before figures are asked for anew. */
+const PAUSE = 400;
+
+let server: Server | undefined;
+
+/** What tests and other extensions may look at. */
+export interface Api {
+  readonly state: () => string;
+  readonly version: () => string | undefined;
+}
+
+export async function activate(context: vscode.ExtensionContext): Promise<Api> {
+  const running = (server = new Server());
+  const kernels = new Kernels(running);
+  const pressure = new Pressure(running, kernels);
+  const status = new Status(running, kernels);
+  const panels = {
+    'ptx.occupancy': new OccupancyPanel(context.extensionUri, running),
+    'ptx.controlFlow': new ControlFlowPanel(context.extensionUri, running),
+    'ptx.preview': new PreviewPanel(context.extensionUri, running),
+  };
+  const tree = vscode.window.createTreeView('ptx.kernels', { treeDataProvider: kernels });
+  context.subscriptions.push(running, kernels, pressure, status, tree, ...Object.values(panels));
+
+  const all = (): void => {
+    kernels.refresh();
+    void status.update();
+    for (const editor of vscode.window.visibleTextEditors) {
+      void pressure.show(editor);
+    }
+    for (const panel of Object.values(panels)) {
+      void panel.update();
+    }
+  };
+  watch(context, running, status, pressure, all);
+  commands(context, running, kernels, pressure);
+  for (const [name, panel] of Object.entries(panels)) {
+    context.subscriptions.push(
+      vscode.commands.registerCommand(name, (chosen?: KernelItem | Subject) => {
+        const subject = subjectOf(chosen);
+        return subject && panel.open(subject);
+      }),
+    );
+  }
+  await running.restart();
+  return { state: () => running.state, version: () => running.version };
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.stop();
+}
+
+/** A kernel of the tree, one that a code lens names, or the one at the cursor. */
+function subjectOf(chosen: KernelItem | Subject | undefined): Subject | undefined {
+  if (chosen instanceof KernelItem) {
+    return { uri: chosen.uri, kernel: chosen.kernel.name };
+  }
+  if (chosen && typeof chosen.kernel === 'string') {
+    const uri = typeof chosen.uri === 'string' ? vscode.Uri.parse(chosen.uri) : chosen.uri;
+    return { uri, kernel: chosen.kernel };
+  }
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document.languageId !== 'ptx') {
+    void vscode.window.showInformationMessage('Open a PTX file first.');
+    return undefined;
+  }
+  return { uri: editor.document.uri, position: editor.selection.active };
+}
+
+function watch(
+  context: vscode.ExtensionContext,
+  running: Server,
+  status: Status,
+  pressure: Pressure,
+  all: () => void,
+): void {
+  let pause: NodeJS.Timeout | undefined;
+  const soon = (document: vscode.TextDocument): void => {
+    if (document.languageId === 'ptx') {
+      clearTimeout(pause);
+      pause = setTimeout(all, PAUSE);
+    }
+  };
+  context.subscriptions.push(
+    { dispose: () => clearTimeout(pause) },
+    running.onState(all),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => soon(document)),
+    vscode.workspace.onDidOpenTextDocument(soon),
+    vscode.workspace.onDidCloseTextDocument(soon),
+    vscode.window.onDidChangeActiveTextEditor((editor) => {
+      void status.update();
+      if (editor) {
+        void pressure.show(editor);
+      }
+    }),
+    vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+      if (textEditor === vscode.window.activeTextEditor) {
+        void status.update();
+      }
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('ptx.server')) {
+        void running.restart();
+      } else if (change.affectsConfiguration('ptx')) {
+        all();
+      }
+    }),
+  );
+}
+
+function commands(
+  context: vscode.ExtensionContext,
+  running: Server,
+  kernels: Kernels,
+  pressure: Pressure,
+): void {
+  const onEditor = (run: (editor: vscode.TextEditor) => Promise<void>) => () => {
+    const editor = vscode.window.activeTextEditor;
+    return editor?.document.languageId === 'ptx' ? run(editor) : undefined;
+  };
+  const table: Record<string, (...given: never[]) => unknown> = {
+    'ptx.server.restart': () => running.restart(),
+    'ptx.server.install': () => install(running),
+    'ptx.server.log': () => running.log.show(),
+    'ptx.server.version': () =>
+      vscode.window.showInformationMessage(running.version ?? 'The PTX language server is not running.'),
+    'ptx.walkthrough': () =>
+      vscode.commands.executeCommand(
+        'workbench.action.openWalkthrough',
+        `${context.extension.id}#start`,
+        false,
+      ),
+    'ptx.kernels.refresh': () => kernels.refresh(),
+    'ptx.kernel.reveal': reveal,
+    'ptx.pressure.toggle': () => pressure.toggle(),
+    'ptx.pressure.peak': onEditor((editor) => pressure.goToPeak(editor)),
+  };
+  for (const [name, run] of Object.entries(table)) {
+    context.subscriptions.push(vscode.commands.registerCommand(name, run));
+  }
+}

@@ -1,0 +1,114 @@
+/** Finds the language server on this machine. Nothing here knows of the editor, so that it can be tested alone. */
+
+import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import * as path from 'node:path';
+
+/** What the user has said about the server, and where else it may be. */
+export interface Places {
+  /** The program that a setting names, or ''. */
+  path: string;
+  /** The interpreter that a setting names, or ''. */
+  python: string;
+  /** The interpreter that is selected in the Python extension, if there is one. */
+  selectedPython: string | undefined;
+  /** The folders of PATH. */
+  folders: readonly string[];
+  /** Whether programs end in `.exe`. */
+  windows: boolean;
+}
+
+/** A way to start the server. */
+export interface Found {
+  command: string;
+  args: string[];
+  /** For the log: where it was found. */
+  from: string;
+}
+
+/** A setting names what is not there: the user must be told, and nothing else be tried in its place. */
+export class NotThere extends Error {}
+
+/** The first way that works, or undefined; NotThere where a setting is wrong. */
+export async function find(places: Places): Promise<Found | undefined> {
+  if (places.path) {
+    const program = await firstProgram([places.path], places);
+    if (!program) {
+      throw new NotThere(`the setting \`ptx.server.path\` names \`${places.path}\`, which is no program`);
+    }
+    return { command: program, args: [], from: 'the setting `ptx.server.path`' };
+  }
+  if (places.python) {
+    if (!(await hasPackage(places.python))) {
+      throw new NotThere(
+        `the setting \`ptx.server.python\` names \`${places.python}\`, which has no package \`ptx-lsp\``,
+      );
+    }
+    return module(places.python, 'the setting `ptx.server.python`');
+  }
+  if (places.selectedPython && (await hasPackage(places.selectedPython))) {
+    return module(places.selectedPython, 'the selected Python environment');
+  }
+  const server = await onPath('ptx-lsp', places);
+  if (server) {
+    return { command: server, args: [], from: 'PATH' };
+  }
+  for (const [name, args] of RUNNERS) {
+    const runner = await onPath(name, places);
+    if (runner && (await succeeds(runner, [...args, '--version'], RUNNER_PATIENCE))) {
+      return { command: runner, args: [...args], from: `\`${name}\`` };
+    }
+  }
+  return undefined;
+}
+
+/** What runs a package's program without installing it for good. */
+const RUNNERS: readonly (readonly [string, readonly string[]])[] = [
+  ['uvx', ['--from', 'ptx-lsp', 'ptx-lsp']],
+  ['pipx', ['run', '--spec', 'ptx-lsp', 'ptx-lsp']],
+];
+const PATIENCE = 10_000;
+const RUNNER_PATIENCE = 60_000;
+
+/** Where a program of this name is on PATH. */
+export function onPath(name: string, places: Pick<Places, 'folders' | 'windows'>): Promise<string | undefined> {
+  return firstProgram(places.folders.map((folder) => path.join(folder, name)), places);
+}
+
+async function firstProgram(
+  candidates: readonly string[],
+  places: Pick<Places, 'windows'>,
+): Promise<string | undefined> {
+  const endings = places.windows ? ['.exe', '.cmd', ''] : [''];
+  for (const candidate of candidates) {
+    for (const ending of endings) {
+      if (await isProgram(candidate + ending)) {
+        return candidate + ending;
+      }
+    }
+  }
+  return undefined;
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function module(python: string, from: string): Found {
+  return { command: python, args: ['-m', 'ptx_lsp.server'], from };
+}
+
+function hasPackage(python: string): Promise<boolean> {
+  return succeeds(python, ['-c', 'import importlib.util as u, sys; sys.exit(u.find_spec("ptx_lsp") is None)'], PATIENCE);
+}
+
+function succeeds(command: string, args: readonly string[], patience: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile(command, args, { timeout: patience }, (error) => resolve(!error));
+  });
+}

@@ -1,0 +1,128 @@
+/** The view *Kernels*: each kernel of the PTX files that are open, with its figures and findings. */
+
+import * as vscode from 'vscode';
+
+import { KERNEL_REPORT, type Kernel, type KernelReport } from './protocol.js';
+import type { Server } from './server.js';
+import { toRange } from './text.js';
+import { bytes, findings, occupancy, registers } from './wording.js';
+
+export class KernelItem extends vscode.TreeItem {
+  override readonly contextValue = 'kernel';
+
+  constructor(
+    readonly uri: vscode.Uri,
+    readonly kernel: Kernel,
+  ) {
+    super(kernel.name, vscode.TreeItemCollapsibleState.Collapsed);
+    this.id = `${uri.toString()}#${kernel.name}`;
+    this.description = `${registers(kernel)} · ${occupancy(kernel)}`;
+    const worst = kernel.findings.error ? 'error' : kernel.findings.warning ? 'warning' : undefined;
+    this.iconPath = worst
+      ? new vscode.ThemeIcon(worst, new vscode.ThemeColor(`list.${worst}Foreground`))
+      : new vscode.ThemeIcon('symbol-function');
+    this.tooltip = `${kernel.name}: ${findings(kernel)}`;
+    this.command = {
+      command: 'ptx.kernel.reveal',
+      title: 'Go to the Kernel',
+      arguments: [uri, toRange(kernel.selectionRange)],
+    };
+  }
+
+  /** One line for each figure. */
+  details(): vscode.TreeItem[] {
+    const { kernel } = this;
+    const { branches } = kernel;
+    const rows: [string, string, string][] = [
+      ['Registers', registers(kernel), 'chip'],
+      ['Occupancy', occupancy(kernel), 'graph-line'],
+      ['Limited by', kernel.occupancy.limiters?.join(', ') || 'nothing', 'arrow-down'],
+      ['Block', `${kernel.threadsPerBlock ?? '?'} threads (${kernel.threadsSource ?? 'unknown'})`, 'layout'],
+      ['Shared memory', bytes(kernel.sharedBytes), 'database'],
+      ['Local memory', bytes(kernel.localBytes), 'database'],
+      ['Parameters', bytes(kernel.parameterBytes), 'symbol-parameter'],
+      [
+        'Branches',
+        `${branches.divergent ?? '?'} divergent, ${branches.uniform ?? '?'} uniform, ${branches.unknown ?? '?'} unknown`,
+        'git-branch',
+      ],
+      ['Findings', findings(kernel), 'warning'],
+    ];
+    return rows.map(([label, description, icon]) => {
+      const item = new vscode.TreeItem(label);
+      item.id = `${this.id}/${label}`;
+      item.description = description;
+      item.iconPath = new vscode.ThemeIcon(icon);
+      return item;
+    });
+  }
+}
+
+class FileItem extends vscode.TreeItem {
+  override readonly contextValue = 'file';
+
+  constructor(
+    readonly uri: vscode.Uri,
+    readonly report: KernelReport,
+  ) {
+    super(uri, vscode.TreeItemCollapsibleState.Expanded);
+    this.id = uri.toString();
+    this.description = `${report.target ?? 'no target'}, PTX ${report.ptxVersion ?? '?'}`;
+    this.iconPath = vscode.ThemeIcon.File;
+  }
+}
+
+type Item = FileItem | KernelItem | vscode.TreeItem;
+
+export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly reports = new Map<string, { version: number; report: Promise<KernelReport | undefined> }>();
+
+  constructor(private readonly server: Server) {}
+
+  refresh(): void {
+    this.reports.clear();
+    this.changed.fire(undefined);
+  }
+
+  /** Asked for once for each version of a document. */
+  report(document: vscode.TextDocument): Promise<KernelReport | undefined> {
+    const key = document.uri.toString();
+    const known = this.reports.get(key);
+    if (known?.version === document.version) {
+      return known.report;
+    }
+    const report = this.server.request<KernelReport>(KERNEL_REPORT, { textDocument: { uri: key } });
+    this.reports.set(key, { version: document.version, report });
+    return report;
+  }
+
+  getTreeItem(item: Item): vscode.TreeItem {
+    return item;
+  }
+
+  async getChildren(item?: Item): Promise<Item[]> {
+    if (item instanceof KernelItem) {
+      return item.details();
+    }
+    if (item instanceof FileItem) {
+      return item.report.kernels.map((kernel) => new KernelItem(item.uri, kernel));
+    }
+    if (item || this.server.state !== 'running') {
+      return [];
+    }
+    const open = vscode.workspace.textDocuments.filter((document) => document.languageId === 'ptx');
+    const files = await Promise.all(
+      open.map(async (document) => {
+        const report = await this.report(document);
+        return report && new FileItem(document.uri, report);
+      }),
+    );
+    return files.filter((file) => file !== undefined);
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+}

@@ -1,0 +1,118 @@
+/** Register pressure as heat: in the gutter, and in the overview ruler for the whole file. */
+
+import * as vscode from 'vscode';
+
+import { PRESSURE_PROFILE, type PressureProfile } from './protocol.js';
+import type { Kernels } from './kernels.js';
+import type { Server } from './server.js';
+import { reveal } from './text.js';
+
+/** From cool to hot; the last is for the peak. */
+const LEVELS = ['charts.blue', 'charts.green', 'charts.yellow', 'charts.orange', 'charts.red'] as const;
+
+export class Pressure implements vscode.Disposable {
+  private readonly levels = LEVELS.map((colour, level) => decoration(colour, level));
+  private readonly peak = vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor('diffEditor.removedLineBackground'),
+    overviewRulerColor: new vscode.ThemeColor('charts.red'),
+    overviewRulerLane: vscode.OverviewRulerLane.Full,
+  });
+
+  constructor(
+    private readonly server: Server,
+    private readonly kernels: Kernels,
+  ) {}
+
+  get enabled(): boolean {
+    return vscode.workspace.getConfiguration('ptx').get('pressure.enabled', false);
+  }
+
+  async toggle(): Promise<void> {
+    await vscode.workspace
+      .getConfiguration('ptx')
+      .update('pressure.enabled', !this.enabled, vscode.ConfigurationTarget.Global);
+  }
+
+  /** Colours an editor, or clears it. */
+  async show(editor: vscode.TextEditor): Promise<void> {
+    const { document } = editor;
+    if (document.languageId !== 'ptx') {
+      return;
+    }
+    const version = document.version;
+    const profiles = this.enabled ? await this.profiles(document) : [];
+    if (document.version !== version) {
+      return; // shown again when the edit has been worked through
+    }
+    const lines: vscode.DecorationOptions[][] = LEVELS.map(() => []);
+    const peaks: vscode.DecorationOptions[] = [];
+    for (const { lines: live, peak } of profiles) {
+      const most = Math.max(1, peak?.live ?? 1);
+      for (const [line, count] of live) {
+        const level = Math.min(LEVELS.length - 1, Math.floor((count / most) * LEVELS.length));
+        lines[level]?.push({
+          range: new vscode.Range(line, 0, line, 0),
+          hoverMessage: `${count} of at most ${most} registers are live here`,
+        });
+      }
+      if (peak) {
+        peaks.push({ range: new vscode.Range(peak.line, 0, peak.line, 0), hoverMessage: told(peak) });
+      }
+    }
+    this.levels.forEach((level, index) => editor.setDecorations(level, lines[index] ?? []));
+    editor.setDecorations(this.peak, peaks);
+  }
+
+  /** Goes to where the kernel at the cursor needs most registers. */
+  async goToPeak(editor: vscode.TextEditor): Promise<void> {
+    const { line, character } = editor.selection.active;
+    const profile = await this.server.request<PressureProfile>(PRESSURE_PROFILE, {
+      textDocument: { uri: editor.document.uri.toString() },
+      position: { line, character },
+    });
+    if (!profile?.peak) {
+      void vscode.window.showInformationMessage('There is no kernel here whose registers could be counted.');
+      return;
+    }
+    await reveal(editor.document.uri, new vscode.Range(profile.peak.line, 0, profile.peak.line, 0));
+    void vscode.window.setStatusBarMessage(`${profile.kernel}: ${told(profile.peak)}`, 10_000);
+  }
+
+  dispose(): void {
+    for (const one of [...this.levels, this.peak]) {
+      one.dispose();
+    }
+  }
+
+  private async profiles(document: vscode.TextDocument): Promise<PressureProfile[]> {
+    const report = await this.kernels.report(document);
+    const found = await Promise.all(
+      (report?.kernels ?? []).map(({ name }) =>
+        this.server.request<PressureProfile>(PRESSURE_PROFILE, {
+          textDocument: { uri: document.uri.toString() },
+          kernel: name,
+        }),
+      ),
+    );
+    return found.filter((profile) => profile !== undefined);
+  }
+}
+
+function told({ live, registers }: NonNullable<PressureProfile['peak']>): string {
+  const names = registers.map(({ name }) => name);
+  const shown = names.slice(0, 24).join(' ') + (names.length > 24 ? ` and ${names.length - 24} more` : '');
+  return `the peak: ${live} registers live: ${shown}`;
+}
+
+function decoration(colour: string, level: number): vscode.TextEditorDecorationType {
+  const width = 2 + level;
+  return vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    borderColor: new vscode.ThemeColor(colour),
+    borderStyle: 'solid',
+    borderWidth: `0 0 0 ${width}px`,
+    overviewRulerColor: new vscode.ThemeColor(colour),
+    overviewRulerLane: vscode.OverviewRulerLane.Left,
+  });
+}

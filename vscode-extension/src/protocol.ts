@@ -1,0 +1,122 @@
+/** The requests that `ptx-lsp` answers beyond LSP: docs/protocol.md. */
+
+import type { Position, Range } from 'vscode-languageclient';
+
+export interface Asked {
+  textDocument: { uri: string };
+  kernel?: string;
+  position?: Position;
+  target?: string;
+}
+
+export interface Occupancy {
+  blocksPerSm: number | null;
+  warpsPerSm: number | null;
+  percent: number | null;
+  limiters: string[] | null;
+}
+
+export interface Kernel {
+  name: string;
+  range: Range;
+  selectionRange: Range;
+  registers: {
+    estimate: number | null;
+    low: number | null;
+    high: number | null;
+    peakLive: number | null;
+    limit: number | null;
+  };
+  sharedBytes: number | null;
+  localBytes: number | null;
+  parameterBytes: number | null;
+  threadsPerBlock: number | null;
+  threadsSource: string | null;
+  occupancy: Occupancy;
+  branches: { uniform: number | null; divergent: number | null; unknown: number | null };
+  findings: { error: number; warning: number; info: number; hint: number };
+  canPreview: boolean;
+}
+
+export const KERNEL_REPORT = 'ptx/kernelReport';
+export interface KernelReport {
+  ptxVersion: string | null;
+  target: string | null;
+  targets: string[];
+  kernels: Kernel[];
+}
+
+/** What can be changed to see what would be. */
+export interface Shape {
+  threads: number;
+  registers: number;
+  sharedBytes: number;
+}
+
+/** x, blocks per SM, warps per SM, percent. */
+export type CurvePoint = [number, number, number, number];
+
+export const OCCUPANCY_CURVE = 'ptx/occupancyCurve';
+export interface OccupancyCurve {
+  kernel: string;
+  target: string;
+  targets: string[];
+  registersSource: string;
+  point: Shape & Occupancy;
+  own: Shape;
+  limits: Shape & { warpsPerSm: number; blocksPerSm: number };
+  curves: Record<keyof Shape, CurvePoint[]>;
+  steps: string[];
+}
+
+export const PRESSURE_PROFILE = 'ptx/pressureProfile';
+export interface PressureProfile {
+  kernel: string;
+  range: Range;
+  lines: [number, number][];
+  peak: { line: number; live: number; registers: { name: string; size: number }[] } | null;
+  limit: number | null;
+}
+
+export type Verdict = 'uniform' | 'divergent' | 'unknown';
+
+export interface FlowBlock {
+  id: number;
+  label: string;
+  range: Range;
+  lines: string[];
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  branch: Verdict | null;
+  reasons: string[];
+}
+
+export interface FlowEdge {
+  from: number;
+  to: number;
+  kind: string;
+  points: [number, number][];
+}
+
+export const CONTROL_FLOW = 'ptx/controlFlow';
+export interface ControlFlow {
+  kernel: string;
+  width: number;
+  height: number;
+  blocks: FlowBlock[];
+  edges: FlowEdge[];
+}
+
+export const PREVIEW = 'ptx/preview';
+export interface Preview {
+  kernel: string;
+  missing?: string;
+  launch?: { grid: number[]; block: number[]; line: number };
+  buffers?: { name: string; type: string; count: number; before: string[]; after: string[] }[];
+  values?: { line: number; name: string; type: string; lanes: (string | null)[] }[];
+  instructions?: number;
+  findings?: { kind: string; message: string; line: number }[];
+  error?: { message: string; kind: string; line: number | null; lanes: string[] } | null;
+}

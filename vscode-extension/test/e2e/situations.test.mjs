@@ -1,0 +1,69 @@
+// What a user sees when there is no server, an old one, one that dies, or no trust: a message, and a usable editor.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { example, EXTENSION, ourServer, startEditor } from './editor.mjs';
+
+const FILES = { 'saxpy.ptx': example('saxpy.ptx') };
+
+async function within(options, look) {
+  const editor = await startEditor({ files: FILES, ...options });
+  try {
+    await editor.openFile('saxpy.ptx');
+    await look(editor, editor.page);
+    // colours are there, and one can type
+    await editor.page.locator('.view-line', { hasText: '.version' }).first().click();
+    await editor.page.keyboard.type('// typed ');
+    await editor.page.locator('.view-line', { hasText: 'typed' }).first().waitFor();
+    const colours = await editor.page.$$eval('.view-line span span', (spans) => new Set(spans.map((span) => span.className)).size);
+    assert.ok(colours >= 4, `${colours} colours`);
+  } finally {
+    await editor.close();
+  }
+}
+
+/** A program that is a server of the given behaviour; its path. */
+function fakeServer(behaviour) {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-fake-')), 'ptx-lsp');
+  fs.writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${EXTENSION}/test/e2e/fake-server.mjs" ${behaviour}\n`);
+  fs.chmodSync(file, 0o755);
+  return file;
+}
+
+const notification = (page, text) => page.locator('.notifications-toasts .notification-list-item', { hasText: text });
+
+test('no server anywhere: the editor works, and offers to install it', () =>
+  within({ PATH: '/usr/bin:/bin' }, async (editor, page) => {
+    await notification(page, 'is not installed').getByRole('button', { name: 'Install' }).waitFor({ timeout: 60_000 });
+    await editor.shot('situation-no-server');
+  }));
+
+test('a setting that names no program', () =>
+  within({ settings: { 'ptx.server.path': '/nowhere/ptx-lsp' } }, async (editor, page) => {
+    await notification(page, 'which is no program').waitFor({ timeout: 60_000 });
+    await editor.shot('situation-wrong-setting');
+    await page.locator('.statusbar-item', { hasText: 'not running' }).waitFor();
+  }));
+
+test('an old server is used, and the user is told', () =>
+  within({ settings: { 'ptx.server.path': fakeServer('old') } }, async (editor, page) => {
+    await notification(page, 'is version 0.0.1').waitFor({ timeout: 60_000 });
+    await editor.shot('situation-old-server');
+  }));
+
+test('a server that dies is started again, but not for ever', () =>
+  within({ settings: { 'ptx.server.path': fakeServer('dies') } }, async (editor, page) => {
+    await notification(page, 'is not started again').waitFor({ timeout: 90_000 });
+    await editor.shot('situation-dying-server');
+  }));
+
+test('a workspace that is not trusted starts nothing', () =>
+  within({ settings: { ...ourServer(), 'security.workspace.trust.startupPrompt': 'never' }, trusted: false }, async (editor, page) => {
+    await page.locator('.statusbar-item[id*="ptx"]').waitFor({ timeout: 60_000 });
+    await page.locator('.activitybar [aria-label="PTX"]').first().click();
+    await page.locator('.pane-body', { hasText: 'not trusted' }).first().waitFor();
+    await editor.shot('situation-untrusted');
+  }));

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import type { Kernel } from '../../src/protocol.js';
+import { bytes, findings, occupancy, registers } from '../../src/wording.js';
+
+const AT = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
+const KERNEL: Kernel = {
+  name: 'k',
+  range: AT,
+  selectionRange: AT,
+  registers: { estimate: 30, low: 26, high: 34, peakLive: 24, limit: null },
+  sharedBytes: 0,
+  localBytes: 0,
+  parameterBytes: 24,
+  threadsPerBlock: 256,
+  threadsSource: 'maxntid',
+  occupancy: { blocksPerSm: 8, warpsPerSm: 64, percent: 99.6, limiters: ['warps'] },
+  branches: { uniform: 0, divergent: 1, unknown: 0 },
+  findings: { error: 1, warning: 2, info: 0, hint: 0 },
+  canPreview: false,
+};
+
+test('an estimate is told as one, with its interval', () => {
+  assert.equal(registers(KERNEL), '~30 registers (26 to 34)');
+  const exact = { ...KERNEL, registers: { ...KERNEL.registers, low: 30, high: 30 } };
+  assert.equal(registers(exact), '~30 registers');
+});
+
+test('what is not known is a question mark', () => {
+  const unknown = {
+    ...KERNEL,
+    registers: { ...KERNEL.registers, estimate: null },
+    occupancy: { ...KERNEL.occupancy, percent: null },
+  };
+  assert.equal(registers(unknown), '? registers');
+  assert.equal(occupancy(unknown), '? % occupancy');
+  assert.equal(bytes(null), '?');
+});
+
+test('sizes and counts', () => {
+  assert.equal(occupancy(KERNEL), '100 % occupancy');
+  assert.equal(bytes(48 * 1024), '48 KiB');
+  assert.equal(bytes(1000), '1000 bytes');
+  assert.equal(findings(KERNEL), '1 error, 2 warnings');
+  assert.equal(findings({ ...KERNEL, findings: { error: 0, warning: 0, info: 0, hint: 0 } }), 'no findings');
+});
