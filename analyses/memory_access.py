@@ -241,6 +241,7 @@ def sectors_of(offsets: tuple[int, ...], size: int) -> set[int]:
     }
 
 
+@lru_cache(maxsize=4096)
 def _bank_conflict(offsets: tuple[int, ...], size: int) -> int:
     group = WARP if size <= WORD else WARP * WORD // size
     degree = 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from analyses.plans import Plan
 from analyses.sources import Level
 from analyses.splits import Splits
-from analyses.values import NONE, Values
+from analyses.values import NONE, BlockValues, Values
+from ptx_lsp.facts import Memory
 
 Escapes = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
 """Of a value: the blocks outside of which it is worse, how bad, and the block that splits the warp."""
@@ -30,29 +31,51 @@ _NOTHING = Cause()
 class Propagated(NamedTuple):
     """Levels as numbers: of each value, and of each reached block that control leaves in several ways."""
 
-    values: list[int]
+    values: bytes
     branches: dict[int, int]
     causes: dict[int, Cause]
     escapes: Escapes
 
 
-def propagate(found: Values, planned: tuple[Plan, ...], ways: Splits) -> Propagated:
+class Visited(NamedTuple):
+    """What the steps of a block make of the levels that it enters with, when they are done for the first time
+    and nothing else is known of their results.
+    """
+
+    levels: bytes
+    causes: dict[int, Cause]
+
+
+VisitMemory: TypeAlias = Memory[tuple[BlockValues, bytes], Visited]
+"""By a block with its values, and the levels that it enters with."""
+
+
+def propagate(
+    found: Values, planned: tuple[Plan, ...], ways: Splits, memory: VisitMemory
+) -> Propagated:
     """The levels of a function."""
-    return _Propagation(found, planned, ways).run()
+    return _Propagation(found, planned, ways, memory).run()
 
 
 class _Propagation:
-    def __init__(self, found: Values, planned: tuple[Plan, ...], ways: Splits) -> None:
+    def __init__(
+        self, found: Values, planned: tuple[Plan, ...], ways: Splits, memory: VisitMemory
+    ) -> None:
         self.values = found
         self.cfg = found.cfg
         self.plans = planned
         self.splits = ways
-        self.levels = [int(Level.GRID)] * len(found.origins)
+        self.memory = memory
+        self.levels = bytearray(len(found.origins))
         self.causes: dict[int, Cause] = {}
         self.escapes: Escapes = {}
         self.branches: dict[int, int] = {}
-        self.uses: list[list[int]] = [[] for _ in found.origins]
-        """Of each value who reads it: a step by its number, a join by `~value`."""
+        self.joins: dict[int, list[int]] = {}
+        """Of a value the joins that read it, each as `~value`."""
+        self.raised: dict[int, None] = {}
+        """What the step, or the steps of the block, that is looked at has made worse."""
+        self.readers: dict[int, list[int]] = {}
+        """Of a value the blocks that enter with it."""
         self.waiting: list[int] = []
         self.done: set[tuple[frozenset[int], int, bool]] = set()
         self.past: list[bool] = [False] * len(found.of)
@@ -63,36 +86,72 @@ class _Propagation:
         for block in self.cfg.order:
             for join in self.values.joins_of[block]:
                 self.join(join.value)
-            for number in self.cfg.blocks[block].steps:
-                self.past[number] = True
-                self.step(number)
+            self.visit(block)
         while self.waiting:
             one = self.waiting.pop()
             if one >= 0:
-                self.step(one)
+                self.again(one)
             else:
                 self.join(~one)
-        return Propagated(self.levels, self.branches, self.causes, self.escapes)
+        return Propagated(bytes(self.levels), self.branches, self.causes, self.escapes)
 
     def begin(self) -> None:
-        uses = self.uses
         for block in self.cfg.order:
-            found = self.cfg.blocks[block]
-            for number in found.steps:
-                plan = self.plans[number]
-                for value in plan.inputs:
-                    uses[value].append(number)
-            if found.splits:
+            for value in self.values.blocks[block].entered:
+                self.readers.setdefault(value, []).append(block)
+            if self.cfg.blocks[block].splits:
                 self.branches[block] = Level.GRID
-                for value in self.deciding(found.end - 1):
-                    uses[value].append(found.end - 1)
             for join in self.values.joins_of[block]:
                 for value in join.inputs:
-                    uses[value].append(~join.value)
+                    self.joins.setdefault(value, []).append(~join.value)
         for value, register in enumerate(self.values.steps.registers):
             given = "is given by the caller" if register.is_parameter else "is not written before"
             self.levels[value] = Level.UNKNOWN
             self.causes[value] = Cause(text=f"`{register.name}` {given}")
+
+    def uses(self, value: int) -> list[int]:
+        """Who reads a value: a step by its number, a join by `~value`."""
+        found: list[int] = []
+        origin = self.values.origins[value]
+        own = [self.cfg.block_of[origin]] if origin >= 0 else []
+        for block in (*own, *self.readers.get(value, ())):
+            numbers = self.cfg.blocks[block].steps
+            last = numbers.stop - 1 if block in self.branches else NONE
+            found.extend(
+                number
+                for number in numbers
+                if value in self.plans[number].inputs
+                or (number == last and value in self.deciding(number))
+            )
+        found.extend(self.joins.get(value, ()))
+        return found
+
+    def visit(self, block: int) -> None:
+        """Does the steps of a block for the first time. What reads their results comes later, but for joins
+        at the heads of loops.
+        """
+        values, levels = self.values.blocks[block], self.levels
+        numbers = self.cfg.blocks[block].steps
+        self.past[numbers.start : numbers.stop] = [True] * len(numbers)
+        made = slice(values.first, values.first + values.made)
+        entered = bytes([levels[value] for value in values.entered])
+        is_plain = not any(levels[made]) and self.escapes.keys().isdisjoint(values.entered)
+        known = self.memory.get((values, entered)) if is_plain else None
+        if known is not None:
+            levels[made] = known.levels
+            self.causes.update(known.causes)
+            self.raised = dict.fromkeys(known.causes)
+        else:
+            self.raised.clear()
+            for number in numbers:
+                self.step(number)
+            if is_plain:
+                causes = {value: self.causes[value] for value in self.raised}
+                self.memory.put((values, entered), Visited(bytes(levels[made]), causes))
+        for value in self.raised:
+            self.waiting.extend(self.joins.get(value, ()))
+        if block in self.branches:
+            self.branch(block)
 
     def deciding(self, number: int) -> tuple[int, ...]:
         """The values that tell which way the last step of a block goes."""
@@ -109,15 +168,27 @@ class _Propagation:
                 level, cause = plan.floor, Cause(text=plan.text)
             for value in made:
                 if level > self.levels[value]:
-                    self.set(value, level, cause)
+                    self.raise_to(value, level, cause)
             if plan.second != NONE and plan.second_floor > self.levels[plan.second]:
                 text = "differs from lane to lane"
-                self.set(plan.second, plan.second_floor, Cause(text=text))
+                self.raise_to(plan.second, plan.second_floor, Cause(text=text))
+
+    def again(self, number: int) -> None:
+        """Does a step once more, because something that it reads has become worse."""
+        self.raised.clear()
+        self.step(number)
+        for value in self.raised:
+            self.wake(value)
+        block = self.cfg.block_of[number]
         if block in self.branches and number == self.cfg.blocks[block].end - 1:
-            level = max(self.worst(self.deciding(number), block)[0], plan.flow)
-            if level > self.branches[block]:
-                self.branches[block] = level
-                self.split(block, level)
+            self.branch(block)
+
+    def branch(self, block: int) -> None:
+        number = self.cfg.blocks[block].end - 1
+        level = max(self.worst(self.deciding(number), block)[0], self.plans[number].flow)
+        if level > self.branches[block]:
+            self.branches[block] = level
+            self.split(block, level)
 
     def join(self, value: int) -> None:
         join = self.values.joins[value]
@@ -139,12 +210,20 @@ class _Propagation:
                 worst, cause, through = level, value, branch
         return worst, Cause(cause, through) if worst else _NOTHING
 
+    def raise_to(self, value: int, level: int, cause: Cause) -> None:
+        """What reads the value is not told."""
+        self.levels[value] = level
+        self.causes[value] = cause
+        self.raised[value] = None
+
     def set(self, value: int, level: int, cause: Cause) -> None:
         self.levels[value] = level
         self.causes[value] = cause
-        for use in self.uses[value]:
-            if use < 0 or self.past[use]:
-                self.waiting.append(use)
+        self.wake(value)
+
+    def wake(self, value: int) -> None:
+        """Looks again at what reads a value, if it was looked at before."""
+        self.waiting.extend(use for use in self.uses(value) if use < 0 or self.past[use])
 
     # -- splits ---------------------------------------------------------------------------------
 
@@ -179,7 +258,7 @@ class _Propagation:
                     yield from self.values.of[number].writes
 
     def escape(self, value: int, blocks: frozenset[int], level: int, branch: int) -> None:
-        outside = [use for use in self.uses[value] if self.block_of_use(use) not in blocks]
+        outside = [use for use in self.uses(value) if self.block_of_use(use) not in blocks]
         if outside:
             earlier = self.escapes.get(value, ())
             self.escapes[value] = (*earlier, (blocks, level, branch))

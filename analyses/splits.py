@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from analyses.cfg import Cfg
 from analyses.dominance import Dominance, Loop, dominance
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
 
 
@@ -45,13 +45,13 @@ class Splits:
 
     cfg: Cfg
     dominance: Dominance
-    _known: dict[int, Split] = field(default_factory=dict[int, Split])
+    known: dict[int, Split] = field(default_factory=dict[int, Split])
 
     def of(self, block: int) -> Split:
         """What happens when `block` splits a warp."""
-        found = self._known.get(block)
+        found = self.known.get(block)
         if found is None:
-            found = self._known[block] = self._split(block)
+            found = self.known[block] = self._split(block)
         return found
 
     def _split(self, block: int) -> Split:
@@ -189,8 +189,10 @@ class Splits:
         return frozenset(ahead & behind)
 
 
-@fact
-def splits(function: Function) -> Splits:
+@lasting_fact
+def splits(function: Function, earlier: Earlier[Splits] | None) -> Splits:
     """What becomes of a warp that a block of `function` splits."""
     found = dominance(function)
+    if earlier is not None and earlier.value.cfg.edges == found.cfg.edges:
+        return Splits(found.cfg, found, earlier.value.known)
     return Splits(found.cfg, found)

@@ -22,13 +22,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from analyses.dominance import Dominance
-from analyses.plans import Plan, plans
-from analyses.propagation import Cause, Escapes, propagate
-from analyses.sources import Level
+from analyses.plans import Plan, block_plans, plans
+from analyses.propagation import Cause, Escapes, VisitMemory, propagate
+from analyses.sources import Level, Size
 from analyses.splits import splits
 from analyses.steps import Step
 from analyses.values import NONE, Values, values
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, Memory, lasting_fact
 from ptx_lsp.model.function import Function
 
 
@@ -53,6 +53,9 @@ class Uniformity:
     """Of each reached block that control leaves in several ways, how uniformly it is left."""
     causes: dict[int, Cause]
     escapes: Escapes
+    of_whole: tuple[Size, bool]
+    """What the plans depend on besides the blocks and their values."""
+    memory: VisitMemory
 
     def written(self, number: int) -> tuple[Level, ...]:
         """The levels of what step `number` writes, in the order of `Step.writes`."""
@@ -200,16 +203,19 @@ class Uniformity:
         return tuple(found)
 
 
-@fact
-def uniformity(function: Function) -> Uniformity:
+@lasting_fact
+def uniformity(function: Function, earlier: Earlier[Uniformity] | None) -> Uniformity:
     """How uniform the values and jumps of `function` are."""
     found, planned, ways = values(function), plans(function), splits(function)
-    levels = propagate(found, planned, ways)
+    of_whole = block_plans(function).of_whole
+    is_same = earlier is not None and earlier.value.of_whole == of_whole
+    memory: VisitMemory = Memory(earlier.value.memory if earlier and is_same else None)
+    levels = propagate(found, planned, ways, memory)
     return Uniformity(
         found, planned, ways.dominance,
-        tuple([_LEVELS[level] for level in levels.values]), bytes(levels.values),
+        tuple([_LEVELS[level] for level in levels.values]), levels.values,
         {block: _LEVELS[level] for block, level in levels.branches.items()},
-        levels.causes, levels.escapes,
+        levels.causes, levels.escapes, of_whole, memory,
     )
 
 

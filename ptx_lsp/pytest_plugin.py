@@ -111,8 +111,9 @@ def ptx_kernel(request: pytest.FixtureRequest) -> Load:
 
 
 def _loaded(source: str | Path, entry: str | None, threads: int | None, folder: Path) -> Kernel:
-    from ptx_lsp.cli.check import Settings, check
+    from ptx_lsp.cli.check import check
     from ptx_lsp.cli.inputs import Input
+    from ptx_lsp.cli.settings import Settings
     from ptx_lsp.lint.config import effective, nearest
 
     is_text = isinstance(source, str) and ("\n" in source or "{" in source)

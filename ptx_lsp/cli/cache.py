@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import pickle
 import sys
@@ -16,11 +17,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import analyses
 import ptx_lsp
-from ptx_lsp.cli.check import Settings
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint import details, report
+from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
+from ptx_lsp.lint.known import Known, known_rules, remember
 from ptx_lsp.lint.report import FileReport
 
 _DAY_S = 24 * 60 * 60
@@ -50,16 +54,7 @@ class Cache:
         """Keeps a report, unless it tells of a failure: the next run may be luckier."""
         if not self._can_write or found.error is not None or found.failures:
             return
-        place = self._place(key)
-        beside = place.with_name(f".{place.name}.{os.getpid()}.{time.monotonic_ns()}")
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(pickle.dumps(found, protocol=5))
-            beside.replace(place)
-        except OSError:
-            self._can_write = False
-            with suppress(OSError):
-                beside.unlink()
+        self._can_write = write(self._place(key), pickle.dumps(found, protocol=5))
 
     def prune(self) -> None:
         """Removes what was not used for 30 days; looks once a day."""
@@ -73,8 +68,8 @@ class Cache:
             marker.touch()
             (self._folder / ".gitignore").write_text("*\n")
             (self._folder / "CACHEDIR.TAG").write_text("Signature: 8a477f597d28d172789f06886806bc55\n")
-            for folder in self._folder.glob("[0-9a-f][0-9a-f]"):
-                for entry in folder.iterdir():
+            for pattern in ("[0-9a-f][0-9a-f]/*", "rules-*.json"):
+                for entry in self._folder.glob(pattern):
                     if now - entry.stat().st_mtime > _KEPT_DAYS * _DAY_S:
                         entry.unlink()
 
@@ -93,6 +88,43 @@ def key(data: bytes, settings: Settings) -> str:
     digest.update(repr((rules, which, plain)).encode())
     digest.update(data)
     return digest.hexdigest()
+
+
+def is_wanted() -> bool:
+    """Whether the environment leaves the cache on."""
+    return not os.environ.get("PTX_LINT_NO_CACHE")
+
+
+def remember_rules(no_cache: bool) -> None:
+    """Keeps what rules are called beside the reports: a run that has all reports need not import rules."""
+    folder = default_folder() if is_wanted() and not no_cache else None
+    if folder is None:
+        remember(())
+        return
+    place = folder / f"rules-{hashlib.sha256(_stamp().encode()).hexdigest()[:16]}.json"
+    try:
+        rows = cast(list[list[str]], json.loads(place.read_text(encoding="utf-8")))
+        remember(tuple(Known(name, code, _SEVERITIES[word]) for name, code, word in rows))
+    except (OSError, ValueError, TypeError, KeyError):
+        remember(())
+        write(place, json.dumps(known_rules()).encode())
+
+
+_SEVERITIES: dict[str, Severity] = {severity: severity for severity in SEVERITIES}
+
+
+def write(place: Path, data: bytes) -> bool:
+    """Writes a file whole, if it can be written."""
+    beside = place.with_name(f".{place.name}.{os.getpid()}.{time.monotonic_ns()}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(data)
+        beside.replace(place)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink()
+        return False
+    return True
 
 
 def default_folder() -> Path | None:

@@ -8,14 +8,14 @@ import traceback
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ptx_lsp.cli import assembler
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.requirements import needed
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint import budget
-from ptx_lsp.lint.budget import Budgets
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.fingerprint import with_fingerprints
@@ -28,27 +28,6 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.ptxas import Resources
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
-
-
-class Settings(NamedTuple):
-    """What is wanted of each file; small, as it is sent to other processes."""
-
-    rules: Rules
-    targets: tuple[str, ...] = ()
-    """Judged for in place of the file's own."""
-    ptxas: Path | None = None
-    ptxas_messages: bool = True
-    requires: bool = False
-    """Whether to tell what a file needs."""
-    kernels: bool = False
-    """Whether the figures of kernels are wanted."""
-    details: bool = False
-    """Whether a page is to show them."""
-    budgets: Budgets = ()
-    fix: Literal["", "safe", "unsafe"] = ""
-    """Which fixes are applied before anything is reported."""
-    threads: int | None = None
-    """The size of a block where the kernel leaves it open."""
 
 
 class Judged(NamedTuple):

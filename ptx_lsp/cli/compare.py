@@ -15,7 +15,7 @@ from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.comparison import Change, Comparison, Pair, Subject, compare
 from ptx_lsp.lint.report import FileReport
-from ptx_lsp.lint.reporters.json_report import Value
+from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.reporters.markdown import cell, table
 from ptx_lsp.lint.reporters.style import Style, printable
 

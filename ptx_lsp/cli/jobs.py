@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from ptx_lsp.cli.cache import Cache, key
-from ptx_lsp.cli.check import Settings, check
 from ptx_lsp.cli.inputs import Input, InputError, read
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.report import FileReport
 
 Work: TypeAlias = tuple[Input, Settings]
@@ -72,6 +72,13 @@ def _check_all(
         for one, report in zip(inputs, reports, strict=True):
             yield report
             advance(_cost(one))
+
+
+def check(one: Input, settings: Settings) -> FileReport:
+    """All about one input. What that needs takes long to import: not where all is kept from earlier."""
+    from ptx_lsp.cli.check import check
+
+    return check(one, settings)
 
 
 def process_count(inputs: Sequence[Input], jobs: int | None, cores: int) -> int:

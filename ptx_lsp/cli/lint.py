@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ptx_lsp.cli.jobs import Work
     from ptx_lsp.cli.plan import Plan
     from ptx_lsp.lint.report import FileReport
+    from ptx_lsp.lint.reporter import Reporter
 
 # What takes long to import is imported where it is needed: `--version` needs none of it.
 
@@ -115,7 +116,6 @@ def _watch(options: Options) -> NoReturn:
 
 
 def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
-    from ptx_lsp.cli import edits
     from ptx_lsp.cli.jobs import check_all
     from ptx_lsp.cli.output import style, write, write_file
 
@@ -125,12 +125,16 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     _tell_troubles(files)
     trouble = any(file.error is not None or file.failures for file in files)
     if options.diff:
-        write(edits.diff(inputs, files, style(options)), options)
+        from ptx_lsp.cli.edits import diff
+
+        write(diff(inputs, files, style(options)), options)
         would_change = any(file.text is not None for file in files) and not options.exit_zero
         return TROUBLE if trouble else FINDINGS if would_change else NOTHING
     remarks: tuple[str, ...] = ()
     if options.fix:
-        remarks = tuple(edits.write_fixes(inputs, files))
+        from ptx_lsp.cli.edits import write_fixes
+
+        remarks = tuple(write_fixes(inputs, files))
     path, improved = plan.baseline(), False
     if path is not None:
         from ptx_lsp.cli.known import hold
@@ -138,7 +142,9 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
         files, told, improved = hold(options, path, works, files)
         remarks += told
     if options.add_ignore:
-        remarks += tuple(edits.add_ignores(inputs, files))
+        from ptx_lsp.cli.edits import add_ignores
+
+        remarks += tuple(add_ignores(inputs, files))
         write(remarks, options)
         return TROUBLE if trouble else NOTHING
     if options.report is not None:
@@ -173,15 +179,16 @@ def _refuse(options: Options) -> None:
 
 def _formats(options: Options) -> None:
     """Takes `--format X=FILE` apart, and checks every name. Raises UsageError."""
-    from ptx_lsp.lint.reporter import reporters
-    from ptx_lsp.lint.selection import did_you_mean
+    from ptx_lsp.lint.reporter import find, reporters
 
     printed = "full" if not options.statistics else "statistics"
     for text in options.formats:
         name, equals, path = text.partition("=")
         if name in ("dot", "svg"):
             raise UsageError(f"--format {name} is for --cfg")
-        if name not in reporters():
+        if not name.isascii() or find(name) is None:
+            from ptx_lsp.lint.selection import did_you_mean
+
             choices = ", ".join(reporters())
             near = did_you_mean(name, reporters())
             raise UsageError(f"--format: invalid choice: {name!r} (choose from {choices}){near}")
@@ -208,11 +215,11 @@ def _tell_troubles(files: Sequence[FileReport]) -> None:
 def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
     """Writes every report asked for: files first, as printing may end the run."""
     from ptx_lsp.cli.output import columns, style, write, write_file
-    from ptx_lsp.lint.reporter import Run, reporters
+    from ptx_lsp.lint.reporter import Run
 
     plain = Run(files, remarks, quiet=options.quiet, kernels=options.kernels)
     for name, path in options.written:
-        write_file(reporters()[name].write(plain), path)
+        write_file(_reporter(name).write(plain), path)
     painted = style(options)
     if options.requires and options.format in ("full", "concise"):
         from ptx_lsp.cli.requirements import told
@@ -220,7 +227,15 @@ def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...
         write(told(files, painted, options.quiet or options.format == "concise"), options)
         return
     run = plain._replace(style=painted, columns=columns(options))
-    write(reporters()[options.format].write(run), options, to_stderr=options.fix and "-" in options.paths)
+    write(_reporter(options.format).write(run), options, to_stderr=options.fix and "-" in options.paths)
+
+
+def _reporter(name: str) -> Reporter:
+    from ptx_lsp.lint.reporter import find
+
+    found = find(name)
+    assert found is not None, name  # _formats has looked
+    return found
 
 
 def _graph(options: Options) -> int:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ptx_lsp import ptxas
 from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
-from ptx_lsp.cli.assembler import RULE
-from ptx_lsp.cli.cache import Cache, default_folder
-from ptx_lsp.cli.check import Settings
+from ptx_lsp.cli.cache import Cache, default_folder, is_wanted, remember_rules
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint import config
 from ptx_lsp.lint.config import DEFAULT, Config, ConfigError
-from ptx_lsp.lint.reporter import reporters
-from ptx_lsp.lint.selection import Choice, Rules, UnknownRuleError, chosen
+from ptx_lsp.lint.reporter import find
+from ptx_lsp.lint.selection import PTXAS, Choice, Rules, UnknownRuleError, chosen
 
 
 class Plan:
@@ -26,7 +23,10 @@ class Plan:
 
     def __init__(self, options: Options) -> None:
         self._options = options
+        remember_rules(options.no_cache)
         self._configs: dict[Path, Config] = {}
+        """By folder."""
+        self._by_file: dict[Path, Config] = {}
         self._choice = Choice(
             tuple(options.select) if options.select else None,
             tuple(options.extend_select),
@@ -41,7 +41,7 @@ class Plan:
             [options.target] if options.target is not None else options.targets
         )
         names = {options.format, *(name for name, _ in options.written)}
-        self._reports_have_kernels = any(reporters()[name].has_kernels for name in names)
+        self._reports_have_kernels = any(one.has_kernels for name in names if (one := find(name)) is not None)
         self._chosen(())  # a rule that does not exist is told of even where there is no file
 
     @property
@@ -62,7 +62,7 @@ class Plan:
     def cache(self) -> Cache | None:
         """Where reports are kept between runs, if at all."""
         options = self._options
-        if options.no_cache or os.environ.get("PTX_LINT_NO_CACHE"):
+        if options.no_cache or not is_wanted():
             return None
         folder = Path(options.cache_dir) if options.cache_dir is not None else self.here.cache_dir
         folder = folder or default_folder()
@@ -98,7 +98,7 @@ class Plan:
             rules,
             targets,
             program,
-            RULE in rules.names,
+            PTXAS in rules.names,
             kernels=options.kernels or options.report is not None or self._reports_have_kernels,
             budgets=own.budgets,
             fix="unsafe" if options.unsafe_fixes else "safe" if options.fix or options.diff else "",
@@ -114,16 +114,23 @@ class Plan:
         options = self._options
         if options.no_config:
             return DEFAULT
-        if options.config is not None:
-            folder = Path(options.config)
         found = self._configs.get(folder)
         if found is None:
             try:
-                found = config.read(folder) if options.config is not None else config.nearest(folder)
+                found = self._configs[folder] = self._read(folder)
             except ConfigError as error:
                 raise UsageError(str(error)) from error
-            self._configs[folder] = found
         return found
+
+    def _read(self, folder: Path) -> Config:
+        """Each file once, for however many folders it counts. Raises ConfigError."""
+        named = self._options.config
+        path = Path(named) if named is not None else config.find(folder)
+        if path is None:
+            return config.nearest(folder)
+        if path not in self._by_file:
+            self._by_file[path] = config.read(path)
+        return self._by_file[path]
 
     def _chosen(self, below: tuple[Choice, ...]) -> Rules:
         layers = (*below, self._choice)
@@ -139,6 +146,8 @@ class Plan:
         if self._looked_for_program:
             return self._program
         self._looked_for_program = True
+        from ptx_lsp import ptxas
+
         named = self._options.ptxas
         try:
             self._program = ptxas.find(Path(named) if named else None)

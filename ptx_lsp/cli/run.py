@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 DONE, FAILED, TROUBLE = 0, 1, 2
 """The exit status: the kernel ran; it went wrong; the command line or a file is wrong."""
 
+_WIDTH = 120
+"""Columns of what goes to a file or another program."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
@@ -97,6 +100,8 @@ def _report(launched: list[Launched], options: Options) -> None:
         print(json.dumps(found[0] if len(found) == 1 else found, indent=2, allow_nan=False))
         return
     out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+    if not out.is_terminal:
+        out.width = _WIDTH
     for one in launched:
         if len(launched) > 1:
             out.print(f"{one.request.entry} (line {one.request.line})", style="bold")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias, cast
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -173,18 +174,20 @@ def _event_json(event: Event) -> Json:
 
 def _profile(profile: Profile) -> Iterator[Table]:
     lines = Table(
-        "line", "instruction", title=f"Profile: {profile.instructions} thread-instructions, "
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title=f"Profile: {profile.instructions} thread-instructions, "
         f"{profile.active_percent:.1f} % of the lanes of issuing warps active",
     )
+    lines.add_column("line", justify="right", min_width=4)
+    lines.add_column("instruction", no_wrap=True, min_width=16)
     for name in ("issues", "lanes", "active %", "sectors", "bytes/sector", "passes", "conflicts"):
-        lines.add_column(name, justify="right")
+        lines.add_column(name, justify="right", min_width=min(7, len(name)))
     for one in sorted(profile.lines.values(), key=lambda one: one.line):
         lines.add_row(
             str(one.line), Text(one.text), str(one.issues), str(one.lanes), f"{one.active_percent:.1f}",
             *(_memory(one)),
         )
     yield lines
-    opcodes = Table("opcode", title="By opcode")
+    opcodes = Table("opcode", title="By opcode", box=SIMPLE_HEAD)
     opcodes.add_column("count", justify="right")
     opcodes.add_column("%", justify="right")
     for name, count in sorted(profile.opcodes.items(), key=lambda one: (-one[1], one[0])):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -40,20 +40,29 @@ class Load:
     def run(self, wave: Wave, mask: Bools | None) -> None:
         addresses, lanes = active(wave, self.address, mask)
         size = self.element.itemsize * len(self.destinations)
-        piece = self.spaces.piece(addresses, self.space, size)
-        found = self.spaces.reach(wave, addresses, self.space, size, lanes) if piece is None else []
+        read = self._reader(wave, addresses, lanes, size)
         for at, number in enumerate(self.destinations):
             if number is None:
                 continue
-            if piece is not None:
-                loaded = np.array(_column(piece, self.element, size, at)).reshape(addresses.shape)
-            else:
-                loaded = gather(found, addresses.shape, self.element, at)
-            loaded = loaded.astype(self.dtypes[number], copy=False)
+            loaded = read(at).astype(self.dtypes[number], copy=False)
             if lanes is None:
                 wave.write(number, loaded, mask)
             else:
                 scatter(wave, number, loaded, lanes)
+
+    def _reader(
+        self, wave: Wave, addresses: Addresses, lanes: Bools | None, size: int
+    ) -> Callable[[int], Array]:
+        """What reads the element with a number, by the quickest way there is."""
+        element, shape = self.element, addresses.shape
+        piece = self.spaces.piece(addresses, self.space, size)
+        if piece is not None:
+            return lambda at: np.array(_column(piece, element, size, at)).reshape(shape)
+        rows = self.spaces.same_in_all(wave, addresses, self.space, size) if lanes is None else None
+        if rows is not None:
+            return lambda at: _columns(rows, element, addresses, at)
+        found = self.spaces.reach(wave, addresses, self.space, size, lanes)
+        return lambda at: gather(found, shape, element, at)
 
 
 class Store:
@@ -184,6 +193,13 @@ def writable(reach: Reach, element: DType) -> Array:
     if not reach.data.flags.writeable:
         raise ExecutionError("the memory is read-only", "read-only")
     return view(reach, element)
+
+
+def _columns(rows: Bytes, element: DType, addresses: Addresses, at: int) -> Array:
+    """What stands in each row, `at` elements behind the addresses."""
+    memory: Array = rows.view(element)
+    index = addresses[0] >> np.uint64(element.itemsize.bit_length() - 1)
+    return np.take(memory, index.view(np.int64) + at, axis=1)
 
 
 def _column(piece: Bytes, element: DType, size: int, at: int) -> Array:

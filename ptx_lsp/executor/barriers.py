@@ -65,6 +65,10 @@ class Barriers:
         counts = np.asarray(values[1], np.int64) if barrier.is_counted else np.zeros((1, 1), np.int64)
         votes = np.asarray(values[-1], np.bool_)
         full = wave.full(mask)
+        odd = full & (counts % WARP_SIZE != 0)
+        if odd.any():
+            message = f"the count of a barrier is a multiple of {WARP_SIZE}"
+            raise ExecutionError(message, "out-of-bounds", lanes=wave.who(odd))
         numbers = np.broadcast_to(np.asarray(values[0], np.int64), wave.shape)
         found: list[Gone] = []
         for number in np.unique(numbers[full]).tolist():

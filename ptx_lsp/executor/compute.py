@@ -40,7 +40,8 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     meaning = match.entry.meaning
     if meaning is None:
         raise ExecutionError(f"`{node.opcode.text}` cannot be executed yet", "unsupported")
-    sources, destinations, names = _sorted(node, match)
+    read, destinations, names = _sorted(node, match)
+    sources, names = _spread(read, names, operands)
     types = [one for _, one in sources]
     type = TYPES.get(form_type(match.candidate.choices)) or _only_type(sources)
     program = Program()
@@ -52,12 +53,23 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
         match.candidate.choices, type, result, operands.frame, emitter, *_written(node, match)
     )
     call = _Call(op, type, meaning, names)
-    values = [operands.source(operand, one) for operand, one in sources]
+    values = [value for operand, one in read for value in operands.elements(operand, one)]
     if type.lanes > 1 and types[0] is not None and types[0].lanes > 1:
         results = _joined(op, _by_element(op, type, call, values, types), destinations)
     else:
         results = call(values, types)
     return _emitted(operands, emitter, op, destinations, results)
+
+
+def _spread(
+    sources: list[_Typed], names: list[str], operands: Operands
+) -> tuple[list[_Typed], list[str]]:
+    """Operands and their names, those that are vectors as often as they have elements."""
+    counts = [len(operands.elements(operand, type)) for operand, type in sources]
+    return (
+        [one for one, count in zip(sources, counts, strict=True) for _ in range(count)],
+        [name for name, count in zip(names, counts, strict=True) for _ in range(count)],
+    )
 
 
 def _element(type: Type) -> str:
@@ -142,7 +154,8 @@ class _Call:
         others.
         """
         op = self._op
-        if self._declared.keys() >= set(self._names):
+        names = set(self._names)
+        if self._declared.keys() >= names and len(names) == len(self._names):
             kinds = [self._declared[name] for name in self._names]
             arguments = self._arguments(values, types, kinds)
             return _bits(op, self._meaning(op, **dict(zip(self._names, arguments, strict=True))))
@@ -211,8 +224,9 @@ def _emitted(
 ) -> Compute:
     program = emitter.program
     numbers: list[int] = []
-    for (operand, type), result in zip(destinations, results, strict=False):
-        for at, number in enumerate(operands.numbers(operand)):
+    places = [(numbers, type) for operand, type in destinations for numbers in operands.written(operand)]
+    for (numbers_of, type), result in zip(places, results, strict=False):
+        for at, number in enumerate(numbers_of):
             if number is None:
                 continue
             dtype = operands.frame.dtypes[number]

@@ -61,7 +61,7 @@ _DECODERS: dict[str, Decoder] = {
     ".f64": lambda bits: bits.view(np.float64),
     ".f32": _singles,
     ".tf32": lambda bits: _singles(bits & np.uint32(0xFFFFE000)),
-    ".bf16": lambda bits: _singles(bits << np.uint32(16)),
+    ".bf16": lambda bits: _singles(bits.astype(np.uint32) << np.uint32(16)),
     ".f16": lambda bits: bits.astype(np.uint16).view(np.float16).astype(np.float64),
     ".s32": lambda bits: _signed(bits, 32),
     ".s8": lambda bits: _signed(bits, 8),

@@ -276,9 +276,10 @@ def _fused_singles(product: Doubles, z: Doubles) -> Floats:
     small = np.abs(nearest) <= _LEAST_SINGLE
     if small.any():
         doubtful |= small & (total != 0)
-    if doubtful.any():
-        parts = [np.broadcast_to(one, total.shape)[doubtful] for one in (product, z)]
-        nearest[doubtful] = odd(*two_sum(*parts)).astype(np.float32)
+    where = np.flatnonzero(doubtful)
+    if where.size:
+        a, b = (np.broadcast_to(one, total.shape).reshape(-1).take(where) for one in (product, z))
+        nearest.reshape(-1)[where] = odd(*two_sum(a, b)).astype(np.float32)
     return nearest
 
 

@@ -7,6 +7,7 @@ where it leaves that open, a rule of our own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -31,20 +32,34 @@ class Fragment:
     columns: Indices
     planes: Indices
 
+    @cached_property
+    def _places(self) -> Indices:
+        """Where in the matrices, flat, each element of the lanes, flat, stands."""
+        _, rows, columns = self.shape
+        return ((self.planes * rows + self.rows) * columns + self.columns).reshape(-1)
+
+    @cached_property
+    def _sources(self) -> Indices:
+        """The reverse."""
+        found = np.zeros(int(np.prod(self.shape)), np.int64)
+        found[self._places] = np.arange(self._places.size)
+        return found
+
     def matrices(self, registers: list[Words]) -> Words:
         """The matrices (warps, matrices, rows, columns) from registers, arrays of warps by lanes."""
         words = np.stack(registers, axis=-1)
-        if self.bits < 32:
+        if self.bits in (8, 16):
+            words = words.astype(np.uint32, copy=False).view(f"u{self.bits // 8}")
+        elif self.bits < 32:
             shifts = np.arange(0, 32, self.bits, dtype=np.uint32)
-            elements = words[..., None] >> shifts & np.uint32((1 << self.bits) - 1)
-            words = elements.reshape(*words.shape[:2], -1)
-        found = np.zeros((words.shape[0], *self.shape), words.dtype)
-        found[:, self.planes, self.rows, self.columns] = words
-        return found
+            words = words[..., None] >> shifts & np.uint32((1 << self.bits) - 1)
+        flat = words.reshape(words.shape[0], -1)
+        return flat.take(self._sources, axis=1).reshape(-1, *self.shape)
 
     def registers(self, matrices: Words) -> list[Words]:
         """The registers that hold matrices."""
-        elements = matrices[:, self.planes, self.rows, self.columns]
+        flat = matrices.reshape(matrices.shape[0], -1)
+        elements = flat.take(self._places, axis=1).reshape(-1, *self.rows.shape)
         if self.bits < 32:
             each = 32 // self.bits
             shifts = np.arange(0, 32, self.bits, dtype=np.uint32)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ptx_lsp.executor.specs import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared
@@ -58,6 +59,20 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
         except ValueError as error:
             found.append(LaunchComment(line, entry, problem=str(error)))
     return tuple(found)
+
+
+def suggestion(kernel: Function) -> str:
+    """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits."""
+    words = ["grid=1", "block=32"]
+    for parameter in kernel.body.parameters:
+        sort, bits = parameter.type[1:2], parameter.type[2:]
+        if bits == "64" and sort != "f":
+            words.append(f"{parameter.name}=f32:zeros(32)")
+        elif parameter.type[1:] in TYPES:
+            words.append(f"{parameter.name}={parameter.type[1:]}:{32 if sort != 'f' else 1}")
+        else:  # a structure has no value that could be written here
+            words.append(f"{parameter.name}=?")
+    return f"// ptx-run: {' '.join(words)}"
 
 
 def _kernel(module: Module, offset: int, text: str) -> Function:

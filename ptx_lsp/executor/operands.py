@@ -68,13 +68,18 @@ class Operands:
 
     def numbers(self, operand: nodes.Expression) -> tuple[int | None, ...]:
         """The numbers of all registers that stand there: those of a vector, of the halves of a `.b128`."""
+        return tuple(number for element in self.written(operand) for number in element)
+
+    def written(self, operand: nodes.Expression) -> list[tuple[int | None, ...]]:
+        """The same for each element that stands there: two numbers for a `.b128`, else one."""
         if isinstance(operand, nodes.Vector):
-            return tuple(number for item in operand.items for number in self.numbers(item))
+            return [numbers for item in operand.items for numbers in self.written(item)]
         symbol = self._symbol(operand) if isinstance(operand, nodes.Name) else None
         if not isinstance(symbol, Register):
-            return (self.number(operand),)
-        count = symbol.vector * (2 if symbol.type == ".b128" else 1)
-        return tuple(self.frame.register(symbol, at, self._instance) for at in range(count))
+            return [(self.number(operand),)]
+        each = 2 if symbol.type == ".b128" else 1
+        numbers = [self.frame.register(symbol, at, self._instance) for at in range(symbol.vector * each)]
+        return [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
 
     def elements(self, operand: nodes.Expression, type: Type | None) -> list[Integers]:
         """What is read of each element: those of a vector in braces, or of a register that is one."""

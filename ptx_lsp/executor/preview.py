@@ -8,7 +8,7 @@ instructions and time, and never raise for what stands in a program.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, product
 
@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.check import Finding
 from ptx_lsp.executor.edge_values import edge_values, shown
-from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.errors import ExecutionError, Lane
+from ptx_lsp.executor.last_values import LaneValues, LastValues
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.single import single
@@ -79,7 +80,8 @@ class BufferPreview:
 class KernelPreview:
     """The outcome of a launch comment, which stands at `line`. `problem` says what was wrong with the
     comment or the launch, "" for nothing; where an instruction is to blame it is at `problem_line`, and
-    `kind` is that of the ExecutionError.
+    `kind` is that of the ExecutionError, `lanes` are those that it happened to. `values` tell what each line
+    wrote last, `instructions` how many thread-instructions were executed, both also where it went wrong.
     """
 
     line: int
@@ -91,6 +93,9 @@ class KernelPreview:
     problem: str = ""
     problem_line: int = 0
     kind: str = ""
+    lanes: tuple[Lane, ...] = ()
+    values: tuple[LaneValues, ...] = ()
+    instructions: int = 0
 
 
 @lru_cache(maxsize=256)
@@ -111,10 +116,17 @@ def preview_instruction(spelling: str, *, seconds: float = SECONDS) -> Instructi
 
 
 def preview_kernels(
-    module: Module, *, limit: int = LIMIT, seconds: float = SECONDS, check: bool = True
+    module: Module, *, entry: str | None = None, limit: int = LIMIT, seconds: float = SECONDS,
+    check: bool = True,
 ) -> tuple[KernelPreview, ...]:
-    """The outcomes of all launch comments of a file, in order; `seconds` are those of each."""
-    return tuple(_kernel(module, one, limit, seconds, check) for one in launch_comments(module))
+    """The outcomes of the launch comments of a file in order: of all, or those of the kernel `entry`;
+    `seconds` are those of each.
+    """
+    return tuple(
+        _kernel(module, one, limit, seconds, check)
+        for one in launch_comments(module)
+        if entry is None or one.entry == entry
+    )
 
 
 # -- instructions -------------------------------------------------------------------------------
@@ -223,33 +235,32 @@ def _kernel(
         return _failed(made, str(error))
     before = [np.array(one) for one in arguments]
     text = module.document.source.text + "\n"
-    findings: tuple[Finding, ...] = ()
+    seen = LastValues()
     try:
         findings = launch(
             text, entry=comment.entry, grid=comment.grid, block=comment.block, args=arguments,
             shared_bytes=comment.shared_bytes, seed=comment.seed, limit=limit, seconds=seconds, check=check,
+            observers=[seen],
         )
     except ExecutionError as error:
         message = str(error).removeprefix(f"line {error.line}: ")
-        return _failed(made, message, error.line, error.kind, error.findings)
+        return replace(
+            _failed(made, message), problem_line=error.line, kind=error.kind, findings=error.findings,
+            lanes=tuple(error.lanes), values=seen.values, instructions=seen.instructions,
+        )
     names = [one.name for one in module.definitions[comment.entry].body.parameters]
     buffers = tuple(
         _buffer(name, spec, old, new)
         for name, spec, old, new in zip(names, comment.specs, before, arguments, strict=True)
         if isinstance(new, np.ndarray)
     )
-    return KernelPreview(
-        comment.line, comment.entry, comment.grid, comment.block, buffers, findings
+    return replace(
+        made, buffers=buffers, findings=findings, values=seen.values, instructions=seen.instructions
     )
 
 
-def _failed(
-    made: KernelPreview, problem: str, line: int = 0, kind: str = "",
-    findings: tuple[Finding, ...] = (),
-) -> KernelPreview:
-    return KernelPreview(
-        made.line, made.entry, made.grid, made.block, (), findings, problem, line, kind
-    )
+def _failed(made: KernelPreview, problem: str) -> KernelPreview:
+    return replace(made, problem=problem)
 
 
 def _buffer(

@@ -89,6 +89,20 @@ class Spaces:
             return None
         return buffer.data[first - buffer.base :][: count * size]
 
+    def same_in_all(self, wave: Wave, addresses: Addresses, space: Space, size: int) -> Bytes | None:
+        """The shared memory of the blocks, a row each, where all reach the same addresses in their own.
+        None where they do not, or where that is not known so easily; then ask `reach`.
+        """
+        if self._observer is not None or space != ".shared" or addresses.shape[0] > 1:
+            return None
+        if wave.shared.shape[0] != wave.shape[0] or addresses.size == 0:
+            return None
+        if int(addresses.max()) + size > wave.launch.shared_bytes:
+            return None
+        if int(np.bitwise_or.reduce(addresses, axis=None)) & (size - 1):
+            return None
+        return wave.shared
+
     def landed(
         self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
     ) -> None:

@@ -6,11 +6,13 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.lint.report import Kernel, Locator, Reported
 from ptx_lsp.lint.selection import OVER_BUDGET, did_you_mean
-from ptx_lsp.model.module import Module
+
+if TYPE_CHECKING:
+    from ptx_lsp.model.module import Module
 
 Says: TypeAlias = Literal["exact", "estimated", "measured"]
 Value: TypeAlias = "tuple[float, Says] | None"

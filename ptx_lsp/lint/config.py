@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, cast
 
@@ -172,7 +173,8 @@ def _properties(keys: dict[str, tuple[dict[str, Schema], str]]) -> dict[str, Sch
 def _part(path: Path) -> Table | None:
     """What a file says of ptx-lint; None where a `pyproject.toml` says nothing. Raises ConfigError."""
     try:
-        whole = cast(Table, tomllib.loads(path.read_text(encoding="utf-8")))
+        status = path.stat()
+        whole = _toml(path, status.st_mtime_ns, status.st_size)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"`{path}` is no TOML: {error}") from error
     except UnicodeDecodeError as error:
@@ -186,6 +188,12 @@ def _part(path: Path) -> Table | None:
         return table(tools["ptx-lint"], "tool.ptx-lint") if "ptx-lint" in tools else None
     except WrongValueError as error:
         raise ConfigError(f"`{path}`: {error}") from error
+
+
+@lru_cache(maxsize=256)
+def _toml(path: Path, changed_ns: int, size: int) -> Table:
+    """A file as it was then: the one of a whole tree is asked for in every folder."""
+    return cast(Table, tomllib.loads(path.read_text(encoding="utf-8")))
 
 
 def _get(given: Table, key: str, kind: Kind[T]) -> T | None:

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
 from ptx_lsp.isa.target import TARGETS, parse_target
 from ptx_lsp.lint.budget import Budget, BudgetError, parse
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.known import known_rules
 from ptx_lsp.lint.selection import UnknownRuleError, did_you_mean, matching
 
 T = TypeVar("T")
@@ -127,7 +127,7 @@ def _pattern(value: object, key: str) -> str:
 def _rule(value: object, key: str) -> str:
     text = _text(value, key)
     try:
-        matching(all_rules(), text)
+        matching(known_rules(), text)
     except UnknownRuleError as error:
         raise WrongValueError(f"`{key}`: {error}") from error
     return text

@@ -27,6 +27,7 @@ class Run(NamedTuple):
     """With the table of kernels."""
 
 
+_PACKAGE = "ptx_lsp.lint.reporters"
 Write: TypeAlias = Callable[[Run], Iterator[str]]
 
 
@@ -52,14 +53,19 @@ def reporter(
 
 
 @cache
+def find(name: str) -> Reporter | None:
+    """The format of this name. It is in the file of this name: nothing else is imported."""
+    try:
+        module = importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
+    except ImportError:
+        return None
+    found = [one for one in vars(module).values() if isinstance(one, Reporter) and one.name == name]
+    return found[0] if found else None
+
+
+@cache
 def reporters() -> dict[str, Reporter]:
     """Every format by its name. Nothing lists them."""
-    from ptx_lsp.lint import reporters as package
-
-    found = [
-        value
-        for module in pkgutil.iter_modules(package.__path__)
-        for value in vars(importlib.import_module(f"{package.__name__}.{module.name}")).values()
-        if isinstance(value, Reporter)
-    ]
-    return {one.name: one for one in sorted(found, key=lambda one: one.name)}
+    package = importlib.import_module(_PACKAGE)
+    names = [module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__)]
+    return {name: one for name in sorted(names) if (one := find(name)) is not None}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
+from ptx_lsp.lint.known import Known, known_rules
 from ptx_lsp.lint.nearest import nearest
-from ptx_lsp.lint.rule import Rule, all_rules
+
+if TYPE_CHECKING:
+    from ptx_lsp.lint.rule import Rule
 
 PTXAS = "ptxas"
 OVER_BUDGET = "over-budget"
@@ -52,6 +55,8 @@ class Rules(NamedTuple):
 
     def chosen(self) -> list[Rule]:
         """The rules themselves."""
+        from ptx_lsp.lint.rule import all_rules
+
         return [rule for rule in all_rules() if rule.name in self.names]
 
     def judged(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -64,9 +69,9 @@ class Rules(NamedTuple):
         ]
 
 
-def chosen(layers: Iterable[Choice], rules: Sequence[Rule] | None = None) -> Rules:
+def chosen(layers: Iterable[Choice]) -> Rules:
     """What the layers leave: at first all rules but hints. Raises UnknownRuleError."""
-    everything = all_rules() if rules is None else rules
+    everything = known_rules()
     names = {rule.name for rule in everything if rule.severity != "hint"} | set(OUTSIDE)
     severities: dict[str, Severity] = {}
     for layer in layers:
@@ -79,7 +84,7 @@ def chosen(layers: Iterable[Choice], rules: Sequence[Rule] | None = None) -> Rul
     return Rules(frozenset(names), tuple(sorted(severities.items())))
 
 
-def matching(rules: Sequence[Rule], word: str) -> list[str]:
+def matching(rules: Sequence[Known], word: str) -> list[str]:
     """The names of the rules that a word means. Raises UnknownRuleError."""
     if word in OUTSIDE:
         return [word]
@@ -97,5 +102,5 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     return f"; did you mean `{near}`?" if near is not None else ""
 
 
-def _all_matching(rules: Sequence[Rule], words: Iterable[str]) -> set[str]:
+def _all_matching(rules: Sequence[Known], words: Iterable[str]) -> set[str]:
     return {name for word in words for name in matching(rules, word)}

@@ -1,7 +1,7 @@
 """Comments that silence findings.
 
 1. `// ptx-lint: ignore[rule, ...]` behind code silences its line; alone in a line, or with other comments,
-   the next line that has code. `/* ... */` does the same.
+   that line and the next one that has code. `/* ... */` does the same.
 2. `// ptx-lint: ignore-file[rule, ...]` silences the whole file, wherever it stands.
 3. A rule is a name, a code, or the beginning of a code; without brackets every rule is meant. What stands
    behind the brackets is the reason, for people.
@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
+from ptx_lsp.lint.known import known_rules
 from ptx_lsp.lint.rule import Rule, all_rules
 from ptx_lsp.lint.selection import OUTSIDE, UnknownRuleError, did_you_mean, matching
 from ptx_lsp.text import Edit, Source, Span
@@ -52,8 +53,9 @@ class Suppressions:
         self._of_file = [one for one in self.found if one.word == "ignore-file"]
         self._of_line: dict[int | None, list[Suppression]] = {}
         for one in self.found:
-            if one.word == "ignore":
-                self._of_line.setdefault(one.line, []).append(one)
+            if one.word == "ignore":  # its own line, too: where no code is, a finding may stand all the same
+                for line in {one.line, source.line_of(one.span.start)}:
+                    self._of_line.setdefault(line, []).append(one)
 
     def silence(self, rule: str, code: str, span: Span) -> bool:
         """Whether a finding is silenced; remembers by what."""
@@ -64,15 +66,15 @@ class Suppressions:
 
     def silence_lines(self, rule: str, code: str, first: int, last: int) -> bool:
         """The same, for a finding from one line to another, both from 0."""
-        silenced = False
-        lines = {first: None, last: None}
-        for one in (*self._of_file, *(s for line in lines for s in self._of_line.get(line, ()))):
-            words = one.rules or ("",)
-            for word in words:
-                if _means(word, rule, code):
-                    self._used.add((one, word))
-                    silenced = True
-        return silenced
+        found = [pair for one in self._at(first, last) for pair in _naming(one, rule, code)]
+        self._used.update(found)
+        return bool(found)
+
+    def _at(self, first: int, last: int) -> Iterator[Suppression]:
+        """The comments that count in two lines."""
+        yield from self._of_file
+        for line in {first, last}:
+            yield from self._of_line.get(line, ())
 
     def kept(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         """The diagnostics that no comment silences."""
@@ -87,13 +89,21 @@ class Suppressions:
         """
         for one in self.found:
             message, left = self._fault(one, ran)
-            itself = any(_means(word, rule.name, rule.code) for word in one.rules)
-            if message is None or itself or self.silence(rule.name, rule.code, one.span):
+            if message is None or self._is_excused(one, rule):
                 continue
             edit = _without(one, left, self.source)
             what = "Remove the comment" if not left else f"Leave only {_ticked(left)}"
             fix = Fix(what, (edit,), safe=True)
             yield Diagnostic(rule.name, rule.code, rule.severity, message, one.span, fix=fix)
+
+    def _is_excused(self, one: Suppression, rule: Rule) -> bool:
+        """Whether a comment silences what is told of it: by name, or by another one that is for all."""
+        line = self.source.line_of(one.span.start)
+        return any(
+            _naming(other, rule.name, rule.code)
+            for other in self._at(line, line)
+            if other is not one or other.rules
+        )
 
     def _fault(self, one: Suppression, ran: Collection[str]) -> tuple[str | None, list[str]]:
         """What is wrong with a comment, and the rules that may stay in it."""
@@ -106,7 +116,7 @@ class Suppressions:
         unused: list[str] = []
         for word in one.rules:
             try:
-                named = matching(all_rules(), word)
+                named = matching(known_rules(), word)
             except UnknownRuleError as error:
                 left = [other for other in one.rules if other != word]
                 return str(error)[:1].upper() + str(error)[1:], left
@@ -154,8 +164,10 @@ def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
     return Edit(start, start, indent + f"{comment}\n".encode())
 
 
-def _means(word: str, rule: str, code: str) -> bool:
-    return word == rule or code.startswith(word)
+def _naming(one: Suppression, rule: str, code: str) -> list[tuple[Suppression, str]]:
+    """The words of a comment that mean a rule."""
+    words = one.rules or ("",)
+    return [(one, word) for word in words if word == rule or code.startswith(word)]
 
 
 def _found(source: Source) -> Iterator[Suppression]:

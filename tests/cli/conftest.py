@@ -61,8 +61,7 @@ def add_rule(monkeypatch: pytest.MonkeyPatch) -> Callable[[Rule], None]:
 
     def add(rule: Rule) -> None:
         everything = (*all_rules(), rule)
-        for user in ("ptx_lsp.lint.rule", "ptx_lsp.lint.selection"):
-            monkeypatch.setattr(f"{user}.all_rules", lambda: everything)
+        monkeypatch.setattr("ptx_lsp.lint.rule.all_rules", lambda: everything)
 
     return add
 

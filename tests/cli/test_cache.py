@@ -14,8 +14,9 @@ import pytest
 
 from ptx_lsp.cli import jobs
 from ptx_lsp.cli.cache import Cache
-from ptx_lsp.cli.check import Settings, check
+from ptx_lsp.cli.check import check
 from ptx_lsp.cli.inputs import Input
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.report import FileReport
 from tests.cli.conftest import BAD, GOOD, Lint
 from tests.cli.test_inputs import without_privilege
@@ -153,6 +154,32 @@ def test_two_runs_at_once_and_one_interrupted(folder: Path) -> None:
     for entry in entries:
         if not entry.name.startswith("."):
             assert kept.get(entry.parent.name + entry.name, "x.ptx") is not None
+
+
+def test_a_run_that_has_all_reports_imports_little(folder: Path) -> None:
+    Path("ptx-lint.toml").write_text('ignore = ["undeclared-name"]\n[budgets]\n"*" = ["registers <= 99"]\n')
+    script = (
+        "import sys; from ptx_lsp.cli.lint import main; main(['.']);"
+        "print(*(m for m in sys.modules if m.startswith(('ptx_lsp', 'analyses', 'tree_sitter', 'numpy'))))"
+    )
+    command = [sys.executable, "-c", script]
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        for _ in range(2)
+    )
+    assert first[0] == second[0] == "All checks passed: 10 files."
+    assert "ptx_lsp.lint.rules" in first[1]
+    kept_out = ("ptx_lsp.lint.rule", "ptx_lsp.model.module", "analyses.", "tree_sitter.", "numpy")
+    assert not [name for name in second[1].split() if name.startswith(kept_out)]
+
+
+def test_rules_that_are_remembered_are_those_there_are(lint: Lint, folder: Path) -> None:
+    lint("k1.ptx")
+    (place,) = folder.glob("rules-*.json")
+    place.write_text("[[1]]")
+    assert lint("--select", "undeclared-name", "k0.ptx").status == 1
+    assert "undeclared-name" in place.read_text()
+    assert "did you mean `undeclared-name`?" in lint("--select", "undeclared-nme", "k0.ptx").err
 
 
 def test_watch(folder: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ptx_lsp.executor import Finding, launch
 
-CHECKED = ("test_calls", "test_kernels")
+CHECKED = ("test_calls", "test_cluster_copies", "test_kernels", "test_matrix_kernels")
 """Modules whose kernels are correct."""
 _P = ParamSpec("_P")
 

@@ -26,12 +26,12 @@ def seeded() -> list[tuple[Path, LaunchComment]]:
     ]
 
 
-def findings(path: Path, comment: LaunchComment) -> tuple[Finding, ...]:
+def findings(path: Path, comment: LaunchComment, seed: int = 0) -> tuple[Finding, ...]:
     assert comment.problem == ""
     try:
         return launch(
             path, entry=comment.entry, grid=comment.grid, block=comment.block, check=True,
-            args=[value(spec) for spec in comment.specs], limit=100_000,
+            args=[value(spec) for spec in comment.specs], limit=100_000, seed=seed,
         )
     except ExecutionError as error:
         return error.findings
@@ -64,6 +64,13 @@ def test_seeded(path: Path, comment: LaunchComment) -> None:
         return
     assert sorted(set(found)) == wanted(path, comment)
     assert bool(found) == comment.entry.startswith("broken")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_fixed_twins_are_silent_in_any_order(seed: int) -> None:
+    for path, comment in seeded():
+        if comment.entry.startswith("fixed"):
+            assert findings(path, comment, seed) == (), (path.stem, comment.entry)
 
 
 def test_seeded_kernels_are_legal() -> None:

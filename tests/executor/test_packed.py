@@ -52,8 +52,9 @@ def test_integers(name: str, type: str, lanes: str) -> None:
     width = int(type[1:])
     for row, (got,) in zip(rows, found, strict=True):
         want = 0
-        for at, parts in enumerate(zip(*(elements(word, type) for word in row), strict=True)):
-            value = operation(*parts, 0) if unary else operation(*parts)
+        pairs = zip(elements(row[0], type), elements(row[-1], type), strict=True)
+        for at, (a, b) in enumerate(pairs):
+            value = operation(a, b)
             if "relu" in modifiers:
                 value = max(value, 0)
             want |= limited(value, type, saturates="sat" in modifiers) << at * width

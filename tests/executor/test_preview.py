@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments, suggestion
 from ptx_lsp.executor.preview import KernelPreview, preview_instruction, preview_kernels
 from ptx_lsp.executor.specs import SpecError, value
 from ptx_lsp.isa.table import entries, opcodes
@@ -193,3 +193,28 @@ def test_random_buffers_are_those_of_the_seed() -> None:
 def test_wrong_specs(spec: str) -> None:
     with pytest.raises(SpecError, match=spec[:4]):
         value(spec)
+
+
+def test_what_each_line_wrote() -> None:
+    found = kernel("// ptx-run: grid=2 block=4 x=f32:arange(9) a=f32:0.5 y=f32:zeros(4)")
+    written = {(one.line, one.name): one for one in found.values}
+    assert written[17, "%f2"].lanes == ("0.0", "1.0", "2.0", "3.0", *[None] * 28)
+    assert written[17, "%f2"].type == ".f32"
+    assert written[18, "%f2"].lanes[:4] == ("0.0", "0.5", "1.0", "1.5")
+    assert (19, "%f2") not in written, "a store writes no register"
+    assert found.instructions == 2 * 4 * 11
+
+
+def test_what_was_written_before_a_failure() -> None:
+    found = kernel("// ptx-run: grid=1 block=4 f32:arange(9) f32:0.5 f32:zeros(3)")
+    assert [lane.thread for lane in found.lanes] == [(3, 0, 0)]
+    assert {one.line for one in found.values} == set(range(10, 19))
+
+
+def test_a_comment_to_begin_with() -> None:
+    module = Module.parse(KERNEL)
+    assert suggestion(module.functions[0]) == (
+        "// ptx-run: grid=1 block=32 x=f32:zeros(32) a=f32:1 y=f32:zeros(32)"
+    )
+    (comment,) = launch_comments(Module.parse(KERNEL.replace("COMMENT", suggestion(module.functions[0]))))
+    assert comment.problem == ""

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
+from ptx_lsp.executor.part import Part
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import Wave
 from tests.executor.instruction import HEADER
 from tests.executor.test_calls import one_thread_each, stored
 
@@ -111,6 +114,37 @@ def test_the_last_block_sums(seed: int) -> None:
     sums, count, result = (np.zeros(size, np.int32) for size in (blocks, 1, 1))
     launch(NVCC, entry="last_block", grid=blocks, block=32, args=[sums, count, given, result], seed=seed)
     assert result[0] == given.sum()
+
+
+@SEEDS
+def test_a_few_lanes_of_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have arrays of their own, and still their blocks' shared and their own local memory."""
+    parts: list[tuple[int, int]] = []
+
+    class Spy(Part):
+        def __init__(self, wave: Wave, mask: Bools) -> None:
+            super().__init__(wave, mask)
+            parts.append(self.shape)
+
+    monkeypatch.setattr("ptx_lsp.executor.groups.Part", Spy)
+    blocks, rounds = 70, 5
+    given = RANDOM.integers(-9, 9, blocks * 64).astype(np.int32)
+    out, steps = np.zeros_like(given), np.zeros(1, np.int32)
+    launch(NVCC, entry="few", grid=blocks, block=64, args=[out, given, np.int32(rounds), steps], seed=seed)
+    want, count = np.zeros_like(given), 0
+    for block in range(blocks):
+        for thread in range(3, 64, 16):
+            at, own, total = block * 64 + thread, list(range(8)), 0
+            for r in range(rounds + thread + block % 5):
+                own[(r * 3 + total) & 7] += int(
+                    given[block * 64 + (thread + r & 63)] + given[(at + r) % given.size]
+                )
+                total += own[r & 7] if total & 1 else -own[r + 1 & 7]
+                count += 1
+            want[at] = total
+    assert np.array_equal(out, want)
+    assert steps[0] == count
+    assert seed or (1, blocks * 4) in parts
 
 
 # -- clusters ---------------------------------------------------------------------------------------
@@ -249,6 +283,11 @@ def test_an_arrival_is_missing() -> None:
 def test_no_such_barrier() -> None:
     with pytest.raises(ExecutionError, match="there is no barrier 17, only 0 to 15"):
         stored(one_thread_each("add.u32 %s0, %r, 17; bar.sync %s0;"))
+
+
+def test_a_count_that_is_no_multiple() -> None:
+    with pytest.raises(ExecutionError, match="the count of a barrier is a multiple of 32"):
+        stored(one_thread_each("add.u32 %s0, %r, 40; bar.sync 1, %s0;"))
 
 
 def test_arrivals_of_warps_that_ended() -> None:

@@ -9,7 +9,7 @@ from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.lint.suppression import Suppressions, insertion, suppressed
 from ptx_lsp.model.module import Module
-from ptx_lsp.text import Source
+from ptx_lsp.text import Source, Span
 
 NAMES = {rule.name for rule in all_rules()}
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n"
@@ -68,6 +68,7 @@ def test_not_silenced(body: str) -> None:
     ("body", "said", "mended"),
     [
         ("\tret; // ptx-lint: ignore[E101]", "`E101` finds nothing in that line", "\tret;"),
+        ("\tret; // ptx-lint: ignore", "This comment silences nothing", "\tret;"),
         ("// ptx-lint: ignore\n\tret;", "This comment silences nothing", "\tret;"),
         ("/* ptx-lint: ignore[E101] */ ret;", "`E101` finds nothing in that line", " ret;"),
         (
@@ -125,6 +126,13 @@ def test_insertion(body: str, line: int, expected: str) -> None:
     mended = Source.of(HEADER + body).edited(edit).data.decode().removeprefix(HEADER)
     assert mended == expected
     assert "undeclared-name" not in rules(mended)
+
+
+def test_a_finding_in_a_line_without_code() -> None:
+    source = Source.of("// ptx-lint: ignore[file-header] to be included\n.target sm_80\n")
+    for start in (0, len(source.data) - 5):
+        told = Diagnostic("file-header", "E160", "error", "", Span(start, start))
+        assert suppressed([told], source, NAMES) == []
 
 
 def test_many_comments_in_a_line_are_no_trouble() -> None:

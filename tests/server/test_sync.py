@@ -67,7 +67,7 @@ def test_lines_end_as_in_lsp() -> None:
         ]
         client.change(URI, 2, changes)
         found = [one for one in client.findings(URI, 2) if "%q" in str(at(one, "message"))]
-        assert at(found[0], "range", "start") == {"line": 7, "character": 7 + 9}
+        assert at(found[0], "range", "start") == {"line": 7, "character": 6 + 9}
 
 
 def test_the_whole_text_can_be_replaced_and_versions_can_be_skipped() -> None:

@@ -2,7 +2,7 @@
 
 ; not a name of `bra` and `call`, which are no registers
 ((instruction operand: (identifier) @variable)
-  (#match? @variable "^%"))
+  (#match? @variable "^[%]"))
 (address (identifier) @variable)
 (vector (identifier) @variable)
 (group (identifier) @variable)
@@ -17,7 +17,7 @@
 (declarator name: (identifier) @variable)
 (declarator initializer: (identifier) @variable)
 ((identifier) @variable.builtin
-  (#match? @variable.builtin "^%(tid|ntid|ctaid|nctaid|laneid|warpid|nwarpid|smid|nsmid|gridid|clusterid|nclusterid|cluster_ctaid|cluster_nctaid|cluster_ctarank|cluster_nctarank|is_explicit_cluster|lanemask_(eq|le|lt|ge|gt)|clock(_hi|64)?|pm[0-7](_64)?|envreg[0-9]+|globaltimer(_lo|_hi)?|reserved_smem_offset_.*|total_smem_size|aggr_smem_size|dynamic_smem_size|current_graph_exec)$"))
+  (#match? @variable.builtin "^[%](tid|ntid|ctaid|nctaid|laneid|warpid|nwarpid|smid|nsmid|gridid|clusterid|nclusterid|cluster_ctaid|cluster_nctaid|cluster_ctarank|cluster_nctarank|is_explicit_cluster|lanemask_(eq|le|lt|ge|gt)|clock(_hi|64)?|pm[0-7](_64)?|envreg[0-9]+|globaltimer(_lo|_hi)?|reserved_smem_offset_.*|total_smem_size|aggr_smem_size|dynamic_smem_size|current_graph_exec)$"))
 ((identifier) @constant.builtin
   (#eq? @constant.builtin "WARP_SZ"))
 ((identifier) @variable.builtin

@@ -14,7 +14,7 @@ onData<Preview>((page, data) => {
   page.replaceChildren(...summary(data), ...buffers(data), ...values(data));
 });
 
-function summary({ launch, instructions, error }: Preview): HTMLElement[] {
+function summary({ launch, instructions, error, findings }: Preview): HTMLElement[] {
   const parts: HTMLElement[] = [];
   if (launch) {
     const size = `grid ${launch.grid.join(' x ')}, block ${launch.block.join(' x ')}`;
@@ -29,6 +29,9 @@ function summary({ launch, instructions, error }: Preview): HTMLElement[] {
       box.append(element('p', { class: 'note' }, error.lanes.slice(0, 8).join('; ')));
     }
     parts.push(box);
+  }
+  for (const { kind, message, line } of findings ?? []) {
+    parts.push(element('div', { class: 'error' }, `${kind}: ${message} `, link(`line ${line + 1}`, line)));
   }
   return parts;
 }

@@ -113,9 +113,10 @@ export const PREVIEW = 'ptx/preview';
 export interface Preview {
   kernel: string;
   missing?: string;
-  launch?: { grid: number[]; block: number[]; text: string };
+  launch?: { grid: number[]; block: number[]; line: number };
   buffers?: { name: string; type: string; count: number; before: string[]; after: string[] }[];
   values?: { line: number; name: string; type: string; lanes: (string | null)[] }[];
   instructions?: number;
+  findings?: { kind: string; message: string; line: number }[];
   error?: { message: string; kind: string; line: number | null; lanes: string[] } | null;
 }

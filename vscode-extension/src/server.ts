@@ -116,7 +116,8 @@ export class Server implements vscode.Disposable {
         traceOutputChannel: this.trace,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         synchronize: { configurationSection: 'ptx' },
-        initializationOptions: settings,
+        // `commands` are what code lenses may call here.
+        initializationOptions: { ptx: settings, commands: ['ptx.occupancy', 'ptx.preview'] },
         errorHandler: {
           error: () => this.failedToTalk(),
           closed: () => this.ended(),

@@ -34,29 +34,33 @@ class UninitializedMemory(Observer):
         if access.space not in (".shared", ".local") or access.lanes.size == 0:
             return
         written = self._bytes(wave, access)
-        reached = access.offsets[:, None] + np.arange(access.size)
+        written, reached = _by_size(written, access)
         if access.space == ".shared":
-            self._await(wave, step, access, reached)
+            self._await(wave, step, access)
         if access.use in ("read", "update"):
-            missing = np.logical_not(written[reached]).any(axis=1)
+            missing = np.logical_not(_whole(written[reached]))
             if missing.any():
                 self._report(wave, step, access, np.asarray(missing, np.bool_), "uninitialized-memory")
         if access.use in ("write", "update", "land"):
-            written[reached] = True
+            written[reached] = _ALL[written.dtype.itemsize]
+            modifiers = self._findings.usages.of(step).modifiers
+            if any(one.startswith(".multicast") for one in modifiers):  # perhaps in all blocks of the cluster
+                row = row_bytes(wave, access.space)
+                size = row // written.dtype.itemsize
+                written.reshape(-1, size)[:, np.unique(reached % size)] = _ALL[written.dtype.itemsize]
 
-    def _await(
-        self, wave: Wave, step: Step, access: Access, reached: npt.NDArray[np.int64]
-    ) -> None:
+    def _await(self, wave: Wave, step: Step, access: Access) -> None:
         """Sentence 2."""
         if access.use == "begin" and wave not in self._coming:
             self._coming[wave] = np.zeros(access.data.size, np.bool_)
-        coming = self._coming.get(wave)
-        if coming is None:
+        known = self._coming.get(wave)
+        if known is None:
             return
+        coming, reached = _by_size(known, access)
         if access.use in ("begin", "land", "write"):
-            coming[reached] = access.use == "begin"
+            coming[reached] = _ALL[coming.dtype.itemsize] if access.use == "begin" else 0
             return
-        early = np.asarray(coming[reached], np.bool_).any(axis=1)
+        early = np.asarray(coming[reached] != 0, np.bool_).any(axis=1)
         if early.any():
             self._report(wave, step, access, np.asarray(early, np.bool_), "cp.async-not-waited")
 
@@ -87,3 +91,20 @@ class UninitializedMemory(Observer):
             kind, message, wave, step, access.lanes[wrong], space=access.space,
             address=address, variable=name,
         )
+
+
+_ALL = {size: int.from_bytes(b"\1" * size, "little") for size in (1, 2, 4, 8)}
+"""Elements of so many bytes, each of which is true."""
+
+
+def _by_size(marks: Bools, access: Access) -> tuple[npt.NDArray[np.unsignedinteger], npt.NDArray[np.int64]]:
+    """The marks of bytes in elements as large as the access allows, and those it reaches, a row for each."""
+    every = int(np.bitwise_or.reduce(access.offsets, initial=access.size | marks.size | 8))
+    each = every & -every
+    elements = access.offsets[:, None] // each + np.arange(access.size // each)
+    return marks.view(f"u{each}"), elements
+
+
+def _whole(marks: npt.NDArray[np.unsignedinteger]) -> Bools:
+    """Whether all bytes of each row are marked."""
+    return np.asarray((marks == _ALL[marks.dtype.itemsize]).all(axis=1), np.bool_)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import FileReport, Reported
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json_report import Value
+from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.reporters.places import from_here
 
 _SEVERITIES: dict[Severity, str] = {

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json_report import finding
+from ptx_lsp.lint.reporters.json import finding
 
 
 @reporter("json-lines", "a JSON object a finding, each in its line")

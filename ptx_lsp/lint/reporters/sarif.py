@@ -13,7 +13,7 @@ from ptx_lsp import __version__
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import FileReport, Mark, Point, Reported
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json_report import Value
+from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.reporters.places import uri
 from ptx_lsp.lint.rule import Rule, all_rules
 from ptx_lsp.lint.selection import OUTSIDE

@@ -15,6 +15,7 @@ from analyses.device_limits import (
     limits_of,
 )
 from analyses.occupancy import Occupancy
+from ptx_lsp.executor.launch_comment import launch_comments
 from ptx_lsp.ide.figures import figures
 from ptx_lsp.ide.flow_picture import picture
 from ptx_lsp.ide.layered import TooLargeError
@@ -39,15 +40,16 @@ def kernel_report(view: View, findings: Findings, asked: object) -> Json:
     module, target = view.module, _target(asked)
     if target is not None and target != module.target:
         module = Module(module.document, None, target)
+    launched = {one.entry for one in launch_comments(module)}
     return {
         "ptxVersion": str(module.version) if module.version else None,
         "target": str(module.target) if module.target else None,
         "targets": _targets(),
-        "kernels": [_kernel(view, one, findings) for one in _kernels(module)],
+        "kernels": [_kernel(view, one, findings, launched) for one in _kernels(module)],
     }
 
 
-def _kernel(view: View, function: Function, findings: Findings) -> Json:
+def _kernel(view: View, function: Function, findings: Findings, launched: set[str]) -> Json:
     row = figures(function)
     start, end = function.item.start, function.item.end
     counts = Counter(one.severity for one in findings.diagnostics if start <= one.span.start < end)
@@ -81,14 +83,14 @@ def _kernel(view: View, function: Function, findings: Findings) -> Json:
             "unknown": row.branches.unknown,
         },
         "findings": {severity: counts[severity] for severity in SEVERITIES},
-        "canPreview": False,
+        "canPreview": function.name in launched,
     }
 
 
 @panel("ptx/occupancyCurve")
 def on_occupancy_curve(view: View, asked: object) -> Json:
     """How full an SM gets, over what a block takes; null where there is no kernel."""
-    function = _chosen(view, asked)
+    function = chosen(view, asked)
     if function is None:
         return None
     shape = Shape(*(number(at(asked, key)) for key in ("threads", "registers", "sharedBytes")))
@@ -146,7 +148,7 @@ def _point(found: Occupancy, x: int) -> Json:
 @panel("ptx/pressureProfile")
 def pressure_profile(view: View, asked: object) -> Json:
     """How many 32-bit registers are live at each line of a kernel; null where there is none."""
-    function = _chosen(view, asked)
+    function = chosen(view, asked)
     if function is None:
         return None
     found, limit = pressure_along(function), figures(function).registers.limit
@@ -170,7 +172,7 @@ def pressure_profile(view: View, asked: object) -> Json:
 @panel("ptx/controlFlow")
 def control_flow(view: View, asked: object) -> Json:
     """The control flow graph of a kernel or function, laid out; null where there is none."""
-    function = _chosen(view, asked)
+    function = chosen(view, asked)
     if function is None:
         return None
     found = flow(function)
@@ -229,7 +231,7 @@ def _span(view: View, block: FlowBlock) -> Span:
 # -- what is asked for ----------------------------------------------------------------------------
 
 
-def _chosen(view: View, asked: object) -> Function | None:
+def chosen(view: View, asked: object) -> Function | None:
     """The kernel or function that is named, or else at a position, or else the first."""
     name, place = text(at(asked, "kernel")), at(asked, "position")
     if name is not None:

@@ -23,8 +23,10 @@ test('a mistake has a squiggle, and its quick fix mends it', async () => {
   await editor.openFile('mistake.ptx');
   const squiggle = page.locator('.squiggly-error');
   await squiggle.first().waitFor({ state: 'attached', timeout: 60_000 });
+  await running(); // the lines have moved for the code lens
+  await page.waitForTimeout(1_000);
   await editor.shot('squiggle');
-  await page.locator('.view-line', { hasText: 'fmaa.rn' }).click({ position: { x: 60, y: 8 } });
+  await page.locator('.view-line', { hasText: 'fmaa.rn' }).click({ position: { x: 45, y: 8 } });
   await page.keyboard.press('Control+.');
   const menu = page.locator('.action-widget .monaco-list-row');
   await menu.filter({ hasText: 'fma' }).first().waitFor();
@@ -39,6 +41,7 @@ test('hover tells what an instruction does', async () => {
   await page.locator('.codelens-decoration').first().waitFor({ timeout: 60_000 });
   await hover('mad');
   await page.locator('.monaco-hover:visible', { hasText: 'mad' }).first().waitFor();
+  await page.waitForTimeout(800); // it fades in
   await editor.shot('hover');
   await page.keyboard.press('Escape');
 });
@@ -63,23 +66,32 @@ for (const [command, name, shows] of [
   ["PTX: Run the Kernel's Preview", 'preview', 'instructions were executed'],
 ]) {
   test(`the panel ${name} has data`, async () => {
+    await editor.openFile('saxpy.ptx');
+    await running();
     await page.locator('.view-line', { hasText: 'cvta' }).first().click();
     await editor.command(command);
     const inner = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
     await inner.locator('#page', { hasText: shows }).waitFor({ timeout: 30_000 });
     await page.waitForTimeout(500); // the chart is drawn
     await editor.shot(name);
-    await editor.command('View: Close Editor');
   });
 }
 
 test('register pressure is drawn, and its peak found', async () => {
+  await editor.openFile('saxpy.ptx');
+  await running();
+  await page.locator('.view-line', { hasText: 'cvta' }).first().click();
   await editor.command('PTX: Toggle Register Pressure');
   await page.waitForTimeout(1_500);
   await editor.command("PTX: Go to the Register Pressure's Peak");
   await page.locator('.statusbar', { hasText: 'the peak:' }).waitFor();
   await editor.shot('pressure');
 });
+
+/** Waits until the server tells of the kernel. */
+async function running() {
+  await page.locator('.codelens-decoration').first().waitFor({ timeout: 60_000 });
+}
 
 async function text() {
   return (await page.locator('.view-line').allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');

@@ -41,7 +41,9 @@ const tests = {
       const found = await run('vscode.executeCodeLensProvider', document.uri, 10);
       return found.some(({ command }) => /registers/.test(command?.title ?? '')) && found;
     });
-    assert.ok(lenses.length);
+    const { command } = lenses.find(({ command: { title } }) => /registers/.test(title));
+    assert.equal(command.command, 'ptx.occupancy');
+    assert.equal(command.arguments[0].kernel, 'saxpy');
   },
   async 'inlay hints'({ document }) {
     const hints = await run('vscode.executeInlayHintProvider', document.uri, whole(document));

@@ -1,0 +1,60 @@
+"""`ptx/preview`: the outcome of a launch comment, for a panel."""
+
+from __future__ import annotations
+
+from ptx_lsp.server.feature import panel
+from ptx_lsp.server.features.panels import chosen
+from ptx_lsp.server.json import Json
+from ptx_lsp.server.session import View
+
+
+@panel("ptx/preview")
+def preview(view: View, asked: object) -> Json:
+    """Runs a kernel as the first comment that launches it says; null where there is no kernel."""
+    from ptx_lsp.executor.launch_comment import suggestion
+    from ptx_lsp.executor.preview import preview_kernels
+
+    function = chosen(view, asked)
+    if function is None or not function.is_kernel:
+        return None
+    found = preview_kernels(view.module, entry=function.name)
+    if not found:
+        return {"kernel": function.name, "missing": suggestion(function)}
+    one = found[0]
+    error: Json = None
+    if one.problem:
+        error = {
+            "message": one.problem,
+            "kind": one.kind or "launch",
+            "line": one.problem_line - 1 if one.problem_line else None,
+            "lanes": [f"block {lane.block}, thread {lane.thread}" for lane in one.lanes],
+        }
+    return {
+        "kernel": one.entry,
+        "launch": {"grid": list[Json](one.grid), "block": list[Json](one.block), "line": one.line - 1},
+        "buffers": [
+            {
+                "name": buffer.name,
+                "type": buffer.type,
+                "count": buffer.size,
+                "before": list[Json](buffer.before),
+                "after": list[Json](buffer.after),
+            }
+            for buffer in one.buffers
+        ],
+        "values": [
+            {
+                "line": value.line - 1,
+                "name": value.name,
+                "type": value.type.removeprefix("."),
+                "lanes": list[Json](value.lanes),
+            }
+            for value in one.values
+        ],
+        "instructions": one.instructions,
+        "findings": [
+            {"kind": finding.kind, "message": finding.message, "line": finding.line - 1}
+            for finding in one.findings
+        ],
+        "error": error,
+    }

@@ -1,0 +1,127 @@
+"""What happens before what: `Order` against vector clocks, one for each thread, as they are in the books."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from ptx_lsp.executor.check.order import Order
+from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.shape import Shape
+from ptx_lsp.executor.wave import Wave
+
+BLOCKS, LANES = 3, 64
+THREADS = BLOCKS * LANES
+Clock = list[int]
+
+
+class Reference:
+    """Each thread's clock has, for each other thread, the time up to which it knows that thread."""
+
+    def __init__(self) -> None:
+        self.clocks: list[Clock] = [[0] * THREADS for _ in range(THREADS)]
+        self.pending: list[Clock] = [[0] * THREADS for _ in range(THREADS)]
+        self.fenced = [0] * THREADS
+        self.released: dict[int, Clock] = {}
+
+    def full(self, thread: int, now: int) -> Clock:
+        clock = list(self.clocks[thread])
+        clock[thread] = now
+        return clock
+
+    def meet(self, come: list[int], gone: list[int], now: int) -> None:
+        together = [0] * THREADS
+        for thread in come:
+            together = _most(together, self.full(thread, now))
+        for thread in gone:
+            self.clocks[thread] = _most(self.clocks[thread], together)
+
+    def fence(self, thread: int, now: int) -> None:
+        self.fenced[thread] = now
+        self.clocks[thread] = _most(self.clocks[thread], self.pending[thread])
+        self.pending[thread] = [0] * THREADS
+
+    def release(self, thread: int, place: int, now: int, *, fence: bool, update: bool) -> None:
+        if not update:
+            self.released.pop(place, None)
+        upto = self.fenced[thread] if fence else now
+        if upto:
+            before = self.released.get(place, [0] * THREADS)
+            self.released[place] = _most(before, self.full(thread, upto))
+
+    def acquire(self, thread: int, place: int, *, fence: bool) -> None:
+        if place in self.released:
+            into = self.pending if fence else self.clocks
+            into[thread] = _most(into[thread], self.released[place])
+
+    def knows(self, thread: int, other: int, time: int) -> bool:
+        return thread == other or self.clocks[thread][other] >= time
+
+
+def _most(a: Clock, b: Clock) -> Clock:
+    return [max(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def mask(threads: list[int]) -> Bools:
+    found = np.zeros((BLOCKS, LANES), np.bool_)
+    found.reshape(-1)[threads] = True
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_vector_clocks(seed: int) -> None:
+    random = Random(seed)
+    shape = Shape((BLOCKS, 1, 1), (LANES, 1, 1), 0, 0, 0)
+    wave = Wave(shape, Frame(), np.arange(BLOCKS, dtype=np.uint32))
+    order, reference = Order(shape), Reference()
+    places: dict[int, int] = {}
+    known = more = 0
+    for _ in range(120):
+        order.now += 1
+        now = order.now
+        block = random.randrange(BLOCKS)
+        of_block = list(range(block * LANES, (block + 1) * LANES))
+        thread, place = random.randrange(THREADS), random.randrange(3)
+        numbers, at = np.array([thread]), np.zeros(1, np.int64)
+        match random.randrange(9):
+            case 0:
+                order.barrier(wave, mask(of_block), mask(of_block))
+                reference.meet(of_block, of_block, now)
+            case 1:
+                some = sorted(random.sample(of_block, random.randrange(2, 40)))
+                gone = some[: random.randrange(1, len(some))]
+                order.barrier(wave, mask(some), mask(gone))
+                reference.meet(some, gone, now)
+            case 2 | 3:
+                first = random.randrange(THREADS // 32) * 32
+                some = sorted(random.sample(range(first, first + 32), random.randrange(1, 33)))
+                order.warp(wave, mask(some), mask(some))
+                reference.meet(some, some, now)
+            case 4:
+                order.fence(numbers)
+                reference.fence(thread, now)
+            case 5 | 6:
+                fence, update = random.random() < 0.5, random.random() < 0.5
+                before = np.array([places.get(place, 0)], np.int32)
+                after = order.release(numbers, before, at, fence=fence, update=update)
+                places[place] = int(after[0])
+                reference.release(thread, place, now, fence=fence, update=update)
+            case _:
+                fence = random.random() < 0.5
+                order.acquire(numbers, np.array([places.get(place, 0)], np.int32), fence=fence)
+                reference.acquire(thread, place, fence=fence)
+        pairs = [(random.randrange(THREADS), random.randrange(THREADS)) for _ in range(60)]
+        times = [random.randrange(1, now + 1) for _ in pairs]
+        found = order.knows(
+            np.array([a for a, _ in pairs]), np.array([b for _, b in pairs]), np.array(times, np.int32)
+        )
+        want = [reference.knows(a, b, t) for (a, b), t in zip(pairs, times, strict=True)]
+        # A release by a fence may be taken to give what its thread has learned since: never less.
+        assert all(one or not two for one, two in zip(found.tolist(), want, strict=True))
+        known += sum(want)
+        more += np.count_nonzero(found) - sum(want)
+    assert known > 100
+    assert more <= known / 50
