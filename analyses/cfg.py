@@ -149,19 +149,24 @@ class _Builder:
         return Cfg((*blocks, last), tuple(starts))
 
     def place_labels(self) -> None:
-        position = 0
-        for statement in self.function.body.statements:
-            if type(statement) is nodes.Instruction:
-                position += 1
-            elif type(statement) is nodes.Label:
-                symbol = self.function.body.symbols.get(statement.name.start)
-                if isinstance(symbol, Label):
-                    self.names.setdefault(position, []).append(symbol.name)
-                    self.at[symbol.place.start] = position
+        statements = self.function.body.statements
+        kinds: list[type] = list(map(type, statements))
+        position = past = 0
+        for index in [index for index, kind in enumerate(kinds) if kind is nodes.Label]:
+            position += kinds[past:index].count(nodes.Instruction)
+            past = index
+            label = statements[index]
+            if not isinstance(label, nodes.Label):
+                continue
+            symbol = self.function.body.symbols.get(label.name.start)
+            if isinstance(symbol, Label):
+                self.names.setdefault(position, []).append(symbol.name)
+                self.at[symbol.place.start] = position
 
     def cuts(self) -> list[int]:
         """Where blocks begin because the step before ends one."""
-        return [step.number + 1 for step in self.steps if self.ends_block(step)]
+        found = steps(self.function).spelt(_may_end)
+        return [step.number + 1 for step in found if self.ends_block(step)]
 
     def ends_block(self, step: Step) -> bool:
         opcode = step.opcode
@@ -197,6 +202,11 @@ class _Builder:
                 return tuple(known) if known and len(known) == len(listed) else None
             case _:
                 return None
+
+
+def _may_end(spelling: str) -> bool:
+    opcode = spelling.partition(".")[0]
+    return opcode in JUMPS or opcode in LEAVES or opcode == "call"
 
 
 def _without_return(function: Function) -> frozenset[int]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from analyses.bits import Bits
 from analyses.cfg import Block, Cfg, cfg
@@ -24,6 +24,7 @@ from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 
+LiveBehind: TypeAlias = tuple[frozenset[int], tuple[tuple[int, int], ...]]
 _SPARE: Final = 64
 
 
@@ -52,6 +53,14 @@ class Liveness:
             step = self.steps.steps[number]
             yield step, live
             self._step_back(block, step, live)
+
+    def behind(self, block: int) -> LiveBehind:
+        """What is live behind a block, and what is unborn in it, by the steps counted from its first: with
+        its steps this tells what is live anywhere in it.
+        """
+        first = self.cfg.blocks[block].first
+        late = tuple([(one, at - first) for one, at in self.unborn[block].items()])
+        return self.live_out[block], late
 
     def before(self, number: int) -> frozenset[int]:
         """What is live before step `number`."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from analyses.steps import Step, steps
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, instruction_fact
 from ptx_lsp.model.access import size_bytes
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -62,23 +62,38 @@ def origins(function: Function) -> dict[int, Origin]:
 def register_accesses(function: Function) -> tuple[Access, ...]:
     """Accesses through registers whose origin is known, in order."""
     known = origins(function)
+    addresses, numbers = _addresses(function), steps(function).numbers
     found: list[Access] = []
-    for step in steps(function).steps if known else ():
-        if step.opcode not in _MEMORY:
-            continue
-        for operand in step.node.operands:
-            if not isinstance(operand, nodes.Address) or not operand.items:
+    for step in steps(function).spelt(_is_memory) if known else ():
+        for register, address in addresses[step.number]:
+            origin = known.get(numbers[id(register)])
+            if origin is None:
                 continue
-            address = operand.items[0]
-            origin = _at(function, address, known) if _is_register(function, address) else None
+            if isinstance(address, nodes.Binary):
+                origin = _at(function, address, known)
             if origin is not None:
                 found.append(Access(step, address, origin, size_bytes(step.spelling)))
     return tuple(found)
 
 
-def _is_register(function: Function, address: nodes.Expression) -> bool:
-    name = address.left if isinstance(address, nodes.Binary) else address
-    return isinstance(name, nodes.Name) and isinstance(function.resolve(name), Register)
+def _is_memory(spelling: str) -> bool:
+    return spelling.partition(".")[0] in _MEMORY
+
+
+@instruction_fact
+def _addresses(
+    function: Function, instruction: nodes.Instruction
+) -> tuple[tuple[Register, nodes.Expression], ...]:
+    """The registers in the addresses of an instruction, each with its address."""
+    found: list[tuple[Register, nodes.Expression]] = []
+    for operand in instruction.operands:
+        if isinstance(operand, nodes.Address) and operand.items:
+            address = operand.items[0]
+            name = address.left if isinstance(address, nodes.Binary) else address
+            symbol = function.body.symbols.get(name.start) if isinstance(name, nodes.Name) else None
+            if isinstance(symbol, Register):
+                found.append((symbol, address))
+    return tuple(found)
 
 
 class _Reader:

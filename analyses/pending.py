@@ -48,13 +48,17 @@ def pending(function: Function) -> tuple[Pending, ...]:
     flow, graph = steps(function), cfg(function)
     search = _Search(flow, graph)
     found: list[Pending] = []
-    for step in flow.steps:
+    for step in flow.spelt(_may_start):
         kind = _started(step)
         if kind is not None and graph.block_of[step.number] in graph.reached:
             lacks = _lacking(search, step, kind)
             if lacks is not None:
                 found.append(Pending(step, kind, lacks))
     return tuple(found)
+
+
+def _may_start(spelling: str) -> bool:
+    return spelling.startswith(("wgmma.mma_async", "cp.async.", *_BULK))
 
 
 def _started(step: Step) -> Kind | None:

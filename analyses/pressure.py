@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeAlias
 
 from analyses.contents import Content, contents
-from analyses.liveness import Liveness, liveness
+from analyses.liveness import LiveBehind, Liveness, liveness
 from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
@@ -62,13 +62,12 @@ def pressure(function: Function) -> Pressure:
     """The pressure along `function`."""
     live = liveness(function)
     flow = live.steps
-    known = _memory(function)
+    known, content = _memory(function), contents(function).of
     units = [0] * len(flow.steps)
     predicates = 0
     for number in live.cfg.order:
         block = live.cfg.blocks[number]
-        late = tuple((one, at - block.first) for one, at in live.unborn[number].items())
-        key = contents(function).of[number], live.live_out[number], late
+        key = content[number], live.behind(number)
         found = known.get(key) or known.put(key, _of_block(live, number, flow.registers))
         units[block.first : block.end] = found.units
         predicates = max(predicates, found.predicates)
@@ -80,8 +79,8 @@ class _OfBlock(NamedTuple):
     predicates: int
 
 
-_Memory: TypeAlias = Memory[tuple[Content, frozenset[int], tuple[tuple[int, int], ...]], _OfBlock]
-"""By what is in a block, what is live behind it, and what is unborn in it."""
+_Memory: TypeAlias = Memory[tuple[Content, LiveBehind], _OfBlock]
+"""By what is in a block, and what is live behind it."""
 
 
 @lasting_fact

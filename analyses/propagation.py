@@ -127,8 +127,8 @@ class _Propagation:
         return found
 
     def visit(self, block: int) -> None:
-        """Does the steps of a block for the first time. What reads their results comes later, but for joins at
-        the heads of loops.
+        """Does the steps of a block for the first time. What reads their results comes later, but for joins
+        at the heads of loops.
         """
         values, levels = self.values.blocks[block], self.levels
         numbers = self.cfg.blocks[block].steps

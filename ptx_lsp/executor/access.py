@@ -199,7 +199,7 @@ def _columns(rows: Bytes, element: DType, addresses: Addresses, at: int) -> Arra
     """What stands in each row, `at` elements behind the addresses."""
     memory: Array = rows.view(element)
     index = addresses[0] >> np.uint64(element.itemsize.bit_length() - 1)
-    return memory.take(index.view(np.int64) + at, axis=1)
+    return np.take(memory, index.view(np.int64) + at, axis=1)
 
 
 def _column(piece: Bytes, element: DType, size: int, at: int) -> Array:

@@ -12,7 +12,8 @@ from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.usage import Named, Usages
 from ptx_lsp.executor.wave import WARP_SIZE, Wave
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.symbols import Register
 
@@ -55,8 +56,9 @@ class LastValues(Observer):
         mask = wave.full(take)[0, :WARP_SIZE]
         if not mask.any():
             return
-        for written in self._usages.of(step).writes:
-            type = _type(step, written)
+        usage = self._usages.of(step)
+        for written in usage.writes:
+            type = _type(step, written, usage.match)
             if type:
                 lanes = self._kept.setdefault((step.line, written.name), (type, [None] * mask.size))[1]
                 values = wave.everywhere(wave.registers[written.number])[0, : mask.size]
@@ -64,16 +66,21 @@ class LastValues(Observer):
                     lanes[lane] = int(values[lane])
 
 
-def _type(step: Step, written: Named) -> str:
-    """The declared type of a register that a step writes; empty of what has none that can be shown."""
+def _type(step: Step, written: Named, match: Match | None) -> str:
+    """The type of a register that a step writes: as declared, or as the instruction takes it where the
+    declaration has bits only. Empty of what has none that can be shown.
+    """
     assert step.source is not None
     function = step.source.context.function
-    for operand in step.source.node.operands:
+    for at, operand in enumerate(step.source.node.operands):
         for name in names_in(operand):
-            if name.text == written.name:
-                found = function.resolve(name)
-                if isinstance(found, Register) and found.type in TYPES:
+            found = function.resolve(name) if name.text == written.name else None
+            if isinstance(found, Register) and found.type in TYPES:
+                taken = match.places[at][1].type if match and at < len(match.places) else ""
+                declared, told = TYPES[found.type], TYPES.get(taken) if isinstance(taken, str) else None
+                if told is None or declared.kind is not Kind.BITS or told.width != declared.width:
                     return found.type
+                return told.name
     return ""
 
 

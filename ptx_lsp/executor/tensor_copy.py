@@ -166,6 +166,7 @@ class Replace:
         values = row.compute(self._value)[0].astype(np.uint64).tolist()
         for (data, offset), value in zip(maps, values, strict=True):
             field = np.frombuffer(data[offset : offset + SIZE].tobytes(), FIELDS).copy()
+            value &= (1 << 8 * field[self._field].dtype.itemsize) - 1
             if self._index >= 0:
                 field[self._field][0, self._index] = value
             else:

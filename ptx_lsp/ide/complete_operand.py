@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
-from heapq import nsmallest
 
+from ptx_lsp.ide.complete_register import MOST, UNFIT, rank_of, registers
 from ptx_lsp.ide.operand_place import Wanted, depths, wanted
-from ptx_lsp.ide.scope_at import ranges, scope_at, visible
-from ptx_lsp.ide.site import statement_before
+from ptx_lsp.ide.scope_at import scope_at, visible
 from ptx_lsp.ide.suggestion import Sort, Suggestion, escaped, plain
 from ptx_lsp.ide.typed import Typed
 from ptx_lsp.isa import special_registers
-from ptx_lsp.isa.operand import Argument, mismatch
+from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.special_registers import SpecialRegister
 from ptx_lsp.isa.target import satisfies
-from ptx_lsp.isa.types import TYPES
-from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import (
-    Declared,
     FunctionName,
     Prototype,
     Register,
@@ -31,11 +26,6 @@ from ptx_lsp.model.symbols import (
     element_type,
 )
 from ptx_lsp.syntax import nodes
-
-_UNFIT = 50
-_MOST = 300
-_RECENT = 24
-"""Instructions before the cursor whose registers come first."""
 
 _SORTS: dict[str, Sort] = {
     "register": "register", "variable": "variable", "parameter": "parameter", "label": "label",
@@ -54,16 +44,16 @@ def operands(typing: Typed) -> list[Suggestion]:
         return list(labels(function, typing.span.start))
     if opcode == "brx":
         index, _ = depths(typing)
-        return _named(typing, function, TargetTable) if index else _registers(typing, function, ())
+        return _named(typing, function, TargetTable) if index else registers(typing, function, ())
     if opcode == "call":
         return _call(typing, function)
     places = wanted(typing)
-    found = _registers(typing, function, places)
+    found = registers(typing, function, places)
     found += _variables(typing, function, places)
     if not places or any("special" in one.operand.kinds for one in places):
         found += special_register_suggestions(typing)
     if any("integer" in one.operand.kinds for one in places) and not typing.word.startswith("%"):
-        found.append(plain("WARP_SZ", "constant", "32, the number of threads in a warp", _UNFIT))
+        found.append(plain("WARP_SZ", "constant", "32, the number of threads in a warp", UNFIT))
     if any("function" in one.operand.kinds for one in places):
         found += [one._replace(text=one.label, is_snippet=False) for one in functions(typing)]
     return found
@@ -74,7 +64,7 @@ def predicates(typing: Typed) -> list[Suggestion]:
     function = typing.function
     if function is None:
         return []
-    found = _registers(typing, function, ())
+    found = registers(typing, function, ())
     return [one for one in found if one.detail.startswith(".reg .pred")]
 
 
@@ -85,7 +75,7 @@ def labels(function: Function, offset: int) -> Iterator[Suggestion]:
         start = function.item.offset(label.place.start)
         line = line_of(start) + 1
         distance = abs(start - offset)
-        rank = min(_UNFIT - 1, distance.bit_length())
+        rank = min(UNFIT - 1, distance.bit_length())
         yield plain(label.name, "label", f"line {line}", rank)
 
 
@@ -129,9 +119,9 @@ def _call(typing: Typed, function: Function) -> list[Suggestion]:
     rest = typing.rest
     has_returns = rest[:1] == ("(",)
     if inner:
-        return _registers(typing, function, ()) + _variables(typing, function, ())
+        return registers(typing, function, ()) + _variables(typing, function, ())
     if index == (1 if has_returns else 0):
-        return functions(typing, with_arguments=not has_returns) + _registers(typing, function, ())
+        return functions(typing, with_arguments=not has_returns) + registers(typing, function, ())
     return _named(typing, function, Prototype) + _named(typing, function, TargetTable)
 
 
@@ -140,115 +130,6 @@ def _named(
 ) -> list[Suggestion]:
     found = visible(function, typing.span.start, typing.word)
     return [plain(one.name, _SORTS[one.kind], one.kind) for one in found if isinstance(one, kind)]
-
-
-# -- registers ------------------------------------------------------------------------------------
-
-
-def _registers(
-    typing: Typed, function: Function, places: tuple[Wanted, ...]
-) -> list[Suggestion]:
-    """Registers by how well their type fits, those of the last instructions first."""
-    offset = typing.span.start
-    recent = _recent(function, typing.start)
-    ranks: dict[str, int] = {}
-    rows: list[tuple[int, int, str, str]] = []
-    for symbol in visible(function, offset, typing.word):
-        if type(symbol) is Register and not _is_all_of_range(symbol):
-            if symbol.type not in ranks:
-                ranks[symbol.type] = _register_rank(typing, places, symbol.type)
-            name = symbol.name
-            rank = ranks[symbol.type] + recent.get(name, _RECENT + 1)
-            rows.append((rank, len(name), name, symbol.type))
-    found = [
-        plain(name, "register", f".reg {type}", rank)
-        for rank, _, name, type in nsmallest(_MOST, rows)
-    ]
-    return found + list(_fresh(typing, function, places, {row[2] for row in rows}))
-
-
-def _fresh(
-    typing: Typed, function: Function, places: tuple[Wanted, ...], known: set[str]
-) -> Iterator[Suggestion]:
-    """Of each range the first register that nothing uses, and the range's others that go on with what
-    was typed.
-    """
-    for symbol, count in ranges(function, typing.span.start):
-        if not isinstance(symbol, Register):
-            continue
-        base = symbol.name
-        rank = _register_rank(typing, places, symbol.type) + _RECENT + 2
-        number = _first_unused(function, base, count)
-        names = [f"{base}{number}"] if number is not None else []
-        digits = typing.word[len(base) :]
-        if typing.word.startswith(base) and digits.isdigit():
-            names += [f"{base}{digits}{more}" for more in ("", *"0123456789")]
-        for name in dict.fromkeys(names):
-            if name not in known and name.startswith(typing.word) and int(name[len(base) :]) < count:
-                detail = f".reg {symbol.type}{' (unused)' if name == names[0] else ''}"
-                yield plain(name, "register", detail, rank)
-
-
-def _first_unused(function: Function, base: str, count: int) -> int | None:
-    """The number behind the greatest that is used; None in very long functions."""
-    item = function.item
-    if item.end - item.start > _LONG:
-        return None
-    text = function.module.document.source.text
-    found = re.compile(rf"(?<![\w$%]){re.escape(base)}(\d+)(?![\w$])", re.ASCII)
-    used = [int(hit[1]) for hit in found.finditer(text, item.start, item.end) if len(hit[1]) < 8]
-    number = max((one for one in used if one < count), default=0) + 1
-    return number if number < count else None
-
-
-_LONG = 1_000_000
-
-
-def _is_all_of_range(symbol: Declared) -> bool:
-    return (
-        isinstance(symbol, Register | Variable)
-        and symbol.declarator.range is not None
-        and symbol.declarator.name.text == symbol.name
-    )
-
-
-def _recent(function: Function, offset: int) -> dict[str, int]:
-    """The names in the last instructions before `offset`, the later the smaller."""
-    found: dict[str, int] = {}
-    for distance in range(_RECENT):
-        statement = statement_before(function, offset - 1)
-        if statement is None:
-            break
-        offset = function.item.offset(statement.start)
-        if isinstance(statement, nodes.Instruction):
-            for operand in statement.operands:
-                for name in names_in(operand):
-                    found.setdefault(name.text, distance)
-    return found
-
-
-def _register_rank(typing: Typed, places: tuple[Wanted, ...], type: str) -> int:
-    """For an address in brackets, registers of the file's address size fit best."""
-    rank = _rank(places, Argument("register", type))
-    spaces = [one.operand.space for one in places if "address" in one.operand.kinds]
-    row = TYPES.get(type)
-    if spaces and row is not None and not any("shared" in str(space) for space in spaces):
-        rank += _UNFIT // 2 if row.width != typing.module.address_size else 0
-    return rank
-
-
-def _rank(places: tuple[Wanted, ...], given: Argument) -> int:
-    """0 for what fits, more for what does not."""
-    if not places:
-        return 0
-    return 0 if any(_fits(one, given) for one in places) else _UNFIT
-
-
-def _fits(one: Wanted, given: Argument) -> bool:
-    operand = replace(one.operand, count=0, lengths=())
-    if "address" in operand.kinds and given.kind in ("register", "variable"):
-        given = Argument("address", parts=(given,))
-    return not mismatch(operand, given)
 
 
 # -- memory ---------------------------------------------------------------------------------------
@@ -270,7 +151,7 @@ def _variables(
         is_before = typing.module.span(symbol.place).start < typing.span.start
         if isinstance(symbol, Variable) and is_before and symbol.name.startswith(typing.word):
             found.append(_variable(symbol, places, 1))
-            if len(found) >= _MOST:
+            if len(found) >= MOST:
                 break
     return found
 
@@ -279,11 +160,11 @@ def _variable(symbol: Variable, places: tuple[Wanted, ...], rank: int) -> Sugges
     given = Argument("variable", symbol.type, symbol.space)
     kinds = {kind for one in places for kind in one.operand.kinds}
     fits = not places or (
-        bool(kinds & {"variable", "address"}) and not _rank(places, given)
+        bool(kinds & {"variable", "address"}) and not rank_of(places, given)
     )
     type = element_type(symbol.declaration)
     return plain(
-        symbol.name, _SORTS[symbol.kind], f"{symbol.space} {type}".strip(), rank + (0 if fits else _UNFIT)
+        symbol.name, _SORTS[symbol.kind], f"{symbol.space} {type}".strip(), rank + (0 if fits else UNFIT)
     )
 
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, instruction_fact
 from ptx_lsp.ide.semantic_tokens import (
     TOKEN_MODIFIERS,
     TOKEN_TYPES,
     SemanticToken,
     between,
+    of_instruction,
     of_item,
 )
 from ptx_lsp.ide.site import function_of
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import ColumnUnit, Source, Span
 
@@ -102,9 +104,47 @@ def _whole(module: Module, item: Item, unit: ColumnUnit) -> _Rows:
     kept = _kept(function)
     known = kept.get(unit)
     if known is None:
-        found = list(of_item(module, item, item.start, item.end))
-        known = kept[unit] = _encoded(module.document.source, found, item.start, unit)
+        if len(function.body.instructions) < _LONG:
+            found = list(of_item(module, item, item.start, item.end))
+            known = _encoded(module.document.source, found, item.start, unit)
+        else:
+            known = _by_instruction(function, unit)
+        kept[unit] = known
     return known
+
+
+_LONG = 1000
+"""Instructions from which on those of a function are kept one by one: an edit in it touches only few."""
+
+
+def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
+    """The rows of a function, from those of its instructions and what is between them."""
+    source, item = function.module.document.source, function.item
+    joined = _Joined(source, unit)
+    base = joined.line, joined.column = source.position(item.start, unit)
+    position = item.start
+    for (node, _), rows in zip(function.body.instructions, _of_instruction(function), strict=True):
+        start, end = item.span(node)
+        if not source.data[position:start].isspace():
+            joined.add_found(list(of_item(function.module, item, position, start)))
+        if rows is not None:
+            joined.add(start, rows)
+        else:
+            joined.add_found(list(of_instruction(function, node)))
+        position = end
+    joined.add_found(list(of_item(function.module, item, position, item.end)))
+    column = joined.column - (base.column if joined.line == base.line else 0)
+    return _Rows(array("I", joined.numbers), joined.line - base.line, column)
+
+
+@instruction_fact
+def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows | None:
+    """The rows of an instruction, in whatever unit; None where that makes a difference."""
+    source = function.module.document.source
+    start, end = function.span(instruction)
+    if not source.data[start:end].isascii():
+        return None
+    return _encoded(source, list(of_instruction(function, instruction)), start, "utf-8")
 
 
 @fact

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, is_known
 from ptx_lsp.lint.kernels import kernel
 from ptx_lsp.lint.report import Kernel
 from ptx_lsp.model.calls import calls
@@ -15,6 +15,11 @@ MANY = 20_000
 def figures(function: Function) -> Kernel:
     """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text."""
     return kernel(function) if calls(function) else _kept(function)
+
+
+def are_known(function: Function) -> bool:
+    """Whether the figures of a kernel take no time."""
+    return is_known(_kept, function)
 
 
 @fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from analyses.launch_bounds import launch_bounds
-from ptx_lsp.ide.figures import MANY, figures, occupancy_in_words, registers_in_words
+from ptx_lsp.ide.figures import are_known, figures, occupancy_in_words, registers_in_words
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.needs_met import met_in_words
@@ -19,6 +19,10 @@ from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes
 
 _LONGEST = 1200
+_SOON = 1000
+"""Instructions of a kernel up to which its figures are computed for a hover; those of larger ones must be
+known already.
+"""
 
 
 def function_text(module: Module, symbol: FunctionName) -> str:
@@ -60,7 +64,8 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
         lines.append("declared only: it is defined in another file")
     if function is not None and symbol.is_definition:
         lines.append(f"{len(function.body.instructions)} instructions")
-        if symbol.is_kernel and len(function.body.instructions) <= MANY:
+        is_small = len(function.body.instructions) <= _SOON
+        if symbol.is_kernel and (is_small or are_known(function)):
             lines += kernel_lines(figures(function), function)
     if not symbol.is_kernel or used:
         lines.append(f"named {len(used)} times" if len(used) != 1 else "named once")

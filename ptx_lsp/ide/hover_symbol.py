@@ -38,7 +38,7 @@ from ptx_lsp.model.symbols import (
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 
-_SOON = 4000
+_SOON = 1000
 """Instructions of a function up to which an analysis is run for a hover; larger ones must have been
 analysed already.
 """

@@ -64,7 +64,7 @@ def of_item(module: Module, item: Item, first: int, last: int) -> Iterator[Seman
     """The tokens of one top-level statement that touch the bytes `first` to `last` of the file."""
     function = function_of(module, item)
     if function is not None:
-        yield from _Painter(function).paint(first, last)
+        yield from _of_function(function, first, last)
     else:
         yield from _outside(module, item, first, last)
 
@@ -146,69 +146,70 @@ def _dotted(text: str, start: int, end: int) -> SemanticToken:
     return SemanticToken(start, end, "directive", ("deprecated",) if is_old else ())
 
 
-class _Painter:
-    """Goes over the tokens of one function, beside its instructions."""
+def _of_function(function: Function, first: int, last: int) -> Iterator[SemanticToken]:
+    """From the statement at byte `first` of the file to that at `last`."""
+    item, instructions = function.item, function.body.instructions
+    before = statement_before(function, first)
+    begin = item.offset(before.start) if before is not None else item.start
+    index = bisect_left(instructions, begin, key=lambda one: item.offset(one.node.start))
+    opcode = _opcode(function, index)
+    for word in tokens(function.module.document.source.text, begin, item.end):
+        if word.start >= last:
+            return
+        while opcode.end <= word.start and index < len(instructions):
+            following = _opcode(function, index + 1)
+            if word.start < following.start:
+                break
+            index, opcode = index + 1, following
+        token = _painted(function, word, opcode)
+        if token is not None and token.end > first:
+            yield token
 
-    def __init__(self, function: Function) -> None:
-        self.function = function
-        body = function.body
-        self.linked = {
-            free.name.start: function.linked.get(name)
-            for name, uses in body.free.items()
-            for free in uses
-        }
-        self.undeclared = {free.name.start for free in function.undeclared}
 
-    def paint(self, first: int, last: int) -> Iterator[SemanticToken]:
-        """The tokens of the statements from that at byte `first` of the file to that at `last`."""
-        item, instructions = self.function.item, self.function.body.instructions
-        before = statement_before(self.function, first)
-        begin = item.offset(before.start) if before is not None else item.start
-        text = self.function.module.document.source.text
-        index = bisect_left(instructions, begin, key=lambda one: item.offset(one.node.start))
-        opcode_start, opcode_end = self.opcode(index)
-        modifiers_end = 0
-        for word in tokens(text, begin, item.end):
-            start, end, kind = word
-            if start >= last:
-                return
-            token = None
-            if kind == "word":
-                while opcode_start < start:
-                    index += 1
-                    opcode_start, opcode_end = self.opcode(index)
-                if start == opcode_start:
-                    modifiers_end = opcode_end
-                    token = SemanticToken(start, end, "opcode")
-                else:
-                    token = self.name(word)
-            elif kind == "dotted" and start < modifiers_end:
-                token = SemanticToken(start, end, "type" if text[start:end] in TYPES else "modifier")
-            elif kind == "mark":
-                token = SemanticToken(start, end, "operator") if text[start] == "@" else None
-            else:
-                token = _plain(text, word)
-            if token is not None and token.end > first:
-                yield token
+def of_instruction(function: Function, instruction: nodes.Instruction) -> Iterator[SemanticToken]:
+    """The tokens of one instruction, with the comments in it."""
+    start, end = function.span(instruction)
+    opcode = function.span(instruction.opcode)
+    for word in tokens(function.module.document.source.text, start, end):
+        token = _painted(function, word, opcode)
+        if token is not None:
+            yield token
 
-    def opcode(self, index: int) -> Span:
-        """The opcode of an instruction; past the end of the file behind the last one."""
-        instructions = self.function.body.instructions
-        if index < len(instructions):
-            return self.function.span(instructions[index].node.opcode)
-        end = len(self.function.module.document.source.data) + 1
-        return Span(end, end)
 
-    def name(self, word: Word) -> SemanticToken | None:
-        function, mark = self.function, self.function.item.mark(word.start)
-        symbol = function.body.symbols.get(mark) or self.linked.get(mark)
-        if symbol is None and mark == function.symbol.place.start:
-            symbol = function.symbol
-        if symbol is not None:
-            return _named(word, symbol, _is_declared_at(symbol, mark, function))
-        if mark in self.undeclared:
+def _opcode(function: Function, index: int) -> Span:
+    """The opcode of an instruction; past the end of the file behind the last one."""
+    instructions = function.body.instructions
+    if index < len(instructions):
+        return function.span(instructions[index].node.opcode)
+    end = len(function.module.document.source.data) + 1
+    return Span(end, end)
+
+
+def _painted(function: Function, word: Word, opcode: Span) -> SemanticToken | None:
+    """`opcode` is the one at the word, or the nearest before it."""
+    start, end, kind = word
+    text = function.module.document.source.text
+    if kind == "word":
+        if start == opcode.start:
+            return SemanticToken(start, end, "opcode")
+        return _name(function, word, text[start:end])
+    if kind == "dotted" and opcode.start < start < opcode.end:
+        return SemanticToken(start, end, "type" if text[start:end] in TYPES else "modifier")
+    if kind == "mark":
+        return SemanticToken(start, end, "operator") if text[start] == "@" else None
+    return _plain(text, word)
+
+
+def _name(function: Function, word: Word, name: str) -> SemanticToken | None:
+    mark = function.item.mark(word.start)
+    symbol = function.body.symbols.get(mark)
+    if symbol is None and name in function.body.free:
+        symbol = function.linked.get(name)
+        if symbol is None:
             return SemanticToken(word.start, word.end, "variable", ("undeclared",))
-        return None
+    if symbol is None and mark == function.symbol.place.start:
+        symbol = function.symbol
+    return _named(word, symbol, _is_declared_at(symbol, mark, function)) if symbol is not None else None
 
 
 def _is_declared_at(symbol: Symbol, start: int, function: Function) -> bool:

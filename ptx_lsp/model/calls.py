@@ -6,9 +6,10 @@ together with a `.callprototype`, a `.calltargets` list, or an array of function
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, found_in_instructions
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName, Prototype, TargetTable
@@ -65,12 +66,14 @@ class Call(NamedTuple):
 @fact
 def calls(function: Function) -> tuple[Call, ...]:
     """The calls of `function` in order, without those with a syntax error or with other operands."""
-    found = (
-        _call(function, node)
-        for node, _ in function.body.instructions
-        if node.opcode.text in ("call", "call.uni") and not _is_broken(function, node)
-    )
+    found = (_call(function, node) for node in _nodes(function) if not _is_broken(function, node))
     return tuple(call for call in found if call is not None)
+
+
+@found_in_instructions
+def _nodes(_: Function, node: nodes.Instruction) -> Iterator[nodes.Instruction]:
+    if node.opcode.text in ("call", "call.uni"):
+        yield node
 
 
 def _is_broken(function: Function, node: nodes.Instruction) -> bool:

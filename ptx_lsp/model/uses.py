@@ -25,7 +25,11 @@ def uses(function: Function) -> frozenset[int]:
     for start in _declared_at(function):  # there it is declared, not used
         times[id(symbols.get(start))] -= 1
     by_id = dict(zip(map(id, symbols.values()), symbols.values(), strict=True))
-    return frozenset(identity(symbol) for one, symbol in by_id.items() if times[one] > 0)
+    return frozenset([
+        id(symbol.declarator) if isinstance(symbol, Register | Variable) else one
+        for one, symbol in by_id.items()
+        if times[one] > 0
+    ])  # fmt: skip
 
 
 def identity(symbol: Symbol) -> int:

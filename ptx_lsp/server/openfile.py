@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ptx_lsp.isa.target import Target
@@ -79,7 +80,15 @@ class TokensTold(NamedTuple):
 class OpenFile:
     """The text as the client has it, and the newest snapshot, which may be of an older text."""
 
-    def __init__(self, uri: str, version: int | None, source: Source, threads: Threads) -> None:
+    def __init__(
+        self,
+        uri: str,
+        version: int | None,
+        source: Source,
+        threads: Threads,
+        tell_early: Callable[[OpenFile, Module], None] | None = None,
+    ) -> None:
+        """`tell_early` is called with what is damaged in a file that takes long to read, before it is read."""
         self.uri = uri
         self.source = source
         self.version = version
@@ -90,6 +99,7 @@ class OpenFile:
         self.tokens: TokensTold | None = None
         self._target: Target | None = None
         self._threads = threads
+        self._tell_early = tell_early
         self._changed: Changed | None = None
         self._reading: asyncio.Future[None] | None = None
 
@@ -123,8 +133,16 @@ class OpenFile:
         changed, self._changed = self._changed, None
         revision, version, source = self.revision, self.version, self.source
         try:
-            earlier = self.snapshot
-            module = await self._threads.read(_module, source, earlier, changed, self._target)
+            earlier, damaged = self.snapshot, None
+            is_long = _LONG_TO_READ < len(source.data) <= MOST_BYTES
+            if is_long and earlier is None and self._tell_early is not None:
+                damaged = await self._threads.read(_damaged, source)
+                if self.revision == revision:
+                    self._tell_early(self, damaged)
+                self._tell_early = None
+            module = await self._threads.read(
+                _module, source, earlier, changed, self._target, damaged
+            )
             self.snapshot = Snapshot(revision, version, module)
             if earlier is not None:
                 earlier.newest = module
@@ -133,14 +151,28 @@ class OpenFile:
             raise
 
 
+_LONG_TO_READ = 300_000
+"""Bytes."""
+
+
+def _damaged(source: Source) -> Module:
+    """Only what is damaged."""
+    return Module(Document.damaged(source))
+
+
 def _module(
-    source: Source, earlier: Snapshot | None, changed: Changed | None, target: Target | None
+    source: Source,
+    earlier: Snapshot | None,
+    changed: Changed | None,
+    target: Target | None,
+    damaged: Module | None,
 ) -> Module:
     """Reads a text anew, or only what changed in it."""
     if len(source.data) > MOST_BYTES:
         return Module(Document.parse(Source(outline(source.data))), None, target)
     if earlier is None or len(earlier.source.data) > MOST_BYTES:
-        return Module(Document.parse(source), None, target)
+        known = damaged.document if damaged is not None else None
+        return Module(Document.parse(source, known), None, target)
     document = earlier.module.document
     if changed is not None:
         new = source.data[changed.start : changed.new_end]

@@ -96,7 +96,9 @@ class Session:
     def open(self, item: types.TextDocumentItem) -> None:
         self.close_file(item.uri)
         source = Source(item.text.encode("utf-8", "replace"))
-        file = self.files[item.uri] = OpenFile(item.uri, item.version, source, self.threads)
+        file = self.files[item.uri] = OpenFile(
+            item.uri, item.version, source, self.threads, self._tell_early
+        )
         self.start(self.configure(file))
 
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -229,6 +231,16 @@ class Session:
         if not linting.is_complete:  # a comment may still turn out to silence something
             return Suppressions(source).kept(found)
         return suppressed(found, source, rules.names)
+
+    def _tell_early(self, file: OpenFile, damaged: Module) -> None:
+        """The errors of syntax, while a large file is still being read."""
+        if self.files.get(file.uri) is not file:
+            return
+        wanted = self.wanted(file)
+        syntax = [rule for rule in wanted.chosen if rule.name == "syntax-error"]
+        found = wanted.rules.judged(Linting(damaged, syntax).diagnostics)
+        source = damaged.document.source
+        self.publisher.tell_early(file, source, Suppressions(source).kept(found))
 
     def _rules(self, file: OpenFile) -> tuple[Rule, ...]:
         return self.wanted(file).chosen if len(file.source.data) <= MOST_BYTES else ()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
+from threading import local
 
 import tree_sitter_ptx
-from tree_sitter import Language, Node, Parser, Tree
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.lower import PASSED, lower
@@ -24,10 +26,28 @@ class Document:
         self.tree = tree
 
     @classmethod
-    def parse(cls, source: Source) -> Document:
-        """Any text at all has a document; what is wrong with it is in its items' problems."""
-        tree = _parser().parse(source.data)
+    def parse(cls, source: Source, damaged: Document | None = None) -> Document:
+        """Any text at all has a document; what is wrong with it is in its items' problems.
+
+        What `damaged` gave of the same text saves some work.
+        """
+        tree = _parser().parse(source.data) if damaged is None else damaged.tree
         return cls(source, tree, tuple(_lowered(tree.root_node.children, source)))
+
+    @classmethod
+    def damaged(cls, source: Source) -> Document:
+        """Only the statements that the grammar finds something wrong with: what is most of the syntax errors
+        of a large file is known long before all of it is.
+        """
+        tree = _parser().parse(source.data)
+        captures = QueryCursor(_damage()).captures(tree.root_node)
+        places = sorted(node.start_byte for nodes in captures.values() for node in nodes)
+        found = [
+            child
+            for child in tree.root_node.children
+            if bisect_left(places, child.start_byte) < bisect_right(places, child.end_byte)
+        ]
+        return cls(source, tree, tuple(_lowered(found, source)))
 
     def edited(self, edit: Edit) -> Document:
         """This document after `edit`; only the statements that the edit touched are lowered again."""
@@ -106,5 +126,24 @@ def _point(source: Source, offset: int) -> tuple[int, int]:
 
 
 @cache
+def _language() -> Language:
+    return Language(tree_sitter_ptx.language())
+
+
+class _OfThread(local):
+    """A parser must not be used by two threads at once, and gives up Python's lock while it works."""
+
+    def __init__(self) -> None:
+        self.parser = Parser(_language())
+
+
+_of_thread = cache(_OfThread)
+
+
 def _parser() -> Parser:
-    return Parser(Language(tree_sitter_ptx.language()))
+    return _of_thread().parser
+
+
+@cache
+def _damage() -> Query:
+    return Query(_language(), "[(missing) (junk) (malformed_number) (stray_brace)] @damage")

@@ -45,8 +45,7 @@ def test_diff(lint: Lint, broken: Path) -> None:
     done = lint("--diff", broken)
     assert done.status == 1
     assert broken.read_text() == BROKEN
-    patch = subprocess.run(["patch", "-p0"], input=done.out, text=True, check=True, capture_output=True)
-    assert "patching file" in patch.stdout
+    subprocess.run(["git", "apply", "-p0", "-"], input=done.out, text=True, check=True)
     assert broken.read_text() == MENDED
     assert lint("--diff", broken) == (0, "", "")
 

@@ -115,6 +115,23 @@ def test_rows_after_edits_are_those_of_a_fresh_file() -> None:
         assert encoded_tokens(module, "utf-16") == encoded_tokens(fresh, "utf-16")
 
 
+def test_rows_of_a_long_function_after_edits() -> None:
+    """Its instructions are kept one by one."""
+    lines = "".join(f"add.s32 %r1, x, {n}; // é\n@%p bra L{n}; L{n}:\n" for n in range(600))
+    text = f".version 8.5\n.target sm_90\n/* a */ .entry k() {{ .reg .b32 %r<4>, x;\n{lines}ret; }} // end\n"
+    document = Document.parse(Source.of(text))
+    module = Module(document)
+    declared = text.index(", x;")
+    for at, new in ((300, b" "), (5000, b"\n/* a\n b */"), (declared, b", y"), (40, b"// \xc3\xa9\n")):
+        for unit in UNITS:
+            rows = encoded_tokens(module, unit)
+            assert rows == encoded_tokens(Module(Document.parse(document.source)), unit)
+            tokens = decoded(document.source, rows, unit)
+            assert [word for word, type, _ in tokens if type == "opcode"].count("add") == 600
+        document = document.edited(Edit(at, at, new))
+        module = Module(document, module)
+
+
 def test_a_part_is_part_of_the_whole() -> None:
     module = Module.parse(corpus.files()[0].read_text())
     whole = list(semantic_tokens(module))

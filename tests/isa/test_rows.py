@@ -62,7 +62,8 @@ def test_meaning_takes_the_operation_and_the_sources(entry: Entry) -> None:
     assert parameters[0] == "op"
     if any(one.kind is one.VAR_POSITIONAL for one in signature.parameters.values()):
         return  # all forms at once: what moves vectors
-    sources = [place.name for place in entry.forms[0].places[1:]]
+    places = entry.forms[0].places[1:]
+    sources = [one.name for place in places for one in (place.parts or (place,))]
     assert parameters[1 : 1 + len(sources)] == sources
 
 

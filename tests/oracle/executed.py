@@ -1,10 +1,10 @@
-"""Which instructions the executor runs: every recorded line that ptxas and the table accept, decoded and executed.
+"""Which instructions the executor runs: recorded lines that ptxas and the table accept, decoded and run.
 
     python -m tests.oracle.executed [SECTION ...]     prints what cannot be executed, by reason
     python -m tests.oracle.executed --update          renews what docs/coverage.md says of it
 
-A line is executed by 32 threads whose registers are all 0. That an address then lies nowhere is no reason
-against it: the instruction has come as far as memory.
+A line is executed by 32 threads, once with registers that are all 0, once with a global address in those of
+64 bits. That an address lies nowhere is no reason against it: the instruction has come as far as memory.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.memory import Memory
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.texture import Opaque, Surface, Texture
 from ptx_lsp.executor.wave import Shape, Wave
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.notation import Form
 from ptx_lsp.isa.resolve import Match, resolve
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import Variable
 from tests.oracle.isa_cases import Point
 from tests.oracle.judge import VERDICTS, prelude, recorded, sections
 
@@ -72,7 +74,7 @@ def _order(point: Point) -> tuple[object, ...]:
     return (*point[0], point[1].number)
 
 
-def _of_point(of_point: Iterable[str], point: Point) -> Iterator[Executed]:
+def _of_point(of_point: list[str], point: Point) -> Iterator[Executed]:
     head = prelude(*point).rstrip("\n").split("\n")
     text = [*head, *of_point, "L1:", "ret;", "}", ""]
     module = Module.parse("\n".join(text))
@@ -82,6 +84,11 @@ def _of_point(of_point: Iterable[str], point: Point) -> Iterator[Executed]:
     spaces = Spaces(memory, np.zeros(image.parameter_bytes, np.uint8))
     frame = Frame()
     blocks = decode(kernel, frame, image, spaces)
+    spaces.opaque = {
+        image.addresses[id(variable.declarator)]: _OPAQUE[variable.type]
+        for variable in module.variables if isinstance(variable, Variable) and variable.type in _OPAQUE
+    }
+    base = memory.add("buffer", np.zeros(1 << 16, np.uint8))
     shape = Shape((1, 1, 1), (32, 1, 1), image.shared_bytes, 0, image.local_bytes)
     reasons: dict[int, str] = {}
     matches: dict[int, Match] = {}
@@ -93,8 +100,20 @@ def _of_point(of_point: Iterable[str], point: Point) -> Iterator[Executed]:
         if match is not None and not match.problems and not _is_odd(match):
             matches[step.line] = match
             reasons[step.line] = _reason(step.action, Wave(shape, frame, shape.order))
+            if not reasons[step.line]:
+                wave = Wave(shape, frame, shape.order)
+                for register in wave.registers:
+                    if register.dtype == np.uint64:
+                        register[:] = base
+                reasons[step.line] = _reason(step.action, wave)
     for number, match in matches.items():
-        yield Executed(text[number - 1], match.entry, match.candidate.form, reasons[number])
+        if len(head) < number <= len(head) + len(of_point):
+            yield Executed(text[number - 1], match.entry, match.candidate.form, reasons[number])
+
+
+_OPAQUE: dict[str, Opaque] = {
+    ".texref": Texture(np.zeros((4, 4), np.float32)), ".surfref": Surface(np.zeros((4, 4), np.uint32)),
+}
 
 
 def _is_odd(match: Match) -> bool:

@@ -20,8 +20,9 @@ from tests.properties.told import told
 
 _LINES = [
     b"{", b"}", b"add.s32 %r1, %r2, %r3;", b"mov.u32 %r1, %tid.x;", b"bar.sync 0;",
-    b"@%p1 bra HERE;", b"HERE:", b".reg .b32 %new;", b"ret;", b"// a comment", b"/* two\nlines */", b".loc 1 2 3",
-    b"ld.global.u32 %r1, [%rd1];", b".pragma \"nounroll\";", b"mov.b32 %r1, unknown_name;",
+    b"@%p1 bra HERE;", b"HERE:", b".reg .b32 %new;", b"ret;", b"// a comment",
+    b"/* two\nlines */", b".loc 1 2 3", b"ld.global.u32 %r1, [%rd1];",
+    b'.pragma "nounroll";', b"mov.b32 %r1, unknown_name;",
 ]  # fmt: skip
 
 

@@ -49,7 +49,9 @@ class Connection:
         self.notified: list[Message] = []
         self._answers: dict[int, Message] = {}
         self._methods: dict[int, str] = {}
-        self._incoming: Queue[Message | None] = Queue()
+        self._incoming: Queue[tuple[float, bytes] | None] = Queue()
+        self.arrived = 0.0
+        """When the message that was looked at last came, by `time.perf_counter`."""
         self.process = subprocess.Popen(
             list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(os.environ)
         )
@@ -125,7 +127,7 @@ class Connection:
                 raise TimeoutError("the server does not answer") from None
             if message is None:
                 raise EOFError(f"the server is gone: {self.process.wait(10)}")
-            self._take(message)
+            self._take(*message)
 
     def take_all(self) -> None:
         """Takes the messages that are there already."""
@@ -135,9 +137,11 @@ class Connection:
             except Empty:
                 return
             if message is not None:
-                self._take(message)
+                self._take(*message)
 
-    def _take(self, message: Message) -> None:
+    def _take(self, arrived: float, body: bytes) -> None:
+        self.arrived = arrived
+        message: Message = json.loads(body)
         match message:
             case {"id": identity, "method": str() as method}:
                 self.asked.append(message)
@@ -169,7 +173,8 @@ class Connection:
                 if name.lower() == b"content-length":
                     length = int(value)
                 header = stream.readline()
-            self._incoming.put(json.loads(stream.read(length)))
+            body = stream.read(length)
+            self._incoming.put((time.perf_counter(), body))
         self._incoming.put(None)
 
     # -- files ----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def test_the_outcome() -> None:
         assert at(found, "instructions") == 21
         written = at(found, "values", 1)
         assert (at(written, "line"), at(written, "name")) == (9, "%r2")
-        assert at(written, "lanes", 2) == "0x00000004"
+        assert at(written, "lanes", 2) == "4"
         report = client.request("ptx/kernelReport", of_file(URI))
         assert at(report, "kernels", 0, "canPreview") is True
 

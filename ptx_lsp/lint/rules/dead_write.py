@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
-from analyses.cfg import cfg
-from analyses.effects import is_pure
-from analyses.liveness import liveness
+from analyses.dead_writes import dead_writes
 from analyses.steps import Step, Steps, steps
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
@@ -65,13 +63,13 @@ def dead_write(function: Function) -> Iterator[Finding]:
     """
     if not is_certain(function):
         return
-    flow, graph, found = steps(function), cfg(function), liveness(function)
+    dead, flow = dead_writes(function), steps(function)
+    if not dead:
+        return
     read = {register for step in flow.steps for register in (*step.reads, step.guard)}
-    for number in graph.reached:
-        for step, live in found.backward(number):
-            if is_pure(step) and live.isdisjoint(step.writes):
-                place = function.place(step.node.operands[0])
-                yield Finding(place, _message(step, flow, read), severity="hint")
+    for step in dead:
+        place = function.place(step.node.operands[0])
+        yield Finding(place, _message(step, flow, read), severity="hint")
 
 
 def _message(step: Step, flow: Steps, read: set[int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
-from analyses.steps import Step, steps
+from analyses.steps import steps
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, divided
 from ptx_lsp.lint.rule import function_rule
@@ -89,7 +89,7 @@ def divergent_barrier(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: whether the barrier or the branch is in the wrong place is not known.
     """
-    found = decided(function, [step for step in steps(function).steps if _is_barrier(step)])
+    found = decided(function, steps(function).spelt(_is_barrier))
     if not found or not is_certain(function):
         return
     for step in found:
@@ -98,8 +98,8 @@ def divergent_barrier(function: Function) -> Iterator[Finding]:
             yield finding
 
 
-def _is_barrier(step: Step) -> bool:
-    words = step.spelling.split(".")
+def _is_barrier(spelling: str) -> bool:
+    words = spelling.split(".")
     if words[0] == "bar":
         return words[1:2] != ["warp"]
     return words[0] == "barrier" and "aligned" in words

@@ -77,7 +77,7 @@ def false_uni(function: Function) -> Iterator[Finding]:
     ## Fix safety
     The fix takes `.uni` away and is safe: it promises less.
     """
-    found = [step for step in steps(function).steps if step.spelling in _PROMISES]
+    found = steps(function).spelt(_PROMISES.__contains__)
     found = [step for step in found if step.is_guarded or (step.opcode in _THROUGH and step.reads)]
     if not found or not is_certain(function):
         return

@@ -80,7 +80,7 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the mask may be wrong, or the branch.
     """
-    found = [step for step in steps(function).steps if _is_sync(step)]
+    found = [step for step in steps(function).spelt(_is_sync) if step.node.operands]  # else no mask
     judged = {step.number for step in decided(function, found)}
     found = [
         step
@@ -98,12 +98,11 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
             yield finding
 
 
-def _is_sync(step: Step) -> bool:
-    if not step.node.operands:
-        return False  # the mask is missing
-    if step.opcode == "bar":
-        return step.spelling == "bar.warp.sync"
-    return step.opcode in _SYNC and ".sync" in step.spelling
+def _is_sync(spelling: str) -> bool:
+    opcode = spelling.partition(".")[0]
+    if opcode == "bar":
+        return spelling == "bar.warp.sync"
+    return opcode in _SYNC and ".sync" in spelling
 
 
 def _mask(function: Function, step: Step) -> frozenset[int] | None:
@@ -152,12 +151,12 @@ def _meets_another(function: Function, step: Step, mask: frozenset[int]) -> bool
     """
     graph, elsewhere = partings(function).cfg, partings(function).elsewhere(step.number)
     here = graph.block_of[step.number]
-    for other in steps(function).steps:
-        if other.opcode != step.opcode or other is step:
+    for other in steps(function).spelt(_is_sync):
+        if other.opcode != step.opcode or other is step or not other.node.operands:
             continue
         block = graph.block_of[other.number]
         is_met = block in elsewhere or (block == here and other.is_guarded)
-        if is_met and _is_sync(other) and _mask(function, other) in (mask, None):
+        if is_met and _mask(function, other) in (mask, None):
             return True
     return False
 

@@ -1,0 +1,49 @@
+"""Steps of which nothing reads what they write.
+
+1. A step is dead where it does nothing but write registers, and none of these is live behind it. Steps that
+   are dead only because what reads them is dead do not count.
+2. Only steps that can be reached count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from analyses.contents import Content, contents
+from analyses.effects import is_pure
+from analyses.liveness import LiveBehind, Liveness, liveness
+from analyses.steps import Step
+from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
+from ptx_lsp.model.function import Function
+
+_Memory: TypeAlias = Memory[tuple[Content, LiveBehind], tuple[int, ...]]
+"""By what is in a block and what is live behind it: which of its steps."""
+
+
+@fact
+def dead_writes(function: Function) -> tuple[Step, ...]:
+    """Those of `function`, in the order of the text."""
+    live, memory = liveness(function), _memory(function)
+    found: list[Step] = []
+    for block, content in zip(live.cfg.blocks, contents(function).of, strict=True):
+        if block.number in live.cfg.reached:
+            key = content, live.behind(block.number)
+            known = memory.get(key)
+            if known is None:
+                known = memory.put(key, tuple(_of_block(live, block.number))[::-1])
+            found.extend(live.steps.steps[block.first + index] for index in known)
+    return tuple(found)
+
+
+@lasting_fact
+def _memory(_: Function, earlier: Earlier[_Memory] | None) -> _Memory:
+    return Memory(earlier.value if earlier else None)
+
+
+def _of_block(live: Liveness, block: int) -> Iterator[int]:
+    """The dead steps of a block, counted from its first, the last one first."""
+    first = live.cfg.blocks[block].first
+    for step, behind in live.backward(block):
+        if is_pure(step) and behind.isdisjoint(step.writes):
+            yield step.number - first

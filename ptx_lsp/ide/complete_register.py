@@ -1,0 +1,133 @@
+"""Registers that may be an operand, by how well their type fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from heapq import nsmallest
+from typing import Final
+
+from ptx_lsp.ide.operand_place import Wanted
+from ptx_lsp.ide.scope_at import ranges, visible
+from ptx_lsp.ide.site import statement_before
+from ptx_lsp.ide.suggestion import Suggestion, plain
+from ptx_lsp.ide.typed import Typed
+from ptx_lsp.isa.operand import Argument, mismatch
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.body import names_in
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Declared, Register, Variable
+from ptx_lsp.syntax import nodes
+
+UNFIT: Final = 50
+"""Added to the rank of what does not fit."""
+MOST: Final = 300
+_RECENT = 24
+"""Instructions before the cursor whose registers come first."""
+
+
+def registers(
+    typing: Typed, function: Function, places: tuple[Wanted, ...]
+) -> list[Suggestion]:
+    """Registers by how well their type fits, those of the last instructions first."""
+    offset = typing.span.start
+    recent = _recent(function, typing.start)
+    ranks: dict[str, int] = {}
+    rows: list[tuple[int, int, str, str]] = []
+    for symbol in visible(function, offset, typing.word):
+        if type(symbol) is Register and not _is_all_of_range(symbol):
+            if symbol.type not in ranks:
+                ranks[symbol.type] = _register_rank(typing, places, symbol.type)
+            name = symbol.name
+            rank = ranks[symbol.type] + recent.get(name, _RECENT + 1)
+            rows.append((rank, len(name), name, symbol.type))
+    found = [
+        plain(name, "register", f".reg {type}", rank)
+        for rank, _, name, type in nsmallest(MOST, rows)
+    ]
+    return found + list(_fresh(typing, function, places, {row[2] for row in rows}))
+
+
+def _fresh(
+    typing: Typed, function: Function, places: tuple[Wanted, ...], known: set[str]
+) -> Iterator[Suggestion]:
+    """Of each range the first register that nothing uses, and the range's others that go on with what
+    was typed.
+    """
+    for symbol, count in ranges(function, typing.span.start):
+        if not isinstance(symbol, Register):
+            continue
+        base = symbol.name
+        rank = _register_rank(typing, places, symbol.type) + _RECENT + 2
+        number = _first_unused(function, base, count)
+        names = [f"{base}{number}"] if number is not None else []
+        digits = typing.word[len(base) :]
+        if typing.word.startswith(base) and digits.isdigit():
+            names += [f"{base}{digits}{more}" for more in ("", *"0123456789")]
+        for name in dict.fromkeys(names):
+            if name not in known and name.startswith(typing.word) and int(name[len(base) :]) < count:
+                detail = f".reg {symbol.type}{' (unused)' if name == names[0] else ''}"
+                yield plain(name, "register", detail, rank)
+
+
+def _first_unused(function: Function, base: str, count: int) -> int | None:
+    """The number behind the greatest that is used; None in very long functions."""
+    item = function.item
+    if item.end - item.start > _LONG:
+        return None
+    text = function.module.document.source.text
+    found = re.compile(rf"(?<![\w$%]){re.escape(base)}(\d+)(?![\w$])", re.ASCII)
+    used = [int(hit[1]) for hit in found.finditer(text, item.start, item.end) if len(hit[1]) < 8]
+    number = max((one for one in used if one < count), default=0) + 1
+    return number if number < count else None
+
+
+_LONG = 1_000_000
+
+
+def _is_all_of_range(symbol: Declared) -> bool:
+    return (
+        isinstance(symbol, Register | Variable)
+        and symbol.declarator.range is not None
+        and symbol.declarator.name.text == symbol.name
+    )
+
+
+def _recent(function: Function, offset: int) -> dict[str, int]:
+    """The names in the last instructions before `offset`, the later the smaller."""
+    found: dict[str, int] = {}
+    for distance in range(_RECENT):
+        statement = statement_before(function, offset - 1)
+        if statement is None:
+            break
+        offset = function.item.offset(statement.start)
+        if isinstance(statement, nodes.Instruction):
+            for operand in statement.operands:
+                for name in names_in(operand):
+                    found.setdefault(name.text, distance)
+    return found
+
+
+def _register_rank(typing: Typed, places: tuple[Wanted, ...], type: str) -> int:
+    """For an address in brackets, registers of the file's address size fit best."""
+    rank = rank_of(places, Argument("register", type))
+    spaces = [one.operand.space for one in places if "address" in one.operand.kinds]
+    row = TYPES.get(type)
+    if spaces and row is not None and not any("shared" in str(space) for space in spaces):
+        rank += UNFIT // 2 if row.width != typing.module.address_size else 0
+    return rank
+
+
+def rank_of(places: tuple[Wanted, ...], given: Argument) -> int:
+    """0 for what fits, more for what does not."""
+    if not places:
+        return 0
+    return 0 if any(_fits(one, given) for one in places) else UNFIT
+
+
+def _fits(one: Wanted, given: Argument) -> bool:
+    operand = replace(one.operand, count=0, lengths=())
+    if "address" in operand.kinds and given.kind in ("register", "variable"):
+        given = Argument("address", parts=(given,))
+    return not mismatch(operand, given)
