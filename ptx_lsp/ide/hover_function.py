@@ -48,7 +48,7 @@ def signature(module: Module, symbol: FunctionName) -> str:
     if node.body is not None:
         end = module.span(Place.of(owner, node.body)).start
     text = module.document.source.decoded(start, end)
-    plain = " ".join(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split())
+    plain = " ".join(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split()).rstrip(" ;")
     return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}..."
 
 

@@ -88,7 +88,7 @@ class OpenFile:
         threads: Threads,
         tell_early: Callable[[OpenFile, Module], None] | None = None,
     ) -> None:
-        """`tell_early` is called with what is damaged in a file that takes long to read, before it is read."""
+        """`tell_early` is called with what is damaged in a large file, before the rest of it is read."""
         self.uri = uri
         self.source = source
         self.version = version

@@ -148,6 +148,7 @@ def test_types() -> None:
     check_completion(".reg .<CURSOR>", has=(".b32", ".pred", ".f64", ".v2"), lacks=(".bf16",))
     check_completion(".shared .<CURSOR>", has=(".b32", ".align"), lacks=(".pred",))
     check_completion(".entry k(.param .<CURSOR>)", has=(".u64",))
+    check_completion(".shared .align <CURSOR>", "1", "2", "4", "8", lacks=(".b32",))
 
 
 def test_versions_and_targets() -> None:

@@ -58,7 +58,7 @@ def test_a_requirement_that_is_met() -> None:
 def test_a_requirement_that_is_not_met() -> None:
     check_hover(
         "add<CURSOR>.sat.u32 %r1, %r2, %r3;",
-        ".sat with .s16x2 or .u16x2 or .u32: needs PTX ISA 9.2 and",
+        ".sat with .u32: needs PTX ISA 9.2 and",
         "✗ (this file: PTX ISA 8.5, sm_90)",
     )
 
@@ -168,6 +168,13 @@ def test_a_function_from_its_call() -> None:
         ".func (.reg .b32 r) f(.reg .b32 a) { mov.b32 r, a; ret; }\n"
         ".entry k() { .reg .b32 %x; call (%x), f<CURSOR>, (1); ret; }",
         ".func (.reg .b32 r) f(.reg .b32 a)", "2 instructions", "named once",
+    )
+
+
+def test_a_function_that_is_declared_in_a_body() -> None:
+    check_hover(
+        ".entry k() { .func f(.param .b32 a); call f<CURSOR>, (1); }",
+        ".func f(.param .b32 a)\n", "declared only", "named once",
     )
 
 

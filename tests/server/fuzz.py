@@ -268,7 +268,7 @@ def _requests(server: Json) -> list[str]:
     found = [f"textDocument/{one}" for name in provided for one in _OF_PROVIDER.get(name, ())]
     unknown = {name for name in provided if name.endswith("Provider")} - _OF_PROVIDER.keys()
     assert unknown == {"workspaceSymbolProvider", "executeCommandProvider"}, unknown
-    panels = ("kernelReport", "occupancyCurve", "pressureProfile", "controlFlow")
+    panels = ("kernelReport", "occupancyCurve", "pressureProfile", "controlFlow", "preview")
     return [*found, "workspace/symbol", *(f"ptx/{name}" for name in panels)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from analyses.cfg import cfg
 from analyses.device_limits import (
     MAX_REGISTERS_PER_THREAD,
     MAX_THREADS_PER_BLOCK,
@@ -15,11 +16,13 @@ from analyses.device_limits import (
     limits_of,
 )
 from analyses.occupancy import Occupancy
+from analyses.steps import steps
 from ptx_lsp.executor.launch_comment import launch_comments
 from ptx_lsp.ide.figures import figures
 from ptx_lsp.ide.flow_picture import picture
 from ptx_lsp.ide.layered import TooLargeError
 from ptx_lsp.ide.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
+from ptx_lsp.ide.uniform import branch_uniformity
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
 from ptx_lsp.lint.diagnostic import SEVERITIES
@@ -195,7 +198,7 @@ def control_flow(view: View, asked: object) -> Json:
                 "width": box.width,
                 "height": box.height,
                 "branch": None if block.turn == "none" else block.turn,
-                "reasons": [],
+                "reasons": list[Json](_reasons(function, block)),
             }
             for block, box in zip(found.blocks, drawn.boxes, strict=True)
         ],
@@ -212,6 +215,19 @@ def _edges(found: Flow, paths: tuple[tuple[tuple[float, float], ...], ...]) -> I
             "condition": edge.condition,
             "points": [list[Json](point) for point in points],
         }
+
+
+def _reasons(function: Function, block: FlowBlock) -> list[str]:
+    """Why the branch at its end is as it is."""
+    inside = steps(function).steps[slice(*_steps_of(function, block))]
+    if block.turn == "none" or not inside:
+        return []
+    return branch_uniformity(function, inside[-1].node)
+
+
+def _steps_of(function: Function, block: FlowBlock) -> tuple[int, int]:
+    found = cfg(function).blocks[block.number]
+    return found.first, found.end
 
 
 def _kind(edge: FlowEdge) -> str:
