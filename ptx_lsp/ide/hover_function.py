@@ -6,6 +6,7 @@ import re
 
 from analyses.launch_bounds import launch_bounds
 from ptx_lsp.ide.figures import are_known, figures, occupancy_in_words, registers_in_words
+from ptx_lsp.ide.hover_launch import launch_text
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.needs_met import met_in_words
@@ -32,6 +33,7 @@ def function_text(module: Module, symbol: FunctionName) -> str:
     return paragraphs([
         fenced(signature(module, found)),
         listed(_lines(module, found, function)),
+        launch_text(module, found.name) if found.is_kernel else "",
     ])
 
 

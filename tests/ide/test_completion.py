@@ -171,6 +171,8 @@ def test_nothing_in_comments() -> None:
 
 def test_documentation() -> None:
     module, _ = at_cursor("<CURSOR>")
+    module, _ = at_cursor(".func f(.param .b32 a) { ret; }<CURSOR>")
+    assert ".func f(.param .b32 a)" in (documentation(module, "function f") or "")
     for text in ("add<CURSOR>", "mul.<CURSOR>", ".<CURSOR>", "mov.u32 %r1, %<CURSOR>", '.pragma "<CURSOR>'):
         found = [documentation(module, s.key) for s in suggestions(text) if s.key]
         assert found

@@ -163,6 +163,20 @@ def test_a_kernel() -> None:
     )
 
 
+def test_a_kernel_that_is_launched() -> None:
+    text = (
+        "// ptx-run: grid=1 block=4 p=u32[]:zeros:4\n.visible .entry k<CURSOR>(.param .u64 p) {\n"
+        ".reg .b32 %r<3>;\n.reg .b64 %d<4>;\nld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\n"
+        "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d3, %d1, %d2;\nst.global.u32 [%d3], %r1;\nret;\n}"
+    )
+    check_hover(
+        text, "Launched as line 4 asks for: grid 1, block 4",
+        "`p` (u32, 3 of 4 changed): `0, 0, 0, 0` → `0, 1, 2, 3`",
+    )
+    check_hover(text.replace("block=4 ", ""), "Line 4 asks for a launch: `block=` is missing")
+    check_hover(text.replace("[%d3], %r1", "[0], %r1"), "Line 4 asks for a launch: line 12")
+
+
 def test_a_function_from_its_call() -> None:
     check_hover(
         ".func (.reg .b32 r) f(.reg .b32 a) { mov.b32 r, a; ret; }\n"
