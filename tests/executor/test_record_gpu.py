@@ -36,20 +36,6 @@ def mask(type: str) -> int:
     return (1 << max(TYPES[type].width, 1)) - 1
 
 
-def test_the_same_kernels_give_what_is_expected_here() -> None:
-    """Every line of tests/conformance, through the kernels that a GPU would be given."""
-    wrong: list[str] = []
-    count = 0
-    for group, kernel in kernels():
-        for line, row in zip(group, kernel.run(), strict=True):
-            count += 1
-            want = [v & mask(type) for v, type in zip(line.results, line.result_types, strict=True)]
-            if list(row) != want:
-                wrong.append(f"{line.place}: {row}, not {want}")
-    assert count == sum(len(list(lines(path))) for path in FOLDER.glob("*.txt")) > 100
-    assert wrong == []
-
-
 def test_ptxas_takes_every_kernel() -> None:
     judge = ptxas.find()
     if judge is None:
@@ -59,10 +45,9 @@ def test_ptxas_takes_every_kernel() -> None:
         for number, (_, kernel) in enumerate(kernels())
     ]
     for target in TARGETS:
-        header = HEADER.replace("sm_107a", target)
-        refused = _refused(header, left, judge)
+        refused = _refused(target, left, judge)
         accepted = [part for part in left if part not in refused]
-        assert _refused(header, accepted, judge) == set()
+        assert _refused(target, accepted, judge) == set()
         left = [part for part in left if part in refused]
     assert left == []
 
@@ -71,9 +56,12 @@ TARGETS = ("sm_107a", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_80")
 """Some instructions exist on some of these only."""
 
 
-def _refused(header: str, parts: list[str], judge: Path) -> set[str]:
-    """The kernels in which ptxas finds an error."""
-    report = ptxas.judge((header + "\n".join(parts)).encode(), ptxas=judge, optimise="-O0")
+def _refused(target: str, parts: list[str], judge: Path) -> set[str]:
+    """The kernels in which ptxas finds an error; it makes no code of them."""
+    header = HEADER.replace("sm_107a", target)
+    report = ptxas.judge(
+        (header + "\n".join(parts)).encode(), ptxas=judge, arch=target.replace("sm_", "compute_")
+    )
     wrong = [one.line for one in report.messages if one.line is not None]
     assert report.accepted or wrong
     refused: set[str] = set()
