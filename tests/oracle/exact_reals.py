@@ -155,7 +155,8 @@ def _chosen(name: str, more: str, kind: str, count: int) -> Family:
         signs = sum(one & sign for one in bits) & sign
         if ".abs" in more:
             bits = [one & ~sign for one in bits]
-        found = (min if name == "min" else max)(bits, key=lambda one: -(one ^ sign) if one & sign else one + 1)
+        choose = min if name == "min" else max
+        found = choose(bits, key=lambda one: -(one ^ sign) if one & sign else one + 1)
         return found | signs if ".xorsign" in more else found
 
     return _family(f"{name}{more}.{kind}", kind, count, one)
