@@ -105,8 +105,10 @@ def liveness(function: Function) -> Liveness:
         for target in block.successors:
             out |= live_in[target]
         never = [one for one, at in begins.items() if at >= block.end]
-        ins.append(known.registers_of(live_in[block.number]).difference(begins))
-        outs.append(known.registers_of(out).difference(never))
+        live = known.registers_of(live_in[block.number])
+        ins.append(live - begins.keys() if begins else live)
+        behind = known.registers_of(out)
+        outs.append(behind.difference(never) if never else behind)
     entered = known.registers_of(live_in[0])
     return Liveness(flow, graph, tuple(ins), tuple(outs), tuple(kills), tuple(unborn), entered)
 

@@ -104,10 +104,8 @@ class _Propagation:
             for join in self.values.joins_of[block]:
                 for value in join.inputs:
                     self.joins.setdefault(value, []).append(~join.value)
-        for value, register in enumerate(self.values.steps.registers):
-            given = "is given by the caller" if register.is_parameter else "is not written before"
-            self.levels[value] = Level.UNKNOWN
-            self.causes[value] = Cause(text=f"`{register.name}` {given}")
+        count = len(self.values.steps.registers)
+        self.levels[:count] = bytes([Level.UNKNOWN]) * count
 
     def uses(self, value: int) -> list[int]:
         """Who reads a value: a step by its number, a join by `~value`."""

@@ -149,7 +149,7 @@ class Uniformity:
                         yield from self._of_branch(branch, self._left(value), seen)
                         return
             number = self.values.origins[value]
-            cause = self.causes.get(value, Cause())
+            cause = self.cause(value)
             if cause.block != NONE:
                 holds = f"decides what `{self.name(value)}` holds"
                 text = holds if cause.value == NONE else self._left(cause.value)
@@ -163,6 +163,14 @@ class Uniformity:
                 yield Reason(number, f"`{self.name(value)}` depends on `{self.name(cause.value)}`")
             block = self.values.block_of(value)
             value = cause.value
+
+    def cause(self, value: int) -> Cause:
+        """Why a value has its level."""
+        if self.values.is_initial(value):
+            register = self.values.steps.registers[value]
+            given = "is given by the caller" if register.is_parameter else "is not written before"
+            return Cause(text=f"`{register.name}` {given}")
+        return self.causes.get(value, Cause())
 
     def _left(self, value: int) -> str:
         return f"threads leave the loop that makes `{self.name(value)}` at different times"

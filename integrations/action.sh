@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What the GitHub action runs: its inputs come as PTX_LINT_*, GitHub's files as GITHUB_*.
+# For bash 3.2, which macOS has.
 set -uo pipefail
 
 options=()
@@ -20,8 +21,9 @@ fi
 
 # Inputs are words separated by blanks, quotes as in a shell; xargs runs nothing of what they say.
 words() { [[ -z ${1//[[:space:]]/} ]] || printf '%s\n' "$1" | xargs printf '%s\0'; }
-mapfile -d '' -t more < <(words "${PTX_LINT_ARGS:-}")
-mapfile -d '' -t paths < <(words "${PTX_LINT_PATHS:-.}")
+more=() paths=()
+while IFS= read -r -d '' word; do more+=("$word"); done < <(words "${PTX_LINT_ARGS:-}")
+while IFS= read -r -d '' word; do paths+=("$word"); done < <(words "${PTX_LINT_PATHS:-.}")
 
 ptx-lint "${options[@]}" ${more[@]+"${more[@]}"} -- ${paths[@]+"${paths[@]}"}
 status=$?

@@ -40,8 +40,11 @@ def collect(paths: Iterable[str], stdin_filename: str) -> Iterator[Input]:
     for path in paths:
         found = [_standard_input(stdin_filename)] if path == STDIN else _files(path, seen)
         for one in found:
+            if one.error is not None:  # it may be no path at all
+                yield one
+                continue
             identity = STDIN if path == STDIN else os.path.realpath(one.path)
-            if one.error is not None or identity not in seen:
+            if identity not in seen:
                 seen.add(identity)
                 yield one
 

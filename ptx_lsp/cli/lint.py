@@ -88,6 +88,11 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
     watched = (*map(str, plan.files(inputs)), *(one.path for one in inputs))
     if only_files:
         return Outcome(NOTHING, watched)
+    if options.show_files:
+        from ptx_lsp.cli.output import write
+
+        write((one.path for one in inputs), options)
+        return Outcome(NOTHING, watched)
     works = [(one, plan.settings(one)) for one in inputs]
     for note in plan.notes:
         _complain(note)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import Parameter, signature
 from typing import cast
 
 from ptx_lsp.executor import lanes
@@ -148,6 +149,8 @@ class _Call:
         declared = {name: str(kind) for name, kind in meaning.__annotations__.items()}
         self._declared = dict(list(declared.items())[1:])
         self._declared.pop("return", None)
+        kinds = {one.kind for one in signature(meaning).parameters.values()}
+        self._is_variadic = Parameter.VAR_POSITIONAL in kinds
 
     def __call__(self, values: list[Integers], types: list[Type | None]) -> list[Integers]:
         """The bits of the results. Floats go to the parameters that are declared as `Real`, integers to the
@@ -155,10 +158,15 @@ class _Call:
         """
         op = self._op
         names = set(self._names)
-        if self._declared.keys() >= names and len(names) == len(self._names):
-            kinds = [self._declared[name] for name in self._names]
+        if not self._is_variadic and len(values) > len(self._declared):
+            # ptxas takes vectors for some operands: their first element counts
+            first = [at for at, name in enumerate(self._names) if name not in self._names[:at]]
+            values, types = [values[at] for at in first], [types[at] for at in first]
+        if self._declared.keys() >= names and len(names) == len(values):
+            unique = list(dict.fromkeys(self._names))
+            kinds = [self._declared[name] for name in unique]
             arguments = self._arguments(values, types, kinds)
-            return _bits(op, self._meaning(op, **dict(zip(self._names, arguments, strict=True))))
+            return _bits(op, self._meaning(op, **dict(zip(unique, arguments, strict=True))))
         kinds = [*self._declared.values(), *[""] * len(values)]
         return _bits(op, self._meaning(op, *self._arguments(values, types, kinds)))
 

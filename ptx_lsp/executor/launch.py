@@ -29,6 +29,7 @@ from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import Variable
 
 Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap
 Value: TypeAlias = Plain | Opaque
@@ -123,7 +124,7 @@ def _parameters(
         if isinstance(value, Opaque):
             raw = passed(value, memory, opaque, name)
         else:
-            raw = _raw(value, variable.type, size, memory, name)
+            raw = _raw(value, variable, size, memory, name)
         if len(raw) != size:
             message = f"argument {number} has {len(raw)} bytes, `{variable.name}` {size}"
             raise ExecutionError(message, "launch")
@@ -132,19 +133,19 @@ def _parameters(
     return data
 
 
-def _raw(value: Plain, type: str, size: int, memory: Memory, name: str) -> bytes:
+def _raw(value: Plain, variable: Variable, size: int, memory: Memory, name: str) -> bytes:
     match value:
         case np.ndarray():
             if not value.flags.c_contiguous:
                 raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
-            return memory.add(name, bytes_of(value)).to_bytes(8, "little")
+            return memory.add(variable.name, bytes_of(value)).to_bytes(8, "little")
         case TensorMap():
             return value.passed(memory, name, size)
         case np.generic():
             return value.tobytes()
         case bytes():
             return value
-        case int() if not type.startswith(".f"):
+        case int() if not variable.type.startswith(".f"):
             return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         case _:
             return np.array(value, f"f{size}").tobytes()

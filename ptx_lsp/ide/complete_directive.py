@@ -167,6 +167,8 @@ def _in_declaration(
     typing: Typed, words: tuple[str, ...], is_parameter: bool = False
 ) -> list[Suggestion]:
     """Types, vectors and `.align` behind a state space, until there is a type and a name."""
+    if words[-1] == ".align":
+        return [plain(str(1 << power), "constant", "bytes", power) for power in range(8)]
     has_type = any(word in TYPES for word in words)
     found: list[Suggestion] = []
     if has_type and not (is_parameter and typing.word.startswith(".")):

@@ -106,7 +106,8 @@ def _function(symbol: FunctionName, with_arguments: bool) -> Suggestion:
         text += f", ({places})"
     signature = f"({', '.join(returns)}) " if returns else ""
     signature += f"{symbol.name} ({', '.join(parameters)})"
-    return Suggestion(symbol.name, "function", text, signature, 0, is_snippet=True)
+    key = f"function {symbol.name}"
+    return Suggestion(symbol.name, "function", text, signature, 0, is_snippet=True, key=key)
 
 
 def _names(declarations: tuple[nodes.Declaration, ...] | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ptx_lsp.ide.complete_directive import after_directive, statement_directives, strings
 from ptx_lsp.ide.complete_opcode import next_modifiers, opcodes
 from ptx_lsp.ide.complete_operand import components, operands, predicates
-from ptx_lsp.ide.hover_function import predefined_text
+from ptx_lsp.ide.hover_function import function_text, predefined_text
 from ptx_lsp.ide.hover_instruction import modifier_text, opcode_text
 from ptx_lsp.ide.hover_word import pragma_text, target_text, word_text
 from ptx_lsp.ide.suggestion import Suggestion
@@ -51,6 +51,9 @@ def documentation(module: Module, key: str) -> str | None:
             return target_text(module, name)
         case "pragma":
             return pragma_text(module, name)
+        case "function":
+            symbol = module.definition(name)
+            return function_text(module, symbol) if symbol is not None else None
         case "special":
             return predefined_text(module, name)
         case _:

@@ -6,6 +6,7 @@ import re
 
 from analyses.launch_bounds import launch_bounds
 from ptx_lsp.ide.figures import are_known, figures, occupancy_in_words, registers_in_words
+from ptx_lsp.ide.hover_launch import launch_text
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.needs_met import met_in_words
@@ -32,6 +33,7 @@ def function_text(module: Module, symbol: FunctionName) -> str:
     return paragraphs([
         fenced(signature(module, found)),
         listed(_lines(module, found, function)),
+        launch_text(module, found.name) if found.is_kernel else "",
     ])
 
 
@@ -48,7 +50,7 @@ def signature(module: Module, symbol: FunctionName) -> str:
     if node.body is not None:
         end = module.span(Place.of(owner, node.body)).start
     text = module.document.source.decoded(start, end)
-    plain = " ".join(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split())
+    plain = " ".join(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split()).rstrip(" ;")
     return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}..."
 
 

@@ -127,9 +127,21 @@ def _needs(
         needs: tuple[Need, ...] = match.needs
     else:
         needs = tuple(need for need in entry.needs if concerns(need.because, candidates))
-    lines = [met_in_words(module, need.ways, worded(need.because)) for need in needs]
+    lines = [met_in_words(module, need.ways, _because(need, match)) for need in needs]
     told = [line for line in lines if line]
     yield from told or ["any PTX ISA version and target"]
+
+
+def _because(need: Need, match: Match | None) -> str:
+    """What needs it: of alternatives, the one that stands in the spelling."""
+    if match is None:
+        return worded(need.because)
+    modifiers = match.candidate.choices.modifiers
+    terms = [
+        term._replace(values=term.values & modifiers or term.values) if not term.negated else term
+        for term in need.because.terms
+    ]
+    return worded(need.because._replace(terms=tuple(terms)))
 
 
 def _objections(module: Module, match: Match | None) -> Iterator[str]:

@@ -90,6 +90,10 @@ def typed(module: Module, offset: int) -> Typed | None:
     found = [token for token in found if token.kind not in ("comment", "preprocessor")]
     words = [text[token.start : token.end] for token in found]
     first, guard = _statement(text, found, words, in_body=function is not None)
+    if words[first : first + 1] and words[first] in _LINES and words[-1] != "," and (
+        "\n" in text[found[-1].end : span.start]
+    ):
+        first = len(words)  # the line with the directive is done
     return Typed(
         module, function, header, tuple(words[first:]), tuple(token.end for token in found[first:]),
         text[span.start : offset], span, guard, string,

@@ -30,6 +30,7 @@ def test_fix(lint: Lint, broken: Path) -> None:
     assert done.status == 0
     assert done.out == "Fixed 3 findings in 1 file.\nAll checks passed: 1 file.\n"
     assert broken.read_text() == MENDED
+    assert '"fixed": 0' in lint("--fix", "--format", "json", broken).out
     assert broken.stat().st_mode & 0o777 == 0o640
     assert [path.name for path in Path().iterdir()] == ["k.ptx"]
 

@@ -115,7 +115,7 @@ def test_outcome() -> None:
 def test_outcome_of_a_failure() -> None:
     found = kernel("// ptx-run: grid=1 block=4 f32:arange(9) f32:0.5 f32:zeros(3)")
     assert (found.problem_line, found.kind, found.buffers) == (19, "out-of-bounds", ())
-    assert "is outside `argument 2`, of 12 bytes" in found.problem
+    assert "is outside `y`, of 12 bytes" in found.problem
     assert [one.kind for one in found.findings] == ["out-of-bounds"]
 
 

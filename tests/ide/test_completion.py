@@ -148,6 +148,7 @@ def test_types() -> None:
     check_completion(".reg .<CURSOR>", has=(".b32", ".pred", ".f64", ".v2"), lacks=(".bf16",))
     check_completion(".shared .<CURSOR>", has=(".b32", ".align"), lacks=(".pred",))
     check_completion(".entry k(.param .<CURSOR>)", has=(".u64",))
+    check_completion(".shared .align <CURSOR>", "1", "2", "4", "8", lacks=(".b32",))
 
 
 def test_versions_and_targets() -> None:
@@ -170,6 +171,8 @@ def test_nothing_in_comments() -> None:
 
 def test_documentation() -> None:
     module, _ = at_cursor("<CURSOR>")
+    module, _ = at_cursor(".func f(.param .b32 a) { ret; }<CURSOR>")
+    assert ".func f(.param .b32 a)" in (documentation(module, "function f") or "")
     for text in ("add<CURSOR>", "mul.<CURSOR>", ".<CURSOR>", "mov.u32 %r1, %<CURSOR>", '.pragma "<CURSOR>'):
         found = [documentation(module, s.key) for s in suggestions(text) if s.key]
         assert found

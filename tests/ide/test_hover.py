@@ -58,7 +58,7 @@ def test_a_requirement_that_is_met() -> None:
 def test_a_requirement_that_is_not_met() -> None:
     check_hover(
         "add<CURSOR>.sat.u32 %r1, %r2, %r3;",
-        ".sat with .s16x2 or .u16x2 or .u32: needs PTX ISA 9.2 and",
+        ".sat with .u32: needs PTX ISA 9.2 and",
         "✗ (this file: PTX ISA 8.5, sm_90)",
     )
 
@@ -163,11 +163,32 @@ def test_a_kernel() -> None:
     )
 
 
+def test_a_kernel_that_is_launched() -> None:
+    text = (
+        "// ptx-run: grid=1 block=4 p=u32[]:zeros:4\n.visible .entry k<CURSOR>(.param .u64 p) {\n"
+        ".reg .b32 %r<3>;\n.reg .b64 %d<4>;\nld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\n"
+        "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d3, %d1, %d2;\nst.global.u32 [%d3], %r1;\nret;\n}"
+    )
+    check_hover(
+        text, "Launched as line 4 asks for: grid 1, block 4",
+        "`p` (u32, 3 of 4 changed): `0, 0, 0, 0` → `0, 1, 2, 3`",
+    )
+    check_hover(text.replace("block=4 ", ""), "Line 4 asks for a launch: `block=` is missing")
+    check_hover(text.replace("[%d3], %r1", "[0], %r1"), "Line 4 asks for a launch: line 12")
+
+
 def test_a_function_from_its_call() -> None:
     check_hover(
         ".func (.reg .b32 r) f(.reg .b32 a) { mov.b32 r, a; ret; }\n"
         ".entry k() { .reg .b32 %x; call (%x), f<CURSOR>, (1); ret; }",
         ".func (.reg .b32 r) f(.reg .b32 a)", "2 instructions", "named once",
+    )
+
+
+def test_a_function_that_is_declared_in_a_body() -> None:
+    check_hover(
+        ".entry k() { .func f(.param .b32 a); call f<CURSOR>, (1); }",
+        ".func f(.param .b32 a)\n", "declared only", "named once",
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 
 import jsonschema
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies
 
 from ptx_lsp.lint.config import (
     DEFAULT,
@@ -177,3 +178,25 @@ def test_schema() -> None:
             parse(wrong, "here", Path())
     assert told["properties"] != {}
     assert all(summary.endswith(".") for _, summary in KEYS.values())
+
+
+_VALUES = strategies.recursive(
+    strategies.none() | strategies.booleans() | strategies.integers() | strategies.floats()
+    | strategies.sampled_from(["", "E1", "error", "sm_90", "*.ptx", "registers <= 1", "undeclared-name"])
+    | strategies.text("ab*[", max_size=5),
+    lambda inner: strategies.lists(inner, max_size=3)
+    | strategies.dictionaries(strategies.sampled_from(["*", "select", "E1", "severity"]), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(strategies.dictionaries(strategies.sampled_from([*KEYS, "selct", ""]), _VALUES, max_size=4))
+def test_any_table_is_read_or_refused(given: dict[str, object]) -> None:
+    """What the schema refuses is refused, and nothing else goes wrong."""
+    try:
+        found = parse(given, "here", Path("/project"))
+    except ConfigError:
+        return
+    jsonschema.validate(given, schema())
+    effective(found, "/project/a.ptx")
