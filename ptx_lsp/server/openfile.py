@@ -176,5 +176,5 @@ def _module(
     document = earlier.module.document
     if changed is not None:
         new = source.data[changed.start : changed.new_end]
-        document = document.edited(Edit(changed.start, changed.old_end, new))
+        document = document.edited(Edit(changed.start, changed.old_end, new), source)
     return Module(document, earlier.module, target)

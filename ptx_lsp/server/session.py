@@ -227,7 +227,13 @@ class Session:
         rules, source = self.wanted(file).rules, linting.module.document.source
         if len(source.data) > MOST_BYTES:
             return [_too_large(source)]
-        found = rules.judged(linting.diagnostics)
+        if _IGNORING in source.data:
+            found, total = linting.diagnostics, 0
+        else:
+            found, total = linting.worst(MOST_TOLD)
+        found = rules.judged(found)
+        if total > len(found) and total > MOST_TOLD:
+            return [*found, _too_many(source, total)]
         if not linting.is_complete:  # a comment may still turn out to silence something
             return Suppressions(source).kept(found)
         return suppressed(found, source, rules.names)
@@ -258,5 +264,13 @@ def _too_large(source: Source) -> Diagnostic:
     )
 
 
+def _too_many(source: Source, total: int) -> Diagnostic:
+    told = f"{total} findings: an editor is told of the worst {MOST_TOLD}; `ptx-lint` tells all"
+    return Diagnostic("many-findings", "", "info", told, source.line_span(0))
+
+
+_IGNORING = b"ptx-lint:"
+MOST_TOLD = 2_000
+"""Findings of one file. No editor shows more, and to send them again and again takes long."""
 _PATIENCE = 2.0
 """Seconds that a client has to tell its settings."""
