@@ -26,7 +26,7 @@ from ptx_lsp.lint.report import (
 def read(path: str) -> list[FileReport]:
     """The files in a report. Raises UsageError where it is none."""
     try:
-        whole = cast(Whole, json.loads(Path(path).read_text(encoding="utf-8")))
+        whole = cast(_Whole, json.loads(Path(path).read_text(encoding="utf-8")))
         if whole["tool"]["name"] != "ptx-lint":
             raise ValueError
         return [_file(one) for one in whole["files"]]
@@ -36,11 +36,11 @@ def read(path: str) -> list[FileReport]:
         raise UsageError(f"`{path}` is no report of `ptx-lint --format json`") from error
 
 
-class Tool(TypedDict):
+class _Tool(TypedDict):
     name: str
 
 
-class FindingRow(TypedDict):
+class _FindingRow(TypedDict):
     rule: str
     code: str
     severity: Severity
@@ -48,7 +48,7 @@ class FindingRow(TypedDict):
     function: str | None
 
 
-class RegistersRow(TypedDict):
+class _RegistersRow(TypedDict):
     estimate: int | None
     low: int | None
     high: int | None
@@ -57,50 +57,50 @@ class RegistersRow(TypedDict):
     limit: int | None
 
 
-class OccupancyRow(TypedDict):
+class _OccupancyRow(TypedDict):
     percent: float | None
     registers_source: RegistersSource | None
 
 
-class BranchesRow(TypedDict):
+class _BranchesRow(TypedDict):
     uniform: int | None
     divergent: int | None
     unknown: int | None
 
 
-class MeasuredRow(TypedDict):
+class _MeasuredRow(TypedDict):
     shared_bytes: int | None
     stack_bytes: int | None
     spill_store_bytes: int | None
     spill_load_bytes: int | None
 
 
-class KernelRow(TypedDict):
+class _KernelRow(TypedDict):
     name: str
     line: int
     target: str | None
-    registers: RegistersRow
+    registers: _RegistersRow
     shared_bytes: int | None
     local_bytes: int | None
     threads_per_block: int | None
-    occupancy: OccupancyRow
-    branches: BranchesRow
-    measured: MeasuredRow | None
+    occupancy: _OccupancyRow
+    branches: _BranchesRow
+    measured: _MeasuredRow | None
     instructions: dict[str, int]
 
 
-class FileRow(TypedDict):
+class _FileRow(TypedDict):
     path: str
-    diagnostics: list[FindingRow]
-    kernels: list[KernelRow]
+    diagnostics: list[_FindingRow]
+    kernels: list[_KernelRow]
 
 
-class Whole(TypedDict):
-    tool: Tool
-    files: list[FileRow]
+class _Whole(TypedDict):
+    tool: _Tool
+    files: list[_FileRow]
 
 
-def _file(row: FileRow) -> FileReport:
+def _file(row: _FileRow) -> FileReport:
     return FileReport(
         row["path"],
         diagnostics=tuple(_finding(one) for one in row["diagnostics"]),
@@ -111,14 +111,14 @@ def _file(row: FileRow) -> FileReport:
 _NOWHERE = Mark(Point(1, 1), Point(1, 1), Excerpt(1, "", more=False))
 
 
-def _finding(row: FindingRow) -> Reported:
+def _finding(row: _FindingRow) -> Reported:
     return Reported(
         row["rule"], row["code"], row["severity"], row["message"], _NOWHERE,
         function=row["function"] or "",
     )
 
 
-def _kernel(row: KernelRow) -> Kernel:
+def _kernel(row: _KernelRow) -> Kernel:
     occupancy, measured = row["occupancy"], row["measured"]
     return Kernel(
         row["name"], row["line"], row["target"],
