@@ -56,6 +56,7 @@ bench: setup ## time linting and the analyses
 	$(BIN)/python -m benchmarks.lint
 	$(BIN)/python -m benchmarks.analyses
 	$(BIN)/python -m benchmarks.server
+	$(BIN)/python -m benchmarks.edits
 	$(BIN)/python -m benchmarks.tree
 	$(BIN)/python -m benchmarks.executor
 

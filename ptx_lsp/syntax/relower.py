@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tree_sitter import Node
 
@@ -229,11 +229,12 @@ class _Relowering:
 
 
 def _shifted(part: object, by: int) -> object:
-    """A node with all its offsets larger by so much."""
-    match part:
+    """A node with all its marks larger by so much."""
+    if not isinstance(part, tuple):
+        return part
+    parts = cast(tuple[object, ...], part)
+    match parts:
         case (int(start), int(end), *rest):
             return (start + by, end + by, *(_shifted(inner, by) for inner in rest))
-        case tuple():
-            return tuple(_shifted(inner, by) for inner in part)
         case _:
-            return part
+            return tuple(_shifted(inner, by) for inner in parts)

@@ -2,6 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import * as path from 'node:path';
 
 /** What the user has said about the server, and where else it may be. */
@@ -60,6 +61,11 @@ export async function find(places: Places): Promise<Found | undefined> {
     }
   }
   return undefined;
+}
+
+/** A setting's path with `~` and `${workspaceFolder}` written out. */
+export function expand(setting: string, workspace: string): string {
+  return setting.replaceAll('${workspaceFolder}', workspace).replace(/^~(?=$|[/\\])/, homedir());
 }
 
 /** What runs a package's program without installing it for good. */

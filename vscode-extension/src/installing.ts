@@ -3,7 +3,8 @@
 import * as vscode from 'vscode';
 
 import { onPath } from './finding.js';
-import { selectedPython, type Server } from './server.js';
+import { selectedPython } from './python.js';
+import type { Server } from './server.js';
 
 interface Way extends vscode.QuickPickItem {
   command: string;
