@@ -141,7 +141,7 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is judged")
     group.add_argument(
         "--select", action="extend", type=_names, default=[], metavar="RULES",
-        help="run these rules only: names, codes or first letters of codes (E1), with commas",
+        help="run these rules only: names, codes, first letters of codes (E1) or ALL, with commas",
     )
     group.add_argument(
         "--extend-select", action="extend", type=_names, default=[], metavar="RULES",

@@ -110,7 +110,10 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
         return Config(
             folder=folder,
             rules=_choice(given, ""),
-            files=_get(given, "files", _FILES) or (),
+            files=(
+                *((pattern, Choice(ignore=words)) for pattern, words in _ignores(given)),
+                *(_get(given, "files", _FILES) or ()),
+            ),
             exclude=_get(given, "exclude", list_of(PATTERN)) or (),
             targets=targets,
             threads=_get(given, "threads", THREADS),
@@ -232,6 +235,10 @@ def _choice_of_files(value: object, key: str) -> Choice:
     return _choice(given, key)
 
 
+def _ignores(given: Table) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return _get(given, "per-file-ignores", _IGNORES) or ()
+
+
 _LEVEL = choice_of(("error", "warning", "info"))
 _SEVERITIES = table_of(SEVERITY, RULE)
 _CHOICE: dict[str, tuple[dict[str, Schema], str]] = {
@@ -243,6 +250,7 @@ _CHOICE: dict[str, tuple[dict[str, Schema], str]] = {
     "ignore": (list_of(RULE).schema, "Do not run these, also of what is selected."),
     "severity": (_SEVERITIES.schema, "How severe the findings of a rule are."),
 }
+_IGNORES = table_of(list_of(RULE), PATTERN)
 _BUDGETS = table_of(list_of(BUDGET), PATTERN)
 _FILES = table_of(
     Kind(
@@ -254,6 +262,9 @@ _FILES = table_of(
 KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     **_CHOICE,
     "files": (_FILES.schema, "What differs for some files, by a pattern of their paths."),
+    "per-file-ignores": (
+        _IGNORES.schema, "Rules that do not run on some files, by a pattern: the short form of `files`.",
+    ),
     "exclude": (list_of(PATTERN).schema, "Files and folders that are left out of folders."),
     "target": (TARGET.schema, "Judge for this target in place of the file's own."),
     "targets": (list_of(TARGET).schema, "Judge for each of these targets."),

@@ -49,9 +49,11 @@ class Document:
         ]
         return cls(source, tree, tuple(_lowered(found, source)))
 
-    def edited(self, edit: Edit) -> Document:
-        """This document after `edit`; only the statements that the edit touched are lowered again."""
-        source = self.source.edited(edit)
+    def edited(self, edit: Edit, source: Source | None = None) -> Document:
+        """This document after `edit`; only the statements that the edit touched are lowered again. `source`
+        is the text after it, where that is at hand.
+        """
+        source = self.source.edited(edit) if source is None else source
         old = self.tree.copy()
         stop = edit.start + len(edit.replacement)
         old.edit(

@@ -119,6 +119,13 @@ class TestRules:
         above = names(found, "/project/gen/own.ptx", line)
         assert {rule.code for rule in all_rules() if rule.name in above} == {"S460"}
 
+    def test_short_forms(self) -> None:
+        found = config('select = ["ALL"]\n[per-file-ignores]\n"gen/**" = ["ALL"]\n"b.ptx" = ["W", "E"]\n')
+        assert names(found) == {rule.name for rule in all_rules()}
+        assert names(found, "/project/gen/a.ptx") == set()
+        own = names(found, "/project/b.ptx")
+        assert {rule.code[0] for rule in all_rules() if rule.name in own} == {"P", "S"}
+
     def test_what_the_command_line_names_must_exist(self) -> None:
         with pytest.raises(UnknownRuleError):
             effective(DEFAULT, None, Choice(select=("",)))

@@ -34,6 +34,7 @@ def rules(body: str) -> list[str]:
         "bra X; // ptx-lint: ignore[E101] it is linked in later",
         "bra X; // ptx-lint:ignore [E10, S4] // and more",
         "bra X; // why // ptx-lint: ignore",
+        "bra X; // ptx-lint: ignore[ALL]",
         "bra X; /* ptx-lint: ignore[E101] */",
         "/* ptx-lint: ignore[E101] */ bra X;",
         "// ptx-lint: ignore[E101]\nbra X;",

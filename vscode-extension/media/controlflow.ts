@@ -5,35 +5,92 @@ import { element, onData, svg, tell } from './page.js';
 
 const LINE = 15;
 const MARGIN = 16;
+const ZOOM_STEP = 1.25;
+const LEAST_ZOOM = 0.05;
+const MOST_ZOOM = 3;
+
+let zoom = 1;
+let kernel = '';
 
 onData<ControlFlow>((page, data) => {
-  const picture = svg(
+  const before = page.querySelector('.flow');
+  const [left, top] = [before?.scrollLeft ?? 0, before?.scrollTop ?? 0];
+  const picture = draw(data);
+  const flow = element('div', { class: 'flow' }, picture);
+  page.replaceChildren(toolbar(data, flow, picture), flow);
+  moveByKeys(flow);
+  resize(picture, data, zoom);
+  if (kernel === data.kernel) {
+    flow.scrollTo(left, top);
+  } else {
+    kernel = data.kernel;
+    const [first] = data.blocks;
+    flow.scrollTo(((first?.x ?? 0) + (first?.width ?? 0) / 2 + MARGIN) * zoom - flow.clientWidth / 2, 0);
+  }
+});
+
+function draw(data: ControlFlow): SVGElement {
+  const size = [data.width + 2 * MARGIN, data.height + 2 * MARGIN];
+  return svg(
     'svg',
-    {
-      width: data.width + 2 * MARGIN,
-      height: data.height + 2 * MARGIN,
-      viewBox: `${-MARGIN} ${-MARGIN} ${data.width + 2 * MARGIN} ${data.height + 2 * MARGIN}`,
-      role: 'group',
-      'aria-label': `Control flow of ${data.kernel}`,
-    },
+    { viewBox: `${-MARGIN} ${-MARGIN} ${size.join(' ')}`, role: 'group', 'aria-label': `Control flow of ${data.kernel}` },
     arrow(),
     ...data.edges.map(drawEdge),
     ...data.blocks.map(drawBlock),
   );
-  page.replaceChildren(legend(data), element('div', { class: 'flow' }, picture));
-});
+}
 
-function legend(data: ControlFlow): HTMLElement {
+function toolbar(data: ControlFlow, flow: HTMLElement, picture: SVGElement): HTMLElement {
   const count = (verdict: string): number => data.blocks.filter(({ branch }) => branch === verdict).length;
+  const divergent = count('divergent');
+  const button = (id: string, text: string, says: string, to: () => number): HTMLElement => {
+    const made = element('button', { type: 'button', id, title: says, 'aria-label': says }, text);
+    made.addEventListener('click', () => resize(picture, data, to()));
+    return made;
+  };
+  const fit = (): number =>
+    Math.min(1, flow.clientWidth / (data.width + 2 * MARGIN), flow.clientHeight / (data.height + 2 * MARGIN));
   return element(
-    'p',
+    'div',
     { class: 'legend' },
+    button('smaller', '\u2212', 'Smaller', () => zoom / ZOOM_STEP),
+    button('larger', '+', 'Larger', () => zoom * ZOOM_STEP),
+    button('fit', 'Fit', 'Show the whole graph', fit),
+    button('real', '100 %', 'Real size', () => 1),
     element('span', {}, `${data.blocks.length} blocks`),
-    element('span', { class: 'divergent' }, `${count('divergent')} divergent branches`),
+    element('span', { class: 'divergent' }, `${divergent} divergent branch${divergent === 1 ? '' : 'es'}`),
     element('span', { class: 'unknown' }, `${count('unknown')} unknown`),
     element('span', {}, `${count('uniform')} uniform`),
     element('span', { class: 'taken' }, 'green: taken'),
   );
+}
+
+function resize(picture: SVGElement, data: ControlFlow, to: number): void {
+  zoom = Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, to));
+  picture.setAttribute('width', String((data.width + 2 * MARGIN) * zoom));
+  picture.setAttribute('height', String((data.height + 2 * MARGIN) * zoom));
+}
+
+/** Tab comes to the graph once; arrows go from block to block. */
+function moveByKeys(flow: HTMLElement): void {
+  const blocks = [...flow.querySelectorAll<SVGElement>('.block')];
+  blocks[0]?.setAttribute('tabindex', '0');
+  flow.addEventListener('focusin', ({ target }) => {
+    for (const block of blocks) {
+      block.setAttribute('tabindex', block === target ? '0' : '-1');
+    }
+  });
+  flow.addEventListener('keydown', (event) => {
+    const at = blocks.findIndex((block) => block === document.activeElement);
+    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: blocks.length - 1 }[
+      event.key
+    ];
+    if (at >= 0 && to !== undefined) {
+      event.preventDefault();
+      blocks[to]?.focus({ preventScroll: true });
+      blocks[to]?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    }
+  });
 }
 
 function arrow(): SVGElement {
@@ -48,11 +105,11 @@ function drawEdge({ points, kind }: FlowEdge): SVGElement {
 }
 
 function drawBlock(block: FlowBlock): SVGElement {
-  const { x, y, width, height, label, lines, branch, reasons } = block;
+  const { id, x, y, width, height, label, lines, branch, reasons } = block;
   const says = [label, branch && `${branch} branch`, ...reasons].filter(Boolean).join('; ');
   const group = svg(
     'g',
-    { class: `block ${branch ?? ''}`, tabindex: 0, role: 'button', 'aria-label': says },
+    { id: `block-${id}`, class: `block ${branch ?? ''}`, tabindex: -1, role: 'button', 'aria-label': says },
     svg('title', {}, says),
     svg('rect', { x, y, width, height, rx: 3 }),
     ...lines.map((line, index) => svg('text', { x: x + 8, y: y + LINE * (index + 1), 'xml:space': 'preserve' }, line)),

@@ -10,6 +10,7 @@ import {
   Tooltip,
   type ChartConfiguration,
 } from 'chart.js';
+import { color } from 'chart.js/helpers';
 
 import type { OccupancyCurve, Shape } from '../src/protocol.js';
 import { element, onData, onTheme, tell, themed } from './page.js';
@@ -27,16 +28,13 @@ let charts: Chart[] = [];
 let shown: OccupancyCurve | undefined;
 
 onData<OccupancyCurve>((page, data) => {
-  const focused = document.activeElement?.id;
   shown = data;
-  page.replaceChildren(controls(data), figures(data), steps(data), plots());
+  page.replaceChildren(controls(data), figures(data), steps(data), plots(data));
   draw(data);
-  if (focused) {
-    document.getElementById(focused)?.focus();
-  }
 });
 onTheme(() => shown && draw(shown));
 
+/** Sliders and the choice of a target; what is moved is asked for. */
 function controls(data: OccupancyCurve): HTMLElement {
   const target = element('select', { id: 'target', 'aria-label': 'Target' });
   for (const name of data.targets) {
@@ -100,11 +98,12 @@ function steps(data: OccupancyCurve): HTMLElement {
   return element('section', { 'aria-label': 'Next steps' }, list);
 }
 
-function plots(): HTMLElement {
+function plots({ point }: OccupancyCurve): HTMLElement {
   const box = element('section', { class: 'charts' });
   for (const name of NAMES) {
     const title = AXES[name].name;
-    const canvas = element('canvas', { id: `chart-${name}`, role: 'img', 'aria-label': `Occupancy over ${title}` });
+    const says = `Occupancy over ${title}: ${Math.round(point.percent ?? 0)} % at ${point[name]}`;
+    const canvas = element('canvas', { id: `chart-${name}`, role: 'img', 'aria-label': says });
     box.append(element('div', {}, element('h2', {}, title), element('div', { class: 'chart' }, canvas)));
   }
   return box;
@@ -123,7 +122,7 @@ function draw(data: OccupancyCurve): void {
 function plot(data: OccupancyCurve, name: keyof Shape): ChartConfiguration<'line'> {
   const line = themed('charts-blue', '#3794ff');
   const text = themed('foreground', '#888888');
-  const grid = themed('editorGroup-border', '#88888855');
+  const grid = color(text).alpha(0.2).rgbString();
   const curve = data.curves[name];
   return {
     type: 'line',
@@ -132,7 +131,7 @@ function plot(data: OccupancyCurve, name: keyof Shape): ChartConfiguration<'line
         {
           data: curve.map(([x, , , percent]) => ({ x, y: percent })),
           borderColor: line,
-          backgroundColor: `${line}22`,
+          backgroundColor: color(line).alpha(0.13).rgbString(),
           fill: true,
           stepped: name === 'threads' ? false : 'after',
           pointRadius: 0,
@@ -143,6 +142,7 @@ function plot(data: OccupancyCurve, name: keyof Shape): ChartConfiguration<'line
           borderColor: themed('charts-red', '#f14c4c'),
           backgroundColor: themed('charts-red', '#f14c4c'),
           pointRadius: 5,
+          clip: false,
         },
       ],
     },
@@ -151,7 +151,7 @@ function plot(data: OccupancyCurve, name: keyof Shape): ChartConfiguration<'line
       maintainAspectRatio: false,
       interaction: { mode: 'nearest', axis: 'x', intersect: false },
       scales: {
-        x: { type: 'linear', min: 0, ticks: { color: text }, grid: { color: grid } },
+        x: { type: 'linear', min: 0, max: data.limits[name], ticks: { color: text }, grid: { color: grid } },
         y: { type: 'linear', min: 0, max: 100, ticks: { color: text, callback: (value) => `${value} %` }, grid: { color: grid } },
       },
       plugins: {

@@ -1,24 +1,46 @@
 /** What the pages share: talking to the extension, and making elements. */
 
+import type { Shown, Told } from '../src/messages.js';
+
 interface Editor {
-  postMessage(message: object): void;
+  postMessage(message: Told): void;
+  setState(state: object): void;
 }
 declare function acquireVsCodeApi(): Editor;
 
 const editor = acquireVsCodeApi();
 
-export function tell(message: object): void {
+export function tell(message: Told): void {
   editor.postMessage(message);
 }
 
-/** Calls `draw` with what the extension sends, first and whenever it changes. */
+/** Calls `draw` with what the extension sends, first and whenever it changes; focus and place stay. */
 export function onData<Data>(draw: (page: HTMLElement, data: Data) => void): void {
-  const page = document.getElementById('page');
-  if (!page) {
-    return;
-  }
-  window.addEventListener('message', ({ data }: MessageEvent<Data>) => draw(page, data));
+  const page = found('page');
+  window.addEventListener('message', ({ data: message }: MessageEvent<Shown>) => {
+    found('note').textContent = message.kind === 'note' ? message.text : '';
+    page.classList.toggle('stale', message.kind === 'note');
+    if (message.kind === 'note') {
+      return;
+    }
+    editor.setState(message.state);
+    const { scrollX, scrollY } = window;
+    const focused = document.activeElement?.id;
+    draw(page, message.data as Data);
+    window.scrollTo(scrollX, scrollY);
+    if (focused) {
+      document.getElementById(focused)?.focus({ preventScroll: true });
+    }
+  });
   tell({ kind: 'ready' });
+}
+
+function found(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (!element) {
+    throw new Error(`the page has no element ${id}`);
+  }
+  return element;
 }
 
 type Attributes = Record<string, string | number | boolean>;

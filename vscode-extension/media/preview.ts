@@ -5,14 +5,21 @@ import { element, onData, tell } from './page.js';
 
 onData<Preview>((page, data) => {
   if (data.missing !== undefined) {
-    page.replaceChildren(
-      element('p', {}, `To run ${data.kernel} here, write above it how to launch it:`),
-      element('pre', {}, data.missing),
-    );
+    page.replaceChildren(...missing(data.kernel, data.missing));
     return;
   }
   page.replaceChildren(...summary(data), ...buffers(data), ...values(data));
 });
+
+function missing(kernel: string, comment: string): HTMLElement[] {
+  const insert = element('button', { type: 'button', id: 'insert' }, 'Write it above the kernel');
+  insert.addEventListener('click', () => tell({ kind: 'insert', text: comment }));
+  return [
+    element('p', {}, `A comment above ${kernel} says how to launch it. One to begin with:`),
+    element('pre', {}, comment),
+    insert,
+  ];
+}
 
 function summary({ launch, instructions, error, findings }: Preview): HTMLElement[] {
   const parts: HTMLElement[] = [];

@@ -8,6 +8,7 @@ import { ControlFlowPanel, OccupancyPanel, PreviewPanel, type Subject } from './
 import { Pressure } from './pressure.js';
 import { Server } from './server.js';
 import { Status } from './status.js';
+import { onSelection } from './python.js';
 import { reveal } from './text.js';
 
 /** Milliseconds without an edit before figures are asked for anew. */
@@ -19,9 +20,11 @@ let server: Server | undefined;
 export interface Api {
   readonly state: () => string;
   readonly version: () => string | undefined;
+  /** The program that runs the server. */
+  readonly program: () => string | undefined;
 }
 
-export async function activate(context: vscode.ExtensionContext): Promise<Api> {
+export function activate(context: vscode.ExtensionContext): Api {
   const running = (server = new Server());
   const kernels = new Kernels(running);
   const pressure = new Pressure(running, kernels);
@@ -29,22 +32,21 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const panels = {
     'ptx.occupancy': new OccupancyPanel(context.extensionUri, running),
     'ptx.controlFlow': new ControlFlowPanel(context.extensionUri, running),
-    'ptx.preview': new PreviewPanel(context.extensionUri, running),
+    'ptx.preview': new PreviewPanel(context.extensionUri, running, kernels),
   };
   const tree = vscode.window.createTreeView('ptx.kernels', { treeDataProvider: kernels });
   context.subscriptions.push(running, kernels, pressure, status, tree, ...Object.values(panels));
 
-  const all = (): void => {
-    kernels.refresh();
+  /** Shows everything anew: all of it, or what these documents have changed. */
+  const show = (changed?: ReadonlySet<string>): void => {
+    kernels.refresh(changed === undefined);
     void status.update();
-    for (const editor of vscode.window.visibleTextEditors) {
-      void pressure.show(editor);
-    }
+    void pressure.showAll(changed === undefined);
     for (const panel of Object.values(panels)) {
-      void panel.update();
+      void panel.update(changed);
     }
   };
-  watch(context, running, status, pressure, all);
+  watch(context, running, status, pressure, show);
   commands(context, running, kernels, pressure);
   for (const [name, panel] of Object.entries(panels)) {
     context.subscriptions.push(
@@ -54,8 +56,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
       }),
     );
   }
-  await running.restart();
-  return { state: () => running.state, version: () => running.version };
+  void running.restart();
+  void onSelection(() => running.restart()).then((watch) => watch && context.subscriptions.push(watch));
+  return {
+    state: () => running.state,
+    version: () => running.version,
+    program: () => running.found?.command,
+  };
 }
 
 export async function deactivate(): Promise<void> {
@@ -84,30 +91,31 @@ function watch(
   running: Server,
   status: Status,
   pressure: Pressure,
-  all: () => void,
+  show: (changed?: ReadonlySet<string>) => void,
 ): void {
   let pause: NodeJS.Timeout | undefined;
+  const changed = new Set<string>();
   const soon = (document: vscode.TextDocument): void => {
     if (document.languageId === 'ptx') {
+      changed.add(document.uri.toString());
       clearTimeout(pause);
-      pause = setTimeout(all, PAUSE);
+      pause = setTimeout(() => {
+        show(new Set(changed));
+        changed.clear();
+      }, PAUSE);
     }
   };
   context.subscriptions.push(
     { dispose: () => clearTimeout(pause) },
-    running.onState(all),
+    running.onState(() => show()),
     vscode.workspace.onDidChangeTextDocument(({ document }) => soon(document)),
     vscode.workspace.onDidOpenTextDocument(soon),
     vscode.workspace.onDidCloseTextDocument(soon),
-    vscode.window.onDidChangeActiveTextEditor((editor) => {
-      void status.update();
-      if (editor) {
-        void pressure.show(editor);
-      }
-    }),
+    vscode.window.onDidChangeActiveTextEditor(() => void status.update()),
+    vscode.window.onDidChangeVisibleTextEditors(() => void pressure.showAll(false)),
     vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
       if (textEditor === vscode.window.activeTextEditor) {
-        void status.update();
+        void status.update(true);
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),
@@ -115,7 +123,7 @@ function watch(
       if (change.affectsConfiguration('ptx.server')) {
         void running.restart();
       } else if (change.affectsConfiguration('ptx')) {
-        all();
+        show();
       }
     }),
   );
@@ -143,7 +151,7 @@ function commands(
         `${context.extension.id}#start`,
         false,
       ),
-    'ptx.kernels.refresh': () => kernels.refresh(),
+    'ptx.kernels.refresh': () => kernels.refresh(true),
     'ptx.kernel.reveal': reveal,
     'ptx.pressure.toggle': () => pressure.toggle(),
     'ptx.pressure.peak': onEditor((editor) => pressure.goToPeak(editor)),

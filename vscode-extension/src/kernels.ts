@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { KERNEL_REPORT, type Kernel, type KernelReport } from './protocol.js';
 import type { Server } from './server.js';
 import { toRange } from './text.js';
-import { bytes, findings, occupancy, registers } from './wording.js';
+import { bytes, findings, occupancy, registers, registersInShort, short } from './wording.js';
 
 export class KernelItem extends vscode.TreeItem {
   override readonly contextValue = 'kernel';
@@ -13,15 +13,17 @@ export class KernelItem extends vscode.TreeItem {
   constructor(
     readonly uri: vscode.Uri,
     readonly kernel: Kernel,
+    /** How many kernels of this name come before it: while one is being copied there are two. */
+    earlier: number,
   ) {
-    super(kernel.name, vscode.TreeItemCollapsibleState.Collapsed);
-    this.id = `${uri.toString()}#${kernel.name}`;
-    this.description = `${registers(kernel)} · ${occupancy(kernel)}`;
+    super(short(kernel.name), vscode.TreeItemCollapsibleState.Collapsed);
+    this.id = `${uri.toString()}#${kernel.name}#${earlier}`;
+    this.description = `${registersInShort(kernel)} · ${occupancy(kernel)}`;
     const worst = kernel.findings.error ? 'error' : kernel.findings.warning ? 'warning' : undefined;
     this.iconPath = worst
       ? new vscode.ThemeIcon(worst, new vscode.ThemeColor(`list.${worst}Foreground`))
       : new vscode.ThemeIcon('symbol-function');
-    this.tooltip = `${kernel.name}: ${findings(kernel)}`;
+    this.tooltip = `${kernel.name}\n${registers(kernel)}, ${occupancy(kernel)}, ${findings(kernel)}`;
     this.command = {
       command: 'ptx.kernel.reveal',
       title: 'Go to the Kernel',
@@ -81,8 +83,14 @@ export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable
 
   constructor(private readonly server: Server) {}
 
-  refresh(): void {
-    this.reports.clear();
+  /** Shows the kernels anew; of documents that have not changed, what is known stays, unless `all` is asked for. */
+  refresh(all: boolean): void {
+    const open = new Set(vscode.workspace.textDocuments.map(({ uri }) => uri.toString()));
+    for (const key of this.reports.keys()) {
+      if (all || !open.has(key)) {
+        this.reports.delete(key);
+      }
+    }
     this.changed.fire(undefined);
   }
 
@@ -98,6 +106,11 @@ export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable
     return report;
   }
 
+  /** What was last asked about a document, which may be of before its last edit. */
+  latest(document: vscode.TextDocument): Promise<KernelReport | undefined> {
+    return this.reports.get(document.uri.toString())?.report ?? this.report(document);
+  }
+
   getTreeItem(item: Item): vscode.TreeItem {
     return item;
   }
@@ -107,7 +120,12 @@ export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable
       return item.details();
     }
     if (item instanceof FileItem) {
-      return item.report.kernels.map((kernel) => new KernelItem(item.uri, kernel));
+      const seen = new Map<string, number>();
+      return item.report.kernels.map((kernel) => {
+        const earlier = seen.get(kernel.name) ?? 0;
+        seen.set(kernel.name, earlier + 1);
+        return new KernelItem(item.uri, kernel, earlier);
+      });
     }
     if (item || this.server.state !== 'running') {
       return [];

@@ -3,75 +3,103 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 
-/** What a page tells. */
-export type Told =
-  | { kind: 'ready' }
-  | { kind: 'reveal'; range: import('vscode-languageclient').Range }
-  | { kind: 'revealLine'; line: number }
-  | { kind: 'ask'; what: Record<string, number | string> };
+import type { Shown, Told } from './messages.js';
 
-export abstract class Panel implements vscode.Disposable {
+export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSerializer {
   private view: vscode.WebviewPanel | undefined;
   private ready = false;
-  private latest: object | undefined;
+  /** What the page is to show once it is ready: data, and a note about them. */
+  private latest: Shown[] = [];
+  private readonly serializer: vscode.Disposable;
 
   protected constructor(
     private readonly extension: vscode.Uri,
-    /** Name of the page's script and style in media/. */
+    /** Name of the page's script in media/. */
     private readonly page: string,
     private readonly title: string,
-  ) {}
-
-  get isOpen(): boolean {
-    return this.view !== undefined;
+  ) {
+    this.serializer = vscode.window.registerWebviewPanelSerializer(this.type, this);
   }
 
-  /** Shows `data`, in the panel that is there or a new one. */
-  protected show(title: string, data: object, focus: boolean): void {
-    this.latest = data;
-    if (!this.view) {
-      this.view = this.create();
-    } else if (focus) {
-      this.view.reveal(undefined, true);
+  get isVisible(): boolean {
+    return this.view?.visible ?? false;
+  }
+
+  /** Shows `data`; `state` is what restores the panel when the window is loaded again. */
+  protected show(title: string, data: object, state: object): void {
+    this.send([{ kind: 'data', data, state }]);
+    if (this.view) {
+      this.view.title = `${this.title}: ${title}`;
     }
-    this.view.title = `${this.title}: ${title}`;
-    this.send();
+  }
+
+  /** Says why there is nothing, or why what stands there is not of now. */
+  protected note(text: string): void {
+    this.send([...this.latest.filter(({ kind }) => kind === 'data'), { kind: 'note', text }]);
+  }
+
+  /** Opens the panel, or brings it to the front. */
+  protected front(): void {
+    if (this.view) {
+      this.view.reveal(undefined, true);
+    } else {
+      const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+      const options = { retainContextWhenHidden: true };
+      this.fill(vscode.window.createWebviewPanel(this.type, this.title, place, options));
+    }
   }
 
   protected abstract told(message: Told): void;
+  /** The panel can be seen again. */
+  protected abstract seen(): void;
+  /** The window was loaded again, and the panel had this state. */
+  protected abstract restore(state: unknown): Promise<void>;
+
+  async deserializeWebviewPanel(view: vscode.WebviewPanel, state: unknown): Promise<void> {
+    this.fill(view);
+    await this.restore(state);
+  }
 
   dispose(): void {
+    this.serializer.dispose();
     this.view?.dispose();
   }
 
-  private create(): vscode.WebviewPanel {
+  private get type(): string {
+    return `ptx.${this.page}`;
+  }
+
+  private fill(view: vscode.WebviewPanel): void {
     const media = vscode.Uri.joinPath(this.extension, 'dist', 'media');
-    const view = vscode.window.createWebviewPanel(
-      `ptx.${this.page}`,
-      this.title,
-      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
-      { enableScripts: true, localResourceRoots: [media], retainContextWhenHidden: true },
-    );
+    this.view = view;
+    view.webview.options = { enableScripts: true, localResourceRoots: [media] };
     view.webview.onDidReceiveMessage((message: Told) => {
       if (message.kind === 'ready') {
         this.ready = true;
-        this.send();
+        this.send(this.latest);
       } else {
         this.told(message);
+      }
+    });
+    view.onDidChangeViewState(() => {
+      if (view.visible) {
+        this.seen();
       }
     });
     view.onDidDispose(() => {
       this.view = undefined;
       this.ready = false;
-      this.latest = undefined;
+      this.latest = [];
     });
     view.webview.html = this.html(view.webview, media);
-    return view;
   }
 
-  private send(): void {
-    if (this.ready && this.latest) {
-      void this.view?.webview.postMessage(this.latest);
+  private send(messages: Shown[]): void {
+    this.latest = messages;
+    if (this.ready) {
+      for (const message of messages) {
+        void this.view?.webview.postMessage(message);
+      }
     }
   }
 
@@ -79,16 +107,17 @@ export abstract class Panel implements vscode.Disposable {
     const nonce = randomBytes(16).toString('base64');
     const script = webview.asWebviewUri(vscode.Uri.joinPath(media, `${this.page}.js`)).toString();
     const style = webview.asWebviewUri(vscode.Uri.joinPath(media, 'panel.css')).toString();
-    const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${webview.cspSource} 'nonce-${nonce}'`;
+    const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${webview.cspSource}`;
     return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <title>${this.title}</title>
-<link rel="stylesheet" href="${style}" nonce="${nonce}">
+<link rel="stylesheet" href="${style}">
 </head>
 <body>
+<div id="note" role="status"></div>
 <main id="page"></main>
 <script nonce="${nonce}" src="${script}"></script>
 </body>

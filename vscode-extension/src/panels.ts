@@ -2,7 +2,9 @@
 
 import * as vscode from 'vscode';
 
-import { Panel, type Told } from './panel.js';
+import type { Kernels } from './kernels.js';
+import type { Told, What } from './messages.js';
+import { Panel } from './panel.js';
 import {
   CONTROL_FLOW,
   OCCUPANCY_CURVE,
@@ -14,6 +16,7 @@ import {
 } from './protocol.js';
 import type { Server } from './server.js';
 import { reveal, toRange } from './text.js';
+import { short } from './wording.js';
 
 /** A kernel of a document: by its name, or the one at a place. */
 export interface Subject {
@@ -25,7 +28,7 @@ export interface Subject {
 /** A panel about one kernel, computed anew when its document changes. */
 abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
   protected subject: Subject | undefined;
-  protected what: Record<string, number | string> = {};
+  private what: What = {};
   private request = 0;
 
   constructor(
@@ -42,31 +45,48 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
   async open(subject: Subject): Promise<void> {
     this.subject = subject;
     this.what = {};
-    await this.update(true);
+    this.front();
+    await this.update();
   }
 
-  async update(focus = false): Promise<void> {
-    const subject = this.subject;
-    if (!subject || !(focus || this.isOpen)) {
+  /** Asks anew where the panel can be seen and is about one of these documents. */
+  async update(changed?: ReadonlySet<string>): Promise<void> {
+    const { subject, what } = this;
+    if (!subject || !this.isVisible || changed?.has(subject.uri.toString()) === false) {
       return;
     }
     const number = ++this.request;
-    const asked: Asked = { textDocument: { uri: subject.uri.toString() }, ...this.what };
-    if (subject.kernel !== undefined) {
-      asked.kernel = subject.kernel;
-    } else if (subject.position) {
-      asked.position = { line: subject.position.line, character: subject.position.character };
+    let answer: Answer | null | undefined;
+    let failure = '';
+    try {
+      answer = await this.server.ask<Answer>(this.method, asked(subject, what));
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error);
     }
-    const answer = await this.server.request<Answer>(this.method, asked);
     if (number !== this.request) {
       return; // a later question has been asked
     }
     if (answer) {
       this.subject = { uri: subject.uri, kernel: answer.kernel };
-      this.show(answer.kernel, answer, focus);
-    } else if (focus) {
-      void vscode.window.showInformationMessage('There is no kernel here to show.');
+      this.show(short(answer.kernel), answer, { uri: subject.uri.toString(), kernel: answer.kernel, what });
+    } else {
+      this.note(failure || nothing(subject));
     }
+  }
+
+  protected override seen(): void {
+    void this.update();
+  }
+
+  protected override async restore(state: unknown): Promise<void> {
+    const known = state as { uri?: unknown; kernel?: unknown; what?: What } | undefined;
+    if (typeof known?.uri !== 'string' || typeof known.kernel !== 'string') {
+      this.note('The kernel that was shown here is not known any more.');
+      return;
+    }
+    this.subject = { uri: vscode.Uri.parse(known.uri), kernel: known.kernel };
+    this.what = known.what ?? {};
+    await this.update();
   }
 
   protected override told(message: Told): void {
@@ -85,10 +105,27 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
         this.what = message.what;
         void this.update();
         break;
-      case 'ready':
-        break;
     }
   }
+}
+
+function asked({ uri, kernel, position }: Subject, what: What): Asked {
+  const textDocument = { uri: uri.toString() };
+  if (kernel !== undefined) {
+    return { textDocument, kernel, ...what };
+  }
+  return position
+    ? { textDocument, position: { line: position.line, character: position.character }, ...what }
+    : { textDocument, ...what };
+}
+
+/** Why there is no answer. */
+function nothing({ uri, kernel }: Subject): string {
+  const file = uri.path.split('/').at(-1) ?? uri.path;
+  if (!vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri.toString())) {
+    return `${file} is closed. Open it to see figures of now.`;
+  }
+  return kernel === undefined ? `There is no kernel here in ${file}.` : `There is no kernel ${kernel} in ${file} any more.`;
 }
 
 export class OccupancyPanel extends KernelPanel<OccupancyCurve> {
@@ -104,7 +141,28 @@ export class ControlFlowPanel extends KernelPanel<ControlFlow> {
 }
 
 export class PreviewPanel extends KernelPanel<Preview> {
-  constructor(extension: vscode.Uri, server: Server) {
+  constructor(extension: vscode.Uri, server: Server, private readonly kernels: Kernels) {
     super(extension, 'preview', 'Run', server, PREVIEW);
+  }
+
+  protected override told(message: Told): void {
+    if (message.kind === 'insert') {
+      void this.insert(message.text);
+    } else {
+      super.told(message);
+    }
+  }
+
+  /** Writes the launch comment above the kernel. */
+  private async insert(comment: string): Promise<void> {
+    const { uri, kernel } = this.subject ?? {};
+    const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri?.toString());
+    const report = document && (await this.kernels.report(document));
+    const found = report?.kernels.find(({ name }) => name === kernel);
+    if (document && found) {
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, new vscode.Position(found.range.start.line, 0), `${comment}\n`);
+      await vscode.workspace.applyEdit(edit);
+    }
   }
 }

@@ -8,14 +8,15 @@ import type { Server } from './server.js';
 import { reveal } from './text.js';
 
 /** From cool to hot; the last is for the peak. */
-const LEVELS = ['charts.blue', 'charts.green', 'charts.yellow', 'charts.orange', 'charts.red'] as const;
+const LEVELS = ['ptx.pressure1', 'ptx.pressure2', 'ptx.pressure3', 'ptx.pressure4', 'ptx.pressure5'] as const;
 
 export class Pressure implements vscode.Disposable {
   private readonly levels = LEVELS.map((colour, level) => decoration(colour, level));
+  private known = new WeakMap<vscode.TextDocument, { version: number; profiles: Promise<PressureProfile[]> }>();
   private readonly peak = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor('diffEditor.removedLineBackground'),
-    overviewRulerColor: new vscode.ThemeColor('charts.red'),
+    backgroundColor: new vscode.ThemeColor('ptx.pressurePeak'),
+    overviewRulerColor: new vscode.ThemeColor('ptx.pressure5'),
     overviewRulerLane: vscode.OverviewRulerLane.Full,
   });
 
@@ -34,8 +35,15 @@ export class Pressure implements vscode.Disposable {
       .update('pressure.enabled', !this.enabled, vscode.ConfigurationTarget.Global);
   }
 
-  /** Colours an editor, or clears it. */
-  async show(editor: vscode.TextEditor): Promise<void> {
+  /** Colours the editors that can be seen, or clears them; `all` asks anew for documents that have not changed, too. */
+  async showAll(all: boolean): Promise<void> {
+    if (all) {
+      this.known = new WeakMap();
+    }
+    await Promise.all(vscode.window.visibleTextEditors.map((editor) => this.show(editor)));
+  }
+
+  private async show(editor: vscode.TextEditor): Promise<void> {
     const { document } = editor;
     if (document.languageId !== 'ptx') {
       return;
@@ -85,7 +93,18 @@ export class Pressure implements vscode.Disposable {
     }
   }
 
-  private async profiles(document: vscode.TextDocument): Promise<PressureProfile[]> {
+  /** Of each kernel; asked for once for each version of a document. */
+  private profiles(document: vscode.TextDocument): Promise<PressureProfile[]> {
+    const known = this.known.get(document);
+    if (known?.version === document.version) {
+      return known.profiles;
+    }
+    const profiles = this.ask(document);
+    this.known.set(document, { version: document.version, profiles });
+    return profiles;
+  }
+
+  private async ask(document: vscode.TextDocument): Promise<PressureProfile[]> {
     const report = await this.kernels.report(document);
     const found = await Promise.all(
       (report?.kernels ?? []).map(({ name }) =>

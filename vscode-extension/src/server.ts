@@ -7,11 +7,11 @@ import {
   LanguageClient,
   RevealOutputChannelOn,
   State as ClientState,
-  type CloseHandlerResult,
-  type ErrorHandlerResult,
 } from 'vscode-languageclient/node';
 
-import { find, NotThere, type Found } from './finding.js';
+import { expand, find, NotThere, programFolders, type Found, type Places } from './finding.js';
+import { selectedPython } from './python.js';
+import { Trace } from './trace.js';
 import { isOlder, LEAST_VERSION } from './version.js';
 
 export type State = 'starting' | 'running' | 'absent' | 'failed' | 'untrusted' | 'stopped';
@@ -20,16 +20,25 @@ export type State = 'starting' | 'running' | 'absent' | 'failed' | 'untrusted' |
 const MOST_ENDS = 5;
 const WITHIN = 3 * 60_000;
 
+/** Writes to the log alone: the user is told once, and in our words. */
+class Client extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private ends: number[] = [];
+  private way: Found | undefined;
   private turn: Promise<void> = Promise.resolve();
+  private number = 0;
   private current: State = 'stopped';
   private readonly changed = new vscode.EventEmitter<State>();
   readonly onState = this.changed.event;
   /** What the user reads when something is wrong. */
   readonly log = vscode.window.createOutputChannel('PTX Language Server', { log: true });
-  private readonly trace = vscode.window.createOutputChannel('PTX Language Server (trace)', { log: true });
+  private readonly trace = new Trace();
 
   get state(): State {
     return this.current;
@@ -41,35 +50,40 @@ export class Server implements vscode.Disposable {
     return info && `${info.name} ${info.version ?? '(version unknown)'}`;
   }
 
-  /** Starts the server, or starts it anew; one after the other, however often it is asked for. */
-  restart(): Promise<void> {
-    this.turn = this.turn.then(
-      () => this.again(),
-      () => this.again(),
-    );
-    return this.turn;
+  /** How the running server was found, and its program. */
+  get found(): Found | undefined {
+    return this.client && this.way;
   }
 
-  /** Answers undefined where there is no server that could answer, or it fails; the log says why. */
-  async request<Answer>(method: string, params: object): Promise<Answer | undefined> {
+  /** Starts the server, or starts it anew; a start that has not ended is given up. */
+  restart(): Promise<void> {
+    this.ends = [];
+    return this.anew();
+  }
+
+  /** Null where there is nothing to tell; what cannot be done is an error with words for the user. */
+  async ask<Answer>(method: string, params: object): Promise<Answer | null> {
     const client = this.client;
     if (!client || this.current !== 'running') {
-      return undefined;
+      throw new Error(this.current === 'starting' ? 'The language server is starting.' : 'The language server is not running.');
     }
     try {
-      return (await client.sendRequest<Answer | null>(method, params)) ?? undefined;
+      return await client.sendRequest<Answer | null>(method, params);
     } catch (error) {
       this.log.warn(`${method}: ${text(error)}`);
-      return undefined;
+      throw client === this.client ? error : new Error('The language server ended before it could answer.');
     }
   }
 
+  /** The same for what is shown only where it is known. */
+  async request<Answer>(method: string, params: object): Promise<Answer | undefined> {
+    return (await this.ask<Answer>(method, params).catch(() => null)) ?? undefined;
+  }
+
+  /** Ends the server, and any start that is under way. */
   async stop(): Promise<void> {
-    const client = this.client;
-    this.client = undefined;
-    if (client) {
-      await client.dispose(2_000).catch((error: unknown) => this.log.warn(`stopping: ${text(error)}`));
-    }
+    this.number++;
+    await this.end();
   }
 
   dispose(): void {
@@ -78,9 +92,18 @@ export class Server implements vscode.Disposable {
     this.log.dispose();
   }
 
-  private async again(): Promise<void> {
-    await this.stop();
-    this.ends = [];
+  /** One start after the other; of those that wait, the last counts. */
+  private anew(): Promise<void> {
+    const number = ++this.number;
+    if (this.client?.state === ClientState.Starting) {
+      kill(this.client);
+    }
+    this.turn = this.turn.catch(() => undefined).then(() => (number === this.number ? this.again(number) : undefined));
+    return this.turn;
+  }
+
+  private async again(number: number): Promise<void> {
+    await this.end();
     if (!vscode.workspace.isTrusted) {
       this.become('untrusted');
       return;
@@ -94,19 +117,32 @@ export class Server implements vscode.Disposable {
       void this.complain(error instanceof NotThere ? error.message : text(error));
       return;
     }
+    if (number !== this.number) {
+      return; // asked to start anew, or to stop
+    }
     if (!found) {
       this.become('absent');
       void this.offer();
       return;
     }
     this.log.info(`starting ${[found.command, ...found.args].join(' ')}, found by ${found.from}`);
-    await this.start(found);
+    await this.start(found, number);
   }
 
-  private async start(found: Found): Promise<void> {
+  private async end(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (client?.state === ClientState.Starting) {
+      kill(client); // the client itself stops only what runs
+    } else if (client?.state === ClientState.Running) {
+      await client.dispose(2_000).catch((error: unknown) => this.log.warn(`stopping: ${text(error)}`));
+    }
+  }
+
+  private async start(found: Found, number: number): Promise<void> {
     const settings = vscode.workspace.getConfiguration('ptx');
     const args = [...found.args, ...settings.get<string[]>('server.arguments', [])];
-    const client = new LanguageClient(
+    const client = new Client(
       'ptx',
       'PTX Language Server',
       { command: found.command, args },
@@ -118,28 +154,41 @@ export class Server implements vscode.Disposable {
         synchronize: { configurationSection: 'ptx' },
         // `commands` are what code lenses may call here.
         initializationOptions: { ptx: settings, commands: ['ptx.occupancy', 'ptx.preview'] },
+        initializationFailedHandler: () => false, // told below
         errorHandler: {
-          error: () => this.failedToTalk(),
-          closed: () => this.ended(),
+          error: () => ({ action: ErrorAction.Continue }),
+          closed: () => {
+            this.ended(client);
+            return { action: CloseAction.DoNotRestart, handled: true };
+          },
         },
       },
     );
-    client.onDidChangeState(({ newState }) => {
-      if (client === this.client && newState === ClientState.Running) {
-        this.become('running');
-      }
-    });
     this.client = client;
+    this.way = found;
+    const patience = settings.get('server.startTimeout', 60);
+    let late = false;
+    const limit = setTimeout(() => {
+      late = true;
+      kill(client);
+    }, patience * 1_000);
     try {
       await client.start();
     } catch (error) {
-      if (client === this.client) {
+      if (client === this.client && number === this.number) {
         this.client = undefined;
         this.become('failed');
-        void this.complain(`The PTX language server did not start: ${text(error)}`);
+        const why = late ? `no answer within ${patience} seconds` : text(error);
+        void this.complain(`The PTX language server did not start: ${why}`);
       }
       return;
+    } finally {
+      clearTimeout(limit);
     }
+    if (client !== this.client) {
+      return; // it ended at once
+    }
+    this.become('running');
     this.log.info(`running: ${this.version ?? 'a server without a name'}`);
     this.checkVersion(client.initializeResult?.serverInfo?.version);
   }
@@ -157,24 +206,23 @@ export class Server implements vscode.Disposable {
       .then((answer) => answer && vscode.commands.executeCommand('ptx.server.install'));
   }
 
-  private failedToTalk(): ErrorHandlerResult {
-    return { action: ErrorAction.Continue };
-  }
-
-  /** The server ended without being asked to. */
-  private ended(): CloseHandlerResult {
+  /** The server ended; one that had started, and was not asked to end, is started again. */
+  private ended(client: LanguageClient): void {
+    if (client !== this.client || client.state !== ClientState.Running) {
+      return;
+    }
+    this.client = undefined;
     const now = Date.now();
     this.ends = [...this.ends.filter((end) => now - end < WITHIN), now];
     if (this.ends.length < MOST_ENDS) {
       this.log.warn('the server ended; it is started again');
-      this.become('starting');
-      return { action: CloseAction.Restart, handled: true };
+      void this.anew();
+      return;
     }
     this.become('failed');
     void this.complain(
       `The PTX language server ended ${MOST_ENDS} times within 3 minutes and is not started again.`,
     );
-    return { action: CloseAction.DoNotRestart, handled: true };
   }
 
   private become(state: State): void {
@@ -214,36 +262,21 @@ export class Server implements vscode.Disposable {
   }
 }
 
-async function places() {
+async function places(): Promise<Places> {
   const settings = vscode.workspace.getConfiguration('ptx.server');
+  const workspace = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
   return {
-    path: settings.get('path', ''),
-    python: settings.get('python', ''),
+    path: expand(settings.get('path', ''), workspace),
+    python: expand(settings.get('python', ''), workspace),
     selectedPython: await selectedPython(),
-    folders: (process.env['PATH'] ?? '').split(process.platform === 'win32' ? ';' : ':').filter(Boolean),
+    folders: programFolders(),
     windows: process.platform === 'win32',
   };
 }
 
-interface PythonExtension {
-  environments?: { getActiveEnvironmentPath(): { path: string } };
-}
-
-/** The interpreter that is selected in the Python extension, else the one its setting names. */
-export async function selectedPython(): Promise<string | undefined> {
-  const extension = vscode.extensions.getExtension<PythonExtension>('ms-python.python');
-  if (extension) {
-    try {
-      const selected = (await extension.activate()).environments?.getActiveEnvironmentPath().path;
-      if (selected) {
-        return selected;
-      }
-    } catch {
-      // an extension that does not start must not keep this one from starting
-    }
-  }
-  const named = vscode.workspace.getConfiguration('python').get<string>('defaultInterpreterPath');
-  return named && named !== 'python' ? named : undefined;
+/** Ends the server's process without asking it. */
+function kill(client: LanguageClient): void {
+  client.serverProcess?.kill('SIGKILL');
 }
 
 function text(error: unknown): string {

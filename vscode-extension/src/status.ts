@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import type { Kernels } from './kernels.js';
 import type { Server, State } from './server.js';
 import { toRange } from './text.js';
-import { findings, occupancy, registers } from './wording.js';
+import { findings, occupancy, registers, registersInShort, short } from './wording.js';
 
 const WORDS: Record<State, [text: string, tooltip: string, command: string]> = {
   starting: ['$(sync~spin) PTX', 'The PTX language server is starting', 'ptx.server.log'],
@@ -27,7 +27,8 @@ export class Status implements vscode.Disposable {
     this.item.name = 'PTX';
   }
 
-  async update(): Promise<void> {
+  /** For the cursor's place; `moved`: that alone has changed, so that nothing is asked for. */
+  async update(moved = false): Promise<void> {
     const turn = ++this.turn;
     const editor = vscode.window.activeTextEditor;
     if (editor?.document.languageId !== 'ptx') {
@@ -35,12 +36,12 @@ export class Status implements vscode.Disposable {
       return;
     }
     const [text, tooltip, command] = WORDS[this.server.state];
-    const kernel = this.server.state === 'running' ? await this.kernelAt(editor) : undefined;
+    const kernel = this.server.state === 'running' ? await this.kernelAt(editor, moved) : undefined;
     if (turn !== this.turn) {
       return;
     }
-    this.item.text = kernel ? `$(chip) ${kernel.name}: ${registers(kernel)}, ${occupancy(kernel)}` : text;
-    this.item.tooltip = kernel ? `${findings(kernel)}; click for its occupancy` : tooltip;
+    this.item.text = kernel ? `$(chip) ${short(kernel.name)}: ${registersInShort(kernel)}, ${occupancy(kernel)}` : text;
+    this.item.tooltip = kernel ? `${kernel.name}\n${registers(kernel)}, ${findings(kernel)}; click for its occupancy` : tooltip;
     this.item.command = kernel ? 'ptx.occupancy' : command;
     this.item.show();
   }
@@ -49,8 +50,8 @@ export class Status implements vscode.Disposable {
     this.item.dispose();
   }
 
-  private async kernelAt({ document, selection }: vscode.TextEditor) {
-    const report = await this.kernels.report(document);
+  private async kernelAt({ document, selection }: vscode.TextEditor, moved: boolean) {
+    const report = await (moved ? this.kernels.latest(document) : this.kernels.report(document));
     return report?.kernels.find(({ range }) => toRange(range).contains(selection.active));
   }
 }

@@ -2,13 +2,22 @@
 
 import type { Kernel } from './protocol.js';
 
-export function registers({ registers: { estimate, low, high } }: Kernel): string {
-  if (estimate === null) {
-    return '? registers';
-  }
-  const interval = low !== null && high !== null && low !== high ? ` (${low} to ${high})` : '';
-  return `~${estimate} registers${interval}`;
+export function registersInShort({ registers: { estimate } }: Kernel): string {
+  return estimate === null ? '? registers' : `~${estimate} registers`;
 }
+
+/** With the estimate's interval. */
+export function registers(kernel: Kernel): string {
+  const { estimate, low, high } = kernel.registers;
+  const interval = estimate !== null && low !== null && high !== null && low !== high ? ` (${low} to ${high})` : '';
+  return registersInShort(kernel) + interval;
+}
+
+/** A name that fits: names of C++ can have hundreds of letters. */
+export function short(name: string): string {
+  return name.length > LONGEST ? `${name.slice(0, LONGEST / 2)}\u2026${name.slice(1 - LONGEST / 2)}` : name;
+}
+const LONGEST = 32;
 
 export function occupancy({ occupancy: { percent } }: Kernel): string {
   return percent === null ? '? % occupancy' : `${Math.round(percent)} % occupancy`;

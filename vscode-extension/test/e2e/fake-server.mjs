@@ -1,5 +1,12 @@
-// A language server that behaves badly: `old` is of an early version, `dies` ends at the first request after the start.
+// A language server that behaves badly: `old` is of an early version, `dies` ends when a document is opened, `mute` never
+// answers, `broken` ends before it says anything, `midway` ends when a report is asked for, but answers when run again.
+import fs from 'node:fs';
+
 const behaviour = process.argv[2];
+if (behaviour === 'broken') {
+  console.error('ImportError: this server is broken');
+  process.exit(1);
+}
 let buffer = Buffer.alloc(0);
 
 process.stdin.on('data', (data) => {
@@ -17,6 +24,13 @@ process.stdin.on('data', (data) => {
 });
 
 function receive({ id, method }) {
+  if (behaviour === 'mute') {
+    return;
+  }
+  if (behaviour === 'midway' && method === 'ptx/kernelReport' && !fs.existsSync(process.argv[3])) {
+    fs.writeFileSync(process.argv[3], 'has ended once');
+    process.exit(1);
+  }
   if (method === 'initialize') {
     const version = behaviour === 'old' ? '0.0.1' : '0.1.0';
     answer(id, { capabilities: { hoverProvider: true, textDocumentSync: 1 }, serverInfo: { name: 'ptx-lsp', version } });

@@ -28,7 +28,8 @@ async function within(options, look) {
 /** A program that is a server of the given behaviour; its path. */
 function fakeServer(behaviour) {
   const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-fake-')), 'ptx-lsp');
-  fs.writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${EXTENSION}/test/e2e/fake-server.mjs" ${behaviour}\n`);
+  const script = path.join(EXTENSION, 'test/e2e/fake-server.mjs');
+  fs.writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${script}" ${behaviour} "${file}.ended"\n`);
   fs.chmodSync(file, 0o755);
   return file;
 }
@@ -60,10 +61,39 @@ test('a server that dies is started again, but not for ever', () =>
     await editor.shot('situation-dying-server');
   }));
 
+test('a server that ends in the middle of a request is started again', () =>
+  within({ settings: { 'ptx.server.path': fakeServer('midway') } }, async (editor, page) => {
+    await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).locator('.codicon-check').waitFor({ timeout: 60_000 });
+    assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 0);
+  }));
+
+test('a server that never answers', () =>
+  within({ settings: { 'ptx.server.path': fakeServer('mute'), 'ptx.server.startTimeout': 5 } }, async (editor, page) => {
+    // restarting does not wait for the start that hangs
+    await page.locator('.statusbar-item[id*="ptx"]').waitFor({ timeout: 60_000 });
+    await editor.command('PTX: Restart the Language Server');
+    await notification(page, 'no answer within 5 seconds').waitFor({ timeout: 60_000 });
+    assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 1);
+    await editor.shot('situation-mute-server');
+  }));
+
+test('a server that does not start', () =>
+  within({ settings: { 'ptx.server.path': fakeServer('broken') } }, async (editor, page) => {
+    await notification(page, 'did not start').waitFor({ timeout: 60_000 });
+    await page.waitForTimeout(1_500); // nothing else is said
+    assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 1);
+    await editor.shot('situation-broken-server');
+  }));
+
 test('a workspace that is not trusted starts nothing', () =>
   within({ settings: { ...ourServer(), 'security.workspace.trust.startupPrompt': 'never' }, trusted: false }, async (editor, page) => {
     await page.locator('.statusbar-item[id*="ptx"]').waitFor({ timeout: 60_000 });
     await page.locator('.activitybar [aria-label="PTX"]').first().click();
     await page.locator('.pane-body', { hasText: 'not trusted' }).first().waitFor();
     await editor.shot('situation-untrusted');
+    // once it is trusted, the server runs
+    await editor.command('Workspaces: Manage Workspace Trust');
+    await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
+    await page.locator('.pane-body .monaco-list-row', { hasText: 'registers' }).waitFor({ timeout: 60_000 });
+    await page.locator('.tab', { hasText: 'saxpy.ptx' }).click();
   }));

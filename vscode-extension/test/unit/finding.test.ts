@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import * as path from 'node:path';
 import test from 'node:test';
 
-import { find, NotThere, type Places } from '../../src/finding.js';
+import { expand, find, NotThere, type Places } from '../../src/finding.js';
 import { isOlder } from '../../src/version.js';
 
 const NOWHERE: Places = { path: '', python: '', selectedPython: undefined, folders: [], windows: false };
@@ -21,6 +21,12 @@ async function folderWith(programs: Record<string, string>): Promise<string> {
 
 test('nothing is found where nothing is', async () => {
   assert.equal(await find(NOWHERE), undefined);
+});
+
+test('a setting may name the home and the workspace', () => {
+  assert.equal(expand('~/bin/ptx-lsp', '/w'), path.join(homedir(), 'bin/ptx-lsp'));
+  assert.equal(expand('${workspaceFolder}/.venv/bin/python', '/w'), '/w/.venv/bin/python');
+  assert.equal(expand('/opt/~x', '/w'), '/opt/~x');
 });
 
 test('the setting comes first', async () => {
