@@ -76,6 +76,10 @@ def test_too_many_initial_values() -> None:
     _fails("unsupported", "`g`", _kernel(body, ".global .u32 g[2] = {1, 2, 3};\n"))
 
 
+def test_a_register_that_is_not_declared() -> None:
+    _fails("unsupported", "`%r2` is not declared", _kernel(".reg .b32 %r1; add.u32 %r1, %r2, 1;"))
+
+
 def test_a_huge_grid_costs_nothing_before_it_runs() -> None:
     _fails("limit", "more seconds", _kernel("L: bra L;"), grid=(1 << 31) - 1, seconds=0.01)
 
