@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from tests.oracle.exact_floats import FORMATS, Number, decode, divide, encode, flushed, multiply, power
+from tests.oracle.exact_floats import (
+    FORMATS,
+    Number,
+    decode,
+    divide,
+    encode,
+    flushed,
+    multiply,
+    power,
+)
 from tests.oracle.exact_lines import Family, width
 from tests.oracle.exact_reals import arithmetic
 
