@@ -122,7 +122,7 @@ def _watch(options: Options) -> NoReturn:
 
 def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     from ptx_lsp.cli.jobs import check_all
-    from ptx_lsp.cli.output import style, write, write_file
+    from ptx_lsp.cli.output import style, write, write_data, write_file
 
     inputs = [one for one, _ in works]
     kept = plan.cache()
@@ -132,7 +132,7 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     if options.diff:
         from ptx_lsp.cli.edits import diff
 
-        write(diff(inputs, files, style(options)), options)
+        write_data(b"".join(diff(inputs, files, style(options))), options)
         would_change = any(file.text is not None for file in files) and not options.exit_zero
         return TROUBLE if trouble else FINDINGS if would_change else NOTHING
     remarks: tuple[str, ...] = ()

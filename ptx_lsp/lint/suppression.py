@@ -222,6 +222,8 @@ def _silenced(source: Source, line: int, column: int) -> int:
         close = source.data.find(b"*/", start + column)
         if close >= 0:
             line = source.line_of(close)
+            if _has_code(source.data[close + 2 : source.line_span(line).end]):
+                return line
     for later in range(line + 1, min(source.line_count, line + 1 + _FAR)):
         start, end = source.line_span(later)
         if _has_code(source.data[start:end]):

@@ -41,6 +41,7 @@ def rules(body: str) -> list[str]:
         "// ptx-lint: ignore[E101]\n\n// why\n/* and */ /* more */\nbra X;",
         "// ptx-lint: ignore[E104]\n// ptx-lint: ignore[E101]\nbra X;",
         "/*\n * ptx-lint: ignore[E101]\n */\nbra X;",
+        "/* ptx-lint: ignore[E101]\n */ bra X;",
         "bra\n X; // ptx-lint: ignore[E101]",
         "bra X; bra X;\nbra Y;\n// ptx-lint: ignore-file[undeclared-name]",
         "// ptx-lint: ignore-file\nbra X;\nbra Y;",

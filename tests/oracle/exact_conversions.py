@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from tests.oracle.exact_floats import FORMATS, Number, decode, divide, encode, flushed, multiply, power
+from tests.oracle.exact_floats import (
+    FORMATS,
+    Number,
+    decode,
+    divide,
+    encode,
+    flushed,
+    multiply,
+    power,
+)
 from tests.oracle.exact_lines import Family, width
 from tests.oracle.exact_reals import arithmetic
 
@@ -299,7 +308,8 @@ def _fixed() -> Iterator[Family]:
             found = 0
             for bits, by in ((a >> 8, scale >> 8), (a & 0xFF, scale & 0xFF)):
                 value = Fraction(signed(bits, "s8"), 64) * power(by - 127)
-                found = found << 16 | encode(Number(value < 0, abs(value)), "bf16", "rn", frozenset([more[1:]]))
+                number = Number(value < 0, abs(value))
+                found = found << 16 | encode(number, "bf16", "rn", frozenset([more[1:]]))
             return found
 
         pairs = tuple(high << 8 | low for high in range(0, 256, 17) for low in (0, 1, 64, 127, 128, 255))
