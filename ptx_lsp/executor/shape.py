@@ -16,7 +16,8 @@ from ptx_lsp.model.function import Function
 
 _MOST_THREADS = 1024
 _MOST_CLUSTER_BLOCKS = 16
-_LARGEST = {"grid": ((1 << 31) - 1, 65535, 65535), "block": (1024, 1024, 64)}
+_LARGEST_GRID = (1 << 31) - 1, 65535, 65535
+_LARGEST_BLOCK = 1024, 1024, 64
 _MOST_BLOCKS = 1 << 32
 _MOST_SHARED_BYTES = 328 << 10  # of a block, on any device
 _MOST_LOCAL_BYTES = 512 << 10  # of a thread
@@ -35,6 +36,10 @@ def shape_of(
     message = ""
     if shape.threads > _MOST_THREADS:
         message = f"a block has at most {_MOST_THREADS} threads, not {shape.threads}"
+    elif _exceeds(shape.block, _LARGEST_BLOCK):
+        message = f"the block is at most {_LARGEST_BLOCK}, not {shape.block}"
+    elif _exceeds(shape.grid, _LARGEST_GRID):
+        message = f"the grid is at most {_LARGEST_GRID}, not {shape.grid}"
     elif shape.blocks >= _MOST_BLOCKS:
         message = f"a grid of {shape.blocks} blocks is larger than can be run here"
     elif shape.cluster_blocks > _MOST_CLUSTER_BLOCKS:
@@ -48,6 +53,10 @@ def shape_of(
     if message:
         raise ExecutionError(message, "launch")
     return shape
+
+
+def _exceeds(sizes: Dimensions, most: Dimensions) -> bool:
+    return any(size > limit for size, limit in zip(sizes, most, strict=True))
 
 
 def _cluster(
@@ -76,7 +85,4 @@ def _dimensions(size: int | Sequence[int], what: str) -> Dimensions:
     if not 1 <= len(sizes) <= 3 or any(one < 1 for one in sizes):
         raise ExecutionError(f"the {what} has one to three sizes of at least 1, not {size}", "launch")
     x, y, z = (*sizes, 1, 1)[:3]
-    for one, most in zip((x, y, z), _LARGEST.get(what, ()), strict=False):
-        if one > most:
-            raise ExecutionError(f"the {what} is at most {_LARGEST[what]}, not {(x, y, z)}", "launch")
     return x, y, z
