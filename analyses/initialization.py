@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from analyses.cfg import JUMPS, LEAVES, Block, cfg
 from analyses.liveness import liveness
+from analyses.local_values import LocalValues, local_values
 from analyses.steps import Step, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -108,10 +109,14 @@ class _Search:
         guards = {step.guard for step in self.flow.steps if step.guard >= 0}
         effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
         self.guards = guards if effort <= _MOST else set[int]()
+        self.quiet = [self.guards_written(one) for one in local_values(function)]
+        """Of each block that names no suspect the guards that it writes; None of others."""
 
     def run(self) -> list[Unwritten]:
         found: dict[int, Unwritten] = {}
         for number, state in sorted(self.states().items()):
+            if self.quiet[number] is not None:
+                continue
             for step in self.steps_of(self.graph.blocks[number]):
                 self.look(step, state, found)
                 self.pass_by(step, state)
@@ -137,7 +142,10 @@ class _Search:
             number = order[heappop(waiting)]
             block = self.graph.blocks[number]
             state = found[number].copy()
-            for step in self.steps_of(block):
+            quiet = self.quiet[number]
+            for guard in quiet or ():
+                state.forget(guard)
+            for step in self.steps_of(block) if quiet is None else ():
                 self.pass_by(step, state)
             for target in block.successors:
                 after = self.along(block, target, state)
@@ -158,6 +166,14 @@ class _Search:
             jumps = target != block.successors[0]
             after.assume(condition[0], condition[1] == jumps, self.everything)
         return after
+
+    def guards_written(self, local: LocalValues) -> tuple[int, ...] | None:
+        if not self.bits.keys().isdisjoint(local.entries):
+            return None
+        written = [register for register, _ in local.last]
+        if not self.bits.keys().isdisjoint(written):
+            return None
+        return tuple([register for register in written if register in self.guards])
 
     def pass_by(self, step: Step, state: _State) -> None:
         written = 0

@@ -42,6 +42,8 @@ class Liveness:
     """For each block, what no way to it has written, with the first step that does; past its end if none."""
     exposed: frozenset[int]
     """What may be read before anything has written all of it, parameters included."""
+    read_first: tuple[frozenset[int], ...]
+    """For each block what it reads before it writes all of it."""
 
     def backward(self, block: int) -> Iterator[tuple[Step, set[int]]]:
         """The steps of `block` from last to first, each with what is live after it.
@@ -58,9 +60,13 @@ class Liveness:
         """What is live behind a block, and what is unborn in it, by the steps counted from its first: with
         its steps this tells what is live anywhere in it.
         """
-        first = self.cfg.blocks[block].first
-        late = tuple([(one, at - first) for one, at in self.unborn[block].items()])
-        return self.live_out[block], late
+        first, end = self.cfg.blocks[block].first, self.cfg.blocks[block].end
+        late = [
+            (one, at - first)
+            for one, at in self.unborn[block].items()
+            if at < end or one in self.read_first[block]
+        ]
+        return self.live_out[block], tuple(late)
 
     def before(self, number: int) -> frozenset[int]:
         """What is live before step `number`."""
@@ -110,7 +116,10 @@ def liveness(function: Function) -> Liveness:
         behind = known.registers_of(out)
         outs.append(behind.difference(never) if never else behind)
     entered = known.registers_of(live_in[0])
-    return Liveness(flow, graph, tuple(ins), tuple(outs), tuple(kills), tuple(unborn), entered)
+    read_first = tuple([one.exposed for one in _lives(function)])
+    return Liveness(
+        flow, graph, tuple(ins), tuple(outs), tuple(kills), tuple(unborn), entered, read_first
+    )
 
 
 class _Lives(NamedTuple):

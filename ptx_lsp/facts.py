@@ -13,7 +13,7 @@ function it is computed again, from what is still true of its value before:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from itertools import chain
 from typing import Generic, NamedTuple, TypeVar, cast
@@ -47,6 +47,17 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
             return value
 
     return known
+
+
+def of_all(known: Callable[[Function], tuple[_T, ...]], functions: Iterable[Function]) -> Iterator[_T]:
+    """What a fact has for all of some functions, one after the other. Fast where it has mostly nothing."""
+    key = getattr(known, "__wrapped__", None)
+    for function in functions:
+        found = cast("tuple[_T, ...] | None", function.facts.get(key))
+        if found is None:
+            found = known(function)
+        if found:
+            yield from found
 
 
 def is_known(known: Callable[[Function], object], function: Function) -> bool:

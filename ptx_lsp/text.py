@@ -120,7 +120,27 @@ class Source:
         return min(offset, end)
 
     def edited(self, edit: Edit) -> Source:
-        return Source(self.data[: edit.start] + edit.replacement + self.data[edit.end :])
+        """The text after an edit. What is known of the lines outside of it is taken over."""
+        data = memoryview(self.data)
+        edited = Source(b"".join((data[: edit.start], edit.replacement, data[edit.end :])))
+        if "line_starts" in self.__dict__:
+            edited.__dict__["line_starts"] = self._line_starts_after(edit, edited.data)
+        return edited
+
+    def _line_starts_after(self, edit: Edit, data: bytes) -> list[int]:
+        """Only lines that the edit touches are looked at, and the one before, whose CR may have a LF now."""
+        starts = self.line_starts
+        first = max(0, bisect_right(starts, edit.start) - 2)
+        last = bisect_right(starts, edit.end + 1)  # a LF there may have lost its CR
+        begin, growth = starts[first], edit.growth
+        if last >= len(starts):
+            return starts[:first] + [begin + one for one in Source(data[begin:]).line_starts]
+        end = starts[last] + growth
+        within = Source(data[begin:end]).line_starts
+        if end > begin and data[end - 1] in b"\r\n":
+            within = within[:-1]  # the start of the line behind
+        after = [one + growth for one in starts[last:]] if growth else starts[last:]
+        return starts[:first] + [begin + one for one in within] + after
 
 
 def _length(text: str, unit: ColumnUnit) -> int:

@@ -12,6 +12,19 @@ TEXTS = st.text(alphabet="a\n\r\f\u2028\u00e9\U0001f600 ", max_size=30)
 UNITS: list[ColumnUnit] = ["utf-8", "utf-16", "utf-32"]
 
 
+@given(TEXTS, st.lists(st.tuples(st.integers(0, 40), st.integers(0, 4), TEXTS), max_size=4))
+def test_lines_after_edits_are_those_of_the_text(
+    text: str, edits: list[tuple[int, int, str]]
+) -> None:
+    source = Source.of(text)
+    for at, length, new in edits:
+        assert source.line_starts
+        start = min(at, len(source.data))
+        end = min(start + length, len(source.data))
+        source = source.edited(Edit(start, end, new.encode()))
+        assert source.line_starts == Source(source.data).line_starts
+
+
 @pytest.mark.parametrize(
     ("text", "starts"),
     [

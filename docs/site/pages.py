@@ -41,7 +41,15 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def _from_top(text: str) -> str:
     """Links of the top folder, as they are from `docs`."""
-    return re.sub(r"\]\(docs/", "](", text)
+    inside = re.sub(r"\]\((?!docs/|[a-z]+:|#)", "](../", text)
+    for name, other in TOP.items():
+        inside = inside.replace(f"](../{name}", f"]({other or name}")
+    return without_links_out(inside.replace("](docs/", "]("))
+
+
+def without_links_out(text: str) -> str:
+    """Markdown in which links to files that are not on the site are their words only."""
+    return re.sub(r"(?<!!)\[([^\]\n]+)\]\(\.\./[^)\s]*\)", r"\1", text)
 
 
 def _rules() -> str:

@@ -63,6 +63,7 @@ class Options(argparse.Namespace):
     config: str | None
     no_config: bool
     force_exclude: bool
+    show_files: bool
     fail_on: Literal["error", "warning", "info"] | None
     exit_zero: bool
     fix: bool
@@ -140,7 +141,7 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is judged")
     group.add_argument(
         "--select", action="extend", type=_names, default=[], metavar="RULES",
-        help="run these rules only: names, codes or first letters of codes (E1), with commas",
+        help="run these rules only: names, codes, first letters of codes (E1) or ALL, with commas",
     )
     group.add_argument(
         "--extend-select", action="extend", type=_names, default=[], metavar="RULES",
@@ -176,6 +177,9 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--force-exclude", action="store_true",
         help="leave out what the configuration excludes even where it is named",
+    )
+    group.add_argument(
+        "--show-files", action="store_true", help="in place of findings: which files would be linted"
     )
     group.add_argument(
         "--stdin-filename", default=STANDARD_INPUT_NAME, metavar="NAME",

@@ -29,6 +29,7 @@ from ptx_lsp.lint.report import FileReport
 
 _DAY_S = 24 * 60 * 60
 _KEPT_DAYS = 30
+_DIGEST_BYTES = 32
 _PRUNED = ".pruned"
 
 
@@ -43,7 +44,11 @@ class Cache:
         """The report of a file that was as it is now, whatever its path was then."""
         place = self._place(key)
         try:
-            found = _Reports(io.BytesIO(place.read_bytes())).load()
+            whole = place.read_bytes()
+            digest, data = whole[:_DIGEST_BYTES], whole[_DIGEST_BYTES:]
+            if hashlib.sha256(data).digest() != digest:
+                return None  # damaged: who knows what unpickling it would do
+            found = _Reports(io.BytesIO(data)).load()
             if time.time() - place.stat().st_mtime > _DAY_S:
                 os.utime(place)  # still in use
         except Exception:  # absent, of another version, or damaged
@@ -54,7 +59,8 @@ class Cache:
         """Keeps a report, unless it tells of a failure: the next run may be luckier."""
         if not self._can_write or found.error is not None or found.failures:
             return
-        self._can_write = write(self._place(key), pickle.dumps(found, protocol=5))
+        data = pickle.dumps(found, protocol=5)
+        self._can_write = write(self._place(key), hashlib.sha256(data).digest() + data)
 
     def prune(self) -> None:
         """Removes what was not used for 30 days; looks once a day."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from ptx_lsp.cli import arguments
+from ptx_lsp.cli import arguments, saved
 from ptx_lsp.cli.arguments import Parser, UsageError
 from ptx_lsp.cli.inputs import collect
 from ptx_lsp.cli.jobs import check_all
@@ -56,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="ptx-lint compare", description=__doc__, allow_abbrev=False,
         formatter_class=arguments.Formatter,
     )
-    parser.add_argument("old", metavar="OLD", help="a file or directory, as it was")
+    parser.add_argument(
+        "old", metavar="OLD", help="a file or directory as it was, or what --format json told of it"
+    )
     parser.add_argument("new", metavar="NEW", help="the same, as it is")
     parser.add_argument(
         "--format", choices=tuple(_WRITERS), default="text",
@@ -77,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _checked(path: str, options: Options) -> list[FileReport]:
+    if path.endswith(".json"):
+        return saved.read(path)
     words = ["--kernels"]
     words += ["--target", options.target] if options.target is not None else []
     words += ["--threads", str(options.threads)] if options.threads is not None else []

@@ -88,6 +88,11 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
     watched = (*map(str, plan.files(inputs)), *(one.path for one in inputs))
     if only_files:
         return Outcome(NOTHING, watched)
+    if options.show_files:
+        from ptx_lsp.cli.output import write
+
+        write((one.path for one in inputs), options)
+        return Outcome(NOTHING, watched)
     works = [(one, plan.settings(one)) for one in inputs]
     for note in plan.notes:
         _complain(note)
@@ -117,7 +122,7 @@ def _watch(options: Options) -> NoReturn:
 
 def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     from ptx_lsp.cli.jobs import check_all
-    from ptx_lsp.cli.output import style, write, write_file
+    from ptx_lsp.cli.output import style, write, write_data, write_file
 
     inputs = [one for one, _ in works]
     kept = plan.cache()
@@ -127,7 +132,7 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     if options.diff:
         from ptx_lsp.cli.edits import diff
 
-        write(diff(inputs, files, style(options)), options)
+        write_data(b"".join(diff(inputs, files, style(options))), options)
         would_change = any(file.text is not None for file in files) and not options.exit_zero
         return TROUBLE if trouble else FINDINGS if would_change else NOTHING
     remarks: tuple[str, ...] = ()

@@ -36,11 +36,31 @@ def write(lines: Iterable[str], options: Options, to_stderr: bool = False) -> No
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def write_data(data: bytes, options: Options) -> None:
+    """The same for bytes that are to stay what they are."""
+    if options.output is not None:
+        _to_file(data, options.output)
+        return
+    if not _is_open():
+        raise UsageError("standard output is closed")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def write_file(lines: Iterable[str], path: str) -> None:
     """Writes lines to a file. Raises UsageError where it cannot be written."""
+    text = "".join(f"{line}{os.linesep}" for line in lines)
+    _to_file(text.encode("utf-8", "backslashreplace"), path)
+
+
+def _to_file(data: bytes, path: str) -> None:
     try:
-        with Path(path).open("w", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(f"{line}\n" for line in lines)
+        with Path(path).open("wb") as file:
+            file.write(data)
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise UsageError(f"`{path}` cannot be written: {reason}") from error

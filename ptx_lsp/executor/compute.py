@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from inspect import Parameter, signature
 from typing import cast
 
@@ -149,8 +150,7 @@ class _Call:
         declared = {name: str(kind) for name, kind in meaning.__annotations__.items()}
         self._declared = dict(list(declared.items())[1:])
         self._declared.pop("return", None)
-        kinds = {one.kind for one in signature(meaning).parameters.values()}
-        self._is_variadic = Parameter.VAR_POSITIONAL in kinds
+        self._is_variadic = _is_variadic(meaning)
 
     def __call__(self, values: list[Integers], types: list[Type | None]) -> list[Integers]:
         """The bits of the results. Floats go to the parameters that are declared as `Real`, integers to the
@@ -181,6 +181,12 @@ class _Call:
     def _argument(self, value: Integers, type: Type) -> Reals:
         name = _element(type)
         return self._op.value(value, name) if name in FORMATS else self._op.real(value)
+
+
+@cache
+def _is_variadic(meaning: Meaning) -> bool:
+    kinds = {one.kind for one in signature(meaning).parameters.values()}
+    return Parameter.VAR_POSITIONAL in kinds
 
 
 def _bits(op: Symbolic, found: object) -> list[Integers]:

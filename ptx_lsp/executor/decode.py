@@ -64,9 +64,9 @@ class _Decoder:
 
     def blocks(self) -> tuple[Block, ...]:
         lines = self.listing.lines
-        starts = {0, *(position for line in lines for position in line.context.labels.values())}
-        starts.update(line.jump_to for line in lines if line.jump_to >= 0)
-        starts.update(line.context.end for line in lines)
+        starts = {0, *(line.jump_to for line in lines if line.jump_to >= 0)}
+        for context in {id(line.context): line.context for line in lines}.values():
+            starts.update((context.end, *context.labels.values()))
         starts.update(routine.start for routine in self.listing.routines.values())
         starts.update(n + 1 for n, line in enumerate(lines) if _ends_block(line))
         starts.update(n for n, line in enumerate(lines) if _waits(line))
@@ -89,7 +89,7 @@ class _Decoder:
         source = function.module.document.source
         span = function.module.span(function.place(node))
         text = " ".join(source.data[span.start : span.end].decode(errors="replace").split())
-        number = source.data.count(b"\n", 0, span.start) + 1
+        number = source.line_of(span.start) + 1
         try:
             action = self._action(line, onward, number_of)
             guard, negated = _guard(line)

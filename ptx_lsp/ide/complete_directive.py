@@ -12,6 +12,7 @@ from ptx_lsp.isa.directives import LANGUAGES, Directive, Where
 from ptx_lsp.isa.target import OPTIONS, TARGETS, VERSIONS, Requirement, satisfies
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.module import Module
+from ptx_lsp.syntax import nodes
 
 _UNSUPPORTED = 100
 _SPACES = frozenset(name for name, row in directives.DIRECTIVES.items() if row.kind == "state space")
@@ -29,9 +30,10 @@ _SNIPPETS = {
 
 
 def statement_directives(typing: Typed) -> list[Suggestion]:
-    """Directives at the beginning of a statement of a body or of the file."""
+    """Directives at the beginning of a statement of a body or of the file, which has one header."""
     place: Where = "body" if typing.function is not None else "module"
-    return [_directive(typing.module, row) for row in _at(place)]
+    there = set(_header(typing.module)) if place == "module" else set[str]()
+    return [_directive(typing.module, row) for row in _at(place) if row.name not in there]
 
 
 def header_directives(typing: Typed) -> list[Suggestion]:
@@ -82,6 +84,19 @@ def strings(typing: Typed) -> list[Suggestion]:
     if ".language" in typing.words:
         return [plain(name, "constant") for name in LANGUAGES]
     return []
+
+
+def _header(module: Module) -> Iterator[str]:
+    for item in module.document.items:
+        match item.node:
+            case nodes.Version():
+                yield ".version"
+            case nodes.Target():
+                yield ".target"
+            case nodes.AddressSize():
+                yield ".address_size"
+            case _:
+                pass
 
 
 def _at(place: Where) -> Iterator[Directive]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyses.device_limits import MAX_REGISTERS_PER_THREAD
 from ptx_lsp.facts import fact, is_known
 from ptx_lsp.lint.kernels import kernel
 from ptx_lsp.lint.report import Kernel
@@ -33,7 +34,8 @@ def registers_in_words(row: Kernel) -> str:
     found = row.registers
     if found.estimate is None:
         return ""
-    capped = f", at most {found.limit}" if found.limit is not None else ""
+    bound = found.limit is not None and found.limit < MAX_REGISTERS_PER_THREAD
+    capped = f", at most {found.limit}" if bound else ""
     if found.low == found.high:
         return f"about {found.estimate} registers{capped}"
     return f"about {found.estimate} registers ({found.low} to {found.high}{capped})"

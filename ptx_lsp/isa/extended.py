@@ -25,7 +25,7 @@ _WIDE_CARRY = (".u64|.s64", "4.3", 20)
     example="add.cc.u32 %r1, %r2, %r3;",
 )
 def add_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
-    return _sum(op, a + b)
+    return _sum(op, _bits(op, a) + _bits(op, b))
 
 
 @instruction(
@@ -49,7 +49,7 @@ def add_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     example="addc.u32 %r1, %r2, %r3;",
 )
 def addc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
-    return _sum(op, a + b + op.carry())
+    return _sum(op, _bits(op, a) + _bits(op, b) + op.carry())
 
 
 @instruction(
@@ -62,7 +62,7 @@ def addc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     example="sub.cc.u32 %r1, %r2, %r3;",
 )
 def sub_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
-    return _sum(op, a - b)
+    return _sum(op, _bits(op, a) - _bits(op, b))
 
 
 @instruction(
@@ -86,7 +86,7 @@ def sub_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     example="subc.u32 %r1, %r2, %r3;",
 )
 def subc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
-    return _sum(op, a - b - op.carry())
+    return _sum(op, _bits(op, a) - _bits(op, b) - op.carry())
 
 
 @instruction(
@@ -99,7 +99,7 @@ def subc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     example="mad.lo.cc.u32 %r1, %r2, %r3, %r4;",
 )
 def mad_cc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
-    return _sum(op, _half(op, a * b) + c)
+    return _sum(op, _half(op, a * b) + _bits(op, c))
 
 
 @instruction(
@@ -119,11 +119,16 @@ def mad_cc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     example="madc.hi.u32 %r1, %r2, %r3, %r4;",
 )
 def madc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
-    return _sum(op, _half(op, a * b) + c + op.carry())
+    return _sum(op, _half(op, a * b) + _bits(op, c) + op.carry())
 
 
 def _half(op: Operation, product: Lanes) -> Lanes:
-    return op.wrap(product >> op.width if op.has(".hi") else product)
+    return _bits(op, op.wrap(product >> op.width if op.has(".hi") else product))
+
+
+def _bits(op: Operation, value: Lanes) -> Lanes:
+    """The bits of an integer: the carry is that of unsigned numbers, whatever the type."""
+    return value & ((1 << op.width) - 1) if op.signed and not op.has(".sat") else value
 
 
 def _sum(op: Operation, total: Lanes) -> Lanes:

@@ -16,11 +16,11 @@ from ptx_lsp.lint.budget import Budgets
 from ptx_lsp.lint.config_values import (
     BUDGET,
     FLAG,
+    PATH,
     PATTERN,
     RULE,
     SEVERITY,
     TARGET,
-    TEXT,
     THREADS,
     Kind,
     Schema,
@@ -106,11 +106,14 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
                 raise WrongValueError("`target` and `targets` cannot both be given")
             targets = (TARGET.read(given["target"], "target"),)
         level = _get(given, "fail-on", _LEVEL)
-        baseline, cache = (_get(given, key, TEXT) for key in ("baseline", "cache-dir"))
+        baseline, cache = (_get(given, key, PATH) for key in ("baseline", "cache-dir"))
         return Config(
             folder=folder,
             rules=_choice(given, ""),
-            files=_get(given, "files", _FILES) or (),
+            files=(
+                *((pattern, Choice(ignore=words)) for pattern, words in _ignores(given)),
+                *(_get(given, "files", _FILES) or ()),
+            ),
             exclude=_get(given, "exclude", list_of(PATTERN)) or (),
             targets=targets,
             threads=_get(given, "threads", THREADS),
@@ -179,6 +182,8 @@ def _part(path: Path) -> Table | None:
         raise ConfigError(f"`{path}` is no TOML: {error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"`{path}` is not UTF-8 text") from error
+    except RecursionError as error:
+        raise ConfigError(f"`{path}` is nested too deeply") from error
     except OSError as error:
         raise ConfigError(f"`{path}` cannot be read: {error.strerror}") from error
     if path.name != SHARED_FILE:
@@ -193,7 +198,7 @@ def _part(path: Path) -> Table | None:
 @lru_cache(maxsize=256)
 def _toml(path: Path, changed_ns: int, size: int) -> Table:
     """A file as it was then: the one of a whole tree is asked for in every folder."""
-    return cast(Table, tomllib.loads(path.read_text(encoding="utf-8")))
+    return cast(Table, tomllib.loads(path.read_text(encoding="utf-8-sig")))
 
 
 def _get(given: Table, key: str, kind: Kind[T]) -> T | None:
@@ -232,6 +237,10 @@ def _choice_of_files(value: object, key: str) -> Choice:
     return _choice(given, key)
 
 
+def _ignores(given: Table) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return _get(given, "per-file-ignores", _IGNORES) or ()
+
+
 _LEVEL = choice_of(("error", "warning", "info"))
 _SEVERITIES = table_of(SEVERITY, RULE)
 _CHOICE: dict[str, tuple[dict[str, Schema], str]] = {
@@ -243,6 +252,7 @@ _CHOICE: dict[str, tuple[dict[str, Schema], str]] = {
     "ignore": (list_of(RULE).schema, "Do not run these, also of what is selected."),
     "severity": (_SEVERITIES.schema, "How severe the findings of a rule are."),
 }
+_IGNORES = table_of(list_of(RULE), PATTERN)
 _BUDGETS = table_of(list_of(BUDGET), PATTERN)
 _FILES = table_of(
     Kind(
@@ -254,6 +264,9 @@ _FILES = table_of(
 KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     **_CHOICE,
     "files": (_FILES.schema, "What differs for some files, by a pattern of their paths."),
+    "per-file-ignores": (
+        _IGNORES.schema, "Rules that do not run on some files, by a pattern: the short form of `files`.",
+    ),
     "exclude": (list_of(PATTERN).schema, "Files and folders that are left out of folders."),
     "target": (TARGET.schema, "Judge for this target in place of the file's own."),
     "targets": (list_of(TARGET).schema, "Judge for each of these targets."),
@@ -261,7 +274,7 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "ptxas": (FLAG.schema, "Whether ptxas is asked as well."),
     "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),
     "budgets": (_BUDGETS.schema, "What kernels may use, by a pattern of their names."),
-    "baseline": (TEXT.schema, "The file of known findings, from the folder of this file."),
-    "cache-dir": (TEXT.schema, "The folder of the cache, from the folder of this file."),
+    "baseline": (PATH.schema, "The file of known findings, from the folder of this file."),
+    "cache-dir": (PATH.schema, "The folder of the cache, from the folder of this file."),
 }
 """Every key of the configuration: its schema and a sentence on it."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from ptx_lsp.lint.diagnostic import Diagnostic, Finding, Fix, Related
+from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Finding, Fix, Related, Severity
 from ptx_lsp.lint.rule import Rule, default_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -19,13 +20,17 @@ _T = TypeVar("_T")
 class _Checked:
     """What is found out about one function so far: `done` counts the rules that have run."""
 
-    __slots__ = ("diagnostics", "done", "environment", "findings", "function", "start")
+    __slots__ = (
+        "diagnostics", "done", "environment", "findings", "function", "severities", "start",
+    )  # fmt: skip
 
     def __init__(self, function: Function, environment: tuple[object, ...]) -> None:
         self.function = function
         self.environment = environment
         self.done = 0
         self.findings: list[tuple[Rule, Finding]] = []
+        self.severities: dict[Severity, int] = {}
+        """How many findings there are of each."""
         self.diagnostics: list[Diagnostic] = []
         self.start: int | None = None
         """Where the function began when `diagnostics` were made; None where they hold no longer."""
@@ -54,6 +59,7 @@ class Linting:
         self._earlier: dict[int, _Checked] = {}
         if previous is not None and previous.rules == self.rules:
             self._earlier = {**previous._earlier, **previous._checked}
+        self._is_complete = False
         self._complete: list[Diagnostic] | None = None
         if not staged:
             for _ in self.steps():
@@ -76,11 +82,15 @@ class Linting:
         self._earlier = {}
         for checked in self._checked.values():
             for rule, check in checks[checked.done :]:
-                checked.findings.extend(_run(rule, check, checked.function))
+                found = _run(rule, check, checked.function)
+                checked.findings.extend(found)
+                for one in found:
+                    severity = _severity(*one)
+                    checked.severities[severity] = checked.severities.get(severity, 0) + 1
                 checked.done += 1
                 checked.start = None
                 yield rule
-        self._complete = self._so_far()
+        self._is_complete = True
 
     @property
     def share_done(self) -> float:
@@ -93,19 +103,51 @@ class Linting:
     @property
     def is_complete(self) -> bool:
         """Whether every rule has run."""
-        return self._complete is not None
+        return self._is_complete
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """All that is found so far, in the order of the text."""
-        return self._so_far() if self._complete is None else self._complete
+        if not self._is_complete:
+            return self._so_far()
+        if self._complete is None:
+            self._complete = self._so_far()
+        return self._complete
+
+    def worst(self, most: int) -> tuple[list[Diagnostic], int]:
+        """At most so many of the diagnostics, those that are worst; of those that are alike the first in the
+        text. Then, how many findings there are in all. For large files this is much less work than all.
+        """
+        counts = Counter(_severity(*one) for one in self._on_module)
+        for checked in self._checked.values():
+            counts.update(checked.severities)
+        total = counts.total()
+        if total <= most:
+            return self.diagnostics, total
+        wanted: dict[Severity, int] = {}
+        left = most
+        for severity in SEVERITIES:
+            wanted[severity] = min(left, counts[severity])
+            left -= wanted[severity]
+        chosen: list[Diagnostic] = []
+        for rule, finding in self._on_module:
+            if wanted[_severity(rule, finding)] > 0:
+                wanted[_severity(rule, finding)] -= 1
+                chosen.append(_diagnostic(self.module, rule, finding))
+        for checked in self._checked.values():
+            if any(wanted[severity] > 0 for severity in checked.severities):
+                for rule, finding in checked.findings:
+                    if wanted[_severity(rule, finding)] > 0:
+                        wanted[_severity(rule, finding)] -= 1
+                        chosen.append(_diagnostic(self.module, rule, finding))
+        return _in_order(chosen), total
 
     def _so_far(self) -> list[Diagnostic]:
         module = self.module
         found = [_diagnostic(module, rule, finding) for rule, finding in self._on_module]
         for checked in self._checked.values():
             found += _diagnostics_of(checked, module)
-        return sorted(set(found), key=lambda d: (d.span, d.code, d.message))
+        return _in_order(found)
 
     def _take_over(self, function: Function) -> None:
         """Takes what is known of a function from earlier, if that still holds."""
@@ -116,6 +158,14 @@ class Linting:
         else:
             checked.function = function
         self._checked[key] = checked
+
+
+def _in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return sorted(set(found), key=lambda d: (d.span, d.code, d.message))
+
+
+def _severity(rule: Rule, finding: Finding) -> Severity:
+    return finding.severity or rule.severity
 
 
 def _diagnostics_of(checked: _Checked, module: Module) -> list[Diagnostic]:
@@ -157,7 +207,7 @@ def _diagnostic(module: Module, rule: Rule, finding: Finding) -> Diagnostic:
     return Diagnostic(
         rule.name,
         rule.code,
-        finding.severity or rule.severity,
+        _severity(rule, finding),
         finding.message,
         module.span(finding.place),
         tuple(Related(module.span(place), text) for place, text in finding.related),

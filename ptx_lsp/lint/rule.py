@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, wraps
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, found_in_instructions
+from ptx_lsp.facts import fact, found_in_instructions, of_all
 from ptx_lsp.lint.diagnostic import Finding, Severity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -96,11 +96,7 @@ def each_function(
     def kept(function: Function) -> tuple[Finding, ...]:
         return tuple(check(function))
 
-    def of_all(module: Module) -> Iterator[Finding]:
-        for function in module.functions:
-            yield from kept(function)
-
-    return of_all
+    return lambda module: of_all(kept, module.functions)
 
 
 @cache

@@ -30,6 +30,8 @@ OUTSIDE = {
 """Names, and codes, of what is found but by no rule, and what they are. They run where asked for, unless
 ignored.
 """
+EVERY = "ALL"
+"""The word for all rules, hints as well."""
 
 
 class UnknownRuleError(ValueError):
@@ -88,6 +90,8 @@ def matching(rules: Sequence[Known], word: str) -> list[str]:
     """The names of the rules that a word means. Raises UnknownRuleError."""
     if word in OUTSIDE:
         return [word]
+    if word == EVERY:
+        return [rule.name for rule in rules]
     found = [rule.name for rule in rules if rule.name == word or rule.code.startswith(word)]
     if not found or not word:
         names = [text for rule in rules for text in (rule.name, rule.code)]

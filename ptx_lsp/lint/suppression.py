@@ -3,7 +3,7 @@
 1. `// ptx-lint: ignore[rule, ...]` behind code silences its line; alone in a line, or with other comments,
    that line and the next one that has code. `/* ... */` does the same.
 2. `// ptx-lint: ignore-file[rule, ...]` silences the whole file, wherever it stands.
-3. A rule is a name, a code, or the beginning of a code; without brackets every rule is meant. What stands
+3. A rule is a name, a code, the beginning of a code, or `ALL`; without brackets all are meant. What stands
    behind the brackets is the reason, for people.
 4. A finding of several lines is silenced in its first and in its last line.
 
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
 from ptx_lsp.lint.known import known_rules
 from ptx_lsp.lint.rule import Rule, all_rules
-from ptx_lsp.lint.selection import OUTSIDE, UnknownRuleError, did_you_mean, matching
+from ptx_lsp.lint.selection import EVERY, OUTSIDE, UnknownRuleError, did_you_mean, matching
 from ptx_lsp.text import Edit, Source, Span
 
 _MARK = b"ptx-lint:"
@@ -167,7 +167,7 @@ def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
 def _naming(one: Suppression, rule: str, code: str) -> list[tuple[Suppression, str]]:
     """The words of a comment that mean a rule."""
     words = one.rules or ("",)
-    return [(one, word) for word in words if word == rule or code.startswith(word)]
+    return [(one, word) for word in words if word in (rule, EVERY) or code.startswith(word)]
 
 
 def _found(source: Source) -> Iterator[Suppression]:
@@ -222,6 +222,8 @@ def _silenced(source: Source, line: int, column: int) -> int:
         close = source.data.find(b"*/", start + column)
         if close >= 0:
             line = source.line_of(close)
+            if _has_code(source.data[close + 2 : source.line_span(line).end]):
+                return line
     for later in range(line + 1, min(source.line_count, line + 1 + _FAR)):
         start, end = source.line_span(later)
         if _has_code(source.data[start:end]):

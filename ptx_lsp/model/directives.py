@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.isa.directives import Directive, Where, find
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -74,8 +74,7 @@ def directives_of(function: Function) -> tuple[Use, ...]:
 def unknown_directives(module: Module) -> Iterator[Use]:
     """Those that PTX does not have."""
     yield from (use for use in directives_outside(module) if use.row is None)
-    for function in module.functions:
-        yield from _unknown_in(function)
+    yield from of_all(_unknown_in, module.functions)
 
 
 @fact
@@ -86,8 +85,7 @@ def _unknown_in(function: Function) -> tuple[Use, ...]:
 def target_directives(module: Module) -> Iterator[Use]:
     """Every `.target`, also where none can stand."""
     yield from (use for use in directives_outside(module) if isinstance(use.node, nodes.Target))
-    for function in module.functions:
-        yield from _targets_in(function)
+    yield from of_all(_targets_in, module.functions)
 
 
 @fact

@@ -71,6 +71,7 @@ class Function:
         """How its instructions differ from those that it had before an edit, if that is known."""
         self.earlier: dict[object, tuple[object, Change]] = {}
         """Facts about it as it was before, each with how the instructions have changed since."""
+        self._environment: tuple[object, ...] | None = None
         self.linked: dict[str, Declared] = {}
         self.undeclared: list[Free] = []
         self.undeclared_late: list[tuple[Free, Declared]] = []
@@ -188,6 +189,11 @@ class Function:
     @property
     def environment(self) -> tuple[object, ...]:
         """All that a finding about this function may depend on besides its own text."""
+        if self._environment is None:
+            self._environment = self._looked_up()
+        return self._environment
+
+    def _looked_up(self) -> tuple[object, ...]:
         module = self.module
         return (
             module.version,
@@ -195,7 +201,7 @@ class Function:
             module.address_size,
             tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),
             tuple((use.name.text, _identity(late)) for use, late in self.undeclared_late),
-            id(module) if self.undeclared else 0,  # what is near such a name may be anywhere
+            module.number if self.undeclared else 0,  # what is near such a name may be anywhere
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 from ptx_lsp.isa import target as isa
@@ -29,6 +30,8 @@ from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
+_numbers = count(1)
+
 
 class Repeated(NamedTuple):
     """A name of the module declared once more."""
@@ -51,6 +54,8 @@ class Module:
         """`target` is judged for in place of the file's own."""
         self.document = document
         self._target = target
+        self.number = next(_numbers)
+        """No other module has it."""
         self.home = Home(self)
         """Leads to the newest module once this one is retired."""
         self.names: dict[str, list[tuple[int, Declared]]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.isa.directives import Where
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
@@ -27,8 +27,7 @@ def pragmas(module: Module) -> Iterator[PragmaUse]:
     """All of a module, where a `.pragma` can stand."""
     for use in directives_outside(module):
         yield from _of(use)
-    for function in module.functions:
-        yield from _pragmas_of(function)
+    yield from of_all(_pragmas_of, module.functions)
 
 
 @fact

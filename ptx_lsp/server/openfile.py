@@ -151,7 +151,7 @@ class OpenFile:
             raise
 
 
-_LONG_TO_READ = 300_000
+_LONG_TO_READ = 100_000
 """Bytes."""
 
 
@@ -176,5 +176,5 @@ def _module(
     document = earlier.module.document
     if changed is not None:
         new = source.data[changed.start : changed.new_end]
-        document = document.edited(Edit(changed.start, changed.old_end, new))
+        document = document.edited(Edit(changed.start, changed.old_end, new), source)
     return Module(document, earlier.module, target)

@@ -211,15 +211,19 @@ class Session:
 
     # -- findings -------------------------------------------------------------------------------
 
-    async def findings(self, uri: str) -> tuple[OpenFile, Findings] | None:
-        """What is wrong with an open file: all of it, or where that takes long, what is known by then."""
+    async def findings(
+        self, uri: str, *, early: bool = False
+    ) -> tuple[OpenFile, Findings] | None:
+        """What is wrong with an open file: all of it, or where that takes long, what is known by then; with
+        `early` it may be known before the file is read as a whole.
+        """
         file = self.files.get(uri)
         if file is None:
             return None
         if file not in self._wanted:
             await self.configure(file)
         some = self.client.refreshes_diagnostics
-        found = await self.analyst.findings(file, at_least_some=some)
+        found = await self.analyst.findings(file, at_least_some=some, early=early)
         return (file, found) if found is not None else None
 
     def _judge(self, file: OpenFile, linting: Linting) -> list[Diagnostic]:
@@ -227,7 +231,13 @@ class Session:
         rules, source = self.wanted(file).rules, linting.module.document.source
         if len(source.data) > MOST_BYTES:
             return [_too_large(source)]
-        found = rules.judged(linting.diagnostics)
+        if _IGNORING in source.data:
+            found, total = linting.diagnostics, 0
+        else:
+            found, total = linting.worst(MOST_TOLD)
+        found = rules.judged(found)
+        if total > len(found) and total > MOST_TOLD:
+            return [*found, _too_many(source, total)]
         if not linting.is_complete:  # a comment may still turn out to silence something
             return Suppressions(source).kept(found)
         return suppressed(found, source, rules.names)
@@ -238,9 +248,14 @@ class Session:
             return
         wanted = self.wanted(file)
         syntax = [rule for rule in wanted.chosen if rule.name == "syntax-error"]
-        found = wanted.rules.judged(Linting(damaged, syntax).diagnostics)
+        linting = Linting(damaged, syntax)
+        found = wanted.rules.judged(linting.diagnostics)
         source = damaged.document.source
-        self.publisher.tell_early(file, source, Suppressions(source).kept(found))
+        kept = Suppressions(source).kept(found)
+        snapshot = Snapshot(file.revision, file.version, damaged)
+        early = Findings(snapshot, linting, kept, is_complete=False, is_early=True)
+        self.analyst.know_early(file, early)
+        self.publisher.tell(file, early)
 
     def _rules(self, file: OpenFile) -> tuple[Rule, ...]:
         return self.wanted(file).chosen if len(file.source.data) <= MOST_BYTES else ()
@@ -258,5 +273,13 @@ def _too_large(source: Source) -> Diagnostic:
     )
 
 
+def _too_many(source: Source, total: int) -> Diagnostic:
+    told = f"{total} findings: an editor is told of the worst {MOST_TOLD}; `ptx-lint` tells all"
+    return Diagnostic("many-findings", "", "info", told, source.line_span(0))
+
+
+_IGNORING = b"ptx-lint:"
+MOST_TOLD = 1_000
+"""Findings of one file. VS Code shows no more, and to send them at each keystroke takes long."""
 _PATIENCE = 2.0
 """Seconds that a client has to tell its settings."""

@@ -31,6 +31,8 @@ class Settings(NamedTuple):
     types: bool = False
     literals: bool = True
     code_lens: bool = True
+    workspace_diagnostics: bool = False
+    """Whether files that are not open are judged, too."""
 
     @classmethod
     def read(cls, given: object, otherwise: Settings | None = None) -> Settings:
@@ -47,6 +49,7 @@ class Settings(NamedTuple):
             _flag(at(hints, "types"), own.types),
             _flag(at(hints, "literals"), own.literals),
             _flag(at(lens, "enabled"), own.code_lens),
+            _flag(at(given, "workspaceDiagnostics"), own.workspace_diagnostics),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tree_sitter import Node
 
@@ -168,9 +168,12 @@ class _Relowering:
         if lowered is None or problems is None:
             return None
         added = lowered[0]
-        if not problems and first < last and added and self.is_as_before(block, first, added[0], base):
-            start, added = item.span(block.statements[first])[1], added[1:]
-            self.path[-1] = _Open(block, node, first + 1, last)
+        if not problems:
+            while self.is_as_before(block.statements[first:last], added, base):
+                start, first, added = item.span(block.statements[first])[1], first + 1, added[1:]
+            while self.is_as_behind(block.statements[first:last], added, base):
+                end, last, added = item.span(block.statements[last - 1])[0], last - 1, added[:-1]
+            self.path[-1] = _Open(block, node, first, last)
         marks = item.marks.spliced(
             start - item.start, end - item.start, end + self.growth - start, start - base
         )
@@ -180,13 +183,22 @@ class _Relowering:
         )
 
     def is_as_before(
-        self, block: nodes.Block, index: int, lowered: nodes.Statement, base: int
+        self, old: tuple[nodes.Statement, ...], new: tuple[nodes.Statement, ...], base: int
     ) -> bool:
-        """Whether the statement before the edit is what it was."""
-        old = block.statements[index]
-        if self.item.span(old)[1] >= self.touched.start:
+        """Whether the first statement stands before the edit and is what it was."""
+        if not old or not new or self.item.span(old[0])[1] > self.touched.start:
             return False
-        return _shifted(lowered, base - self.item.offset(old.start) + old.start) == old
+        by = base - self.item.offset(old[0].start) + old[0].start
+        return _shifted(new[0], by) == old[0]
+
+    def is_as_behind(
+        self, old: tuple[nodes.Statement, ...], new: tuple[nodes.Statement, ...], base: int
+    ) -> bool:
+        """Whether the last statement stands behind the edit and is what it was."""
+        if not old or not new or self.item.span(old[-1])[0] < self.touched.end:
+            return False
+        by = base - self.growth - self.item.offset(old[-1].start) + old[-1].start
+        return _shifted(new[-1], by) == old[-1]
 
     def rebuilt(self, added: tuple[nodes.Statement, ...]) -> nodes.Block:
         """The outermost block, with `added` in place of what is touched."""
@@ -217,11 +229,12 @@ class _Relowering:
 
 
 def _shifted(part: object, by: int) -> object:
-    """A node with all its offsets larger by so much."""
-    match part:
+    """A node with all its marks larger by so much."""
+    if not isinstance(part, tuple):
+        return part
+    parts = cast(tuple[object, ...], part)
+    match parts:
         case (int(start), int(end), *rest):
             return (start + by, end + by, *(_shifted(inner, by) for inner in rest))
-        case tuple():
-            return tuple(_shifted(inner, by) for inner in part)
         case _:
-            return part
+            return tuple(_shifted(inner, by) for inner in parts)

@@ -30,6 +30,7 @@ def test_fix(lint: Lint, broken: Path) -> None:
     assert done.status == 0
     assert done.out == "Fixed 3 findings in 1 file.\nAll checks passed: 1 file.\n"
     assert broken.read_text() == MENDED
+    assert '"fixed": 0' in lint("--fix", "--format", "json", broken).out
     assert broken.stat().st_mode & 0o777 == 0o640
     assert [path.name for path in Path().iterdir()] == ["k.ptx"]
 
@@ -48,6 +49,32 @@ def test_diff(lint: Lint, broken: Path) -> None:
     subprocess.run(["git", "apply", "-p0", "-"], input=done.out, text=True, check=True)
     assert broken.read_text() == MENDED
     assert lint("--diff", broken) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", ["k.ptx", "sub folder/k.ptx", 'a"b.ptx', "a\tb.ptx", "caf\u00e9.ptx"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        BROKEN.replace("\n", "\r\n").encode(),
+        BROKEN.replace("\tret\n}\n", "\tret }").encode(),
+        BROKEN.replace("{\n", "{ // \x0c \x85 \u2028 \r x\n").encode(),
+        BROKEN.encode().replace(b"{\n", b"{ // caf\xe9\n"),
+        b"\xef\xbb\xbf" + BROKEN.encode(),
+    ],
+    ids=["crlf", "no newline", "separators", "latin-1", "mark"],
+)
+def test_git_applies_any_diff(lint: Lint, broken: Path, tmp_path: Path, name: str, text: bytes) -> None:
+    path = Path(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text)
+    patch = tmp_path / "change.diff"
+    assert lint("--diff", "--output", patch, path) == (1, "", "")
+    subprocess.run(["git", "apply", "-p0", patch], check=True)
+    mended = path.read_bytes()
+    assert mended != text
+    path.write_bytes(text)
+    lint("--fix", path)
+    assert path.read_bytes() == mended
 
 
 def test_unsafe_fixes(lint: Lint, broken: Path) -> None:

@@ -90,6 +90,24 @@ def test_folders(lint: Lint, both: Path) -> None:
     assert [one["same"] for one in pairs] == [False, True, True, True, True, True]
 
 
+def test_a_report_of_earlier(lint: Lint, both: Path, ptxas: Path) -> None:
+    for options in ((), (f"--ptxas={ptxas}",)):
+        lint("--format", "json=old.json", "--exit-zero", *options, "old.ptx")
+        direct = json.loads(lint("compare", "--format", "json", *options, "old.ptx", "new.ptx").out)
+        saved = json.loads(lint("compare", "--format", "json", *options, "old.json", "new.ptx").out)
+        assert saved == direct
+    assert "1 of them the same" in lint("compare", "old.json", "new.ptx").out
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"tool": {"name": "x"}}', '{"tool": 1, "files": []}'])
+def test_what_is_no_report(lint: Lint, both: Path, text: str) -> None:
+    Path("bad.json").write_text(text)
+    done = lint("compare", "bad.json", "new.ptx")
+    assert (done.status, done.out) == (2, "")
+    assert "`bad.json` is no report of `ptx-lint --format json`" in done.err
+    assert "cannot be read" in lint("compare", "absent.json", "new.ptx").err
+
+
 def test_wrong_usage(lint: Lint, both: Path) -> None:
     assert "no such file" in lint("compare", "old.ptx", "absent.ptx").err
     assert lint("compare", "old.ptx").status == 2

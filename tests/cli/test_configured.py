@@ -31,6 +31,7 @@ def test_each_file_has_its_nearest_configuration(lint: Lint, tree: Path) -> None
     )
     (tree / "b" / "ptx-lint.toml").write_text('ignore = ["E101"]\n')
     assert told(lint, ".") == ["a/k.ptx:7:15:warning"]
+    assert lint("--show-files", ".").out == "a/k.ptx\nb/k.ptx\n"
     assert told(lint, "--no-config", ".") == [
         "a/k.ptx:7:15:error", "b/k.ptx:7:15:error", "gen/k.ptx:7:15:error",
     ]

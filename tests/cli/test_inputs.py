@@ -120,7 +120,7 @@ def test_missing(lint: Lint, tmp_path: Path, bad: Path) -> None:
 
 
 def test_a_name_with_a_nul(lint: Lint) -> None:
-    assert "null byte" in lint("a\0b").err
+    assert "embedded null" in lint("a\0b").err
 
 
 def test_a_link_to_nothing(lint: Lint, tmp_path: Path) -> None:

@@ -4,7 +4,8 @@
 
 Operands and results are integers, or floats such as `1.5`, `-inf`, `nan` where the type is a float;
 hexadecimal numbers are bits. `nan` as a result is the canonical one. The word behind `#` tells the source:
-`manual` (its text, by hand), `ptxas` (constant folding seen in machine code), `gpu` (with the device).
+`manual` (its text, by hand), `exact` (whole numbers and fractions, tests/oracle/exact_lines.py), `ptxas`
+(constant folding seen in machine code, tests/oracle/folded_lines.py), `gpu` (with the device).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import arrangements, resolve
 
 FOLDER = Path(__file__).parents[1] / "conformance"
-SOURCES = ("manual", "ptxas", "gpu")
+SOURCES = ("manual", "exact", "ptxas", "gpu")
 _FLOATS = {".f16": ("<e", "<H", 0x7FFF), ".f32": ("<f", "<I", 0x7FFFFFFF), ".f64": ("<d", "<Q", -1 << 51)}
 
 

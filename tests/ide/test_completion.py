@@ -137,6 +137,7 @@ def test_special_registers() -> None:
 def test_directives_by_place() -> None:
     check_completion(".<CURSOR>", has=(".reg", ".shared", ".loc", ".pragma"), lacks=(".entry", ".maxntid"))
     check_completion(".version 8.0\n.target sm_90\n.<CURSOR>", has=(".entry", ".global"), lacks=(".maxntid",))
+    check_completion(".version 8.0\n.<CURSOR>", has=(".target",), lacks=(".version",))
     check_completion(".entry k()\n.<CURSOR>\n{ ret; }", has=(".maxntid", ".reqntid"), lacks=(".reg",))
     check_completion(".func f()\n.<CURSOR>\n{ ret; }", has=(".noreturn",), lacks=(".maxntid",))
     check_completion(".entry k(<CURSOR>", ".param", lacks=(".reg",))

@@ -111,6 +111,19 @@ def test_text_cut_off_while_typing(seed: int) -> None:
             feature(module, at)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_any_bytes(seed: int) -> None:
+    chance = random.Random(seed)
+    parts = [chance.choice((*TOKENS, chance.randbytes(3), b".entry k() {", b"}")) for _ in range(60)]
+    module = Module(Document.parse(Source(chance.choice((b"", b" ")).join(parts))))
+    size = len(module.document.source.data)
+    for feature in WHOLE.values():
+        feature(module)
+    for offset in (0, size, *(chance.randint(0, size) for _ in range(25))):
+        for feature in AT_OFFSET.values():
+            feature(module, offset)
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_edited_is_as_read_anew(seed: int) -> None:
     chance = random.Random(seed)

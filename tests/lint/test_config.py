@@ -69,6 +69,16 @@ class TestWhere:
             nearest(tmp_path)
 
 
+    def test_nested_too_deeply(self, tmp_path: Path) -> None:
+        (tmp_path / "ptx-lint.toml").write_text(f"select = {'[' * 5000}{']' * 5000}\n")
+        with pytest.raises(ConfigError, match="nested too deeply"):
+            nearest(tmp_path)
+
+    def test_byte_order_mark(self, tmp_path: Path) -> None:
+        (tmp_path / "ptx-lint.toml").write_bytes(b"\xef\xbb\xbfthreads = 64\r\n")
+        assert nearest(tmp_path).threads == 64
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -90,6 +100,8 @@ class TestWhere:
         ('[files."*"]\nthreads = 1', r"there is no key `threads` in `files\.\*`"),
         ('[files]\n"*" = 1', r"`files\.\*` is a table, not the number 1"),
         ('exclude = [""]', "a pattern cannot be empty"),
+        ('baseline = ""', "`baseline` is a path, not an empty text"),
+        ('cache-dir = "a\\u0000"', "`cache-dir` is a path, which has no NUL"),
     ],
 )
 def test_what_is_wrong_is_told(text: str, said: str) -> None:
@@ -118,6 +130,13 @@ class TestRules:
         line = Choice(extend_select=("S460",), ignore=("E103",))
         above = names(found, "/project/gen/own.ptx", line)
         assert {rule.code for rule in all_rules() if rule.name in above} == {"S460"}
+
+    def test_short_forms(self) -> None:
+        found = config('select = ["ALL"]\n[per-file-ignores]\n"gen/**" = ["ALL"]\n"b.ptx" = ["W", "E"]\n')
+        assert names(found) == {rule.name for rule in all_rules()}
+        assert names(found, "/project/gen/a.ptx") == set()
+        own = names(found, "/project/b.ptx")
+        assert {rule.code[0] for rule in all_rules() if rule.name in own} == {"P", "S"}
 
     def test_what_the_command_line_names_must_exist(self) -> None:
         with pytest.raises(UnknownRuleError):
@@ -157,6 +176,13 @@ class TestRules:
         ("k[!0-4].ptx", "k5.ptx", True),
         ("a.b", "axb", False),
         ("[", "[", True),
+        ("[z-a].ptx", "m.ptx", False),
+        ("[!z-a].ptx", "m.ptx", True),
+        ("[!]", "m", True),
+        ("[]", "m", False),
+        ("a[!b]c", "a/c", False),
+        ("[^a]", "^", True),
+        ("[a&&~~b]", "&", True),
     ],
 )
 def test_patterns(pattern: str, path: str, fits: bool) -> None:

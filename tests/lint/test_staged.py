@@ -6,6 +6,7 @@ from itertools import islice
 
 import pytest
 
+from ptx_lsp.lint.diagnostic import SEVERITIES
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit
@@ -28,6 +29,18 @@ def test_left_at_some_step_and_taken_over_after_an_edit(left_after: int) -> None
     edited = Linting(Module(document, left.module), previous=left)
     assert edited.is_complete
     assert edited.diagnostics == Linting(Module.parse(TEXT.replace("%q", "%r2"))).diagnostics
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 100])
+def test_the_worst_are_some_of_all(most: int) -> None:
+    linting = Linting(Module.parse(TEXT))
+    worst, total = linting.worst(most)
+    everything = linting.diagnostics
+    assert total == len(everything)
+    assert len(worst) == min(most, total)
+    ranks = sorted(SEVERITIES.index(one.severity) for one in everything)
+    assert sorted(SEVERITIES.index(one.severity) for one in worst) == ranks[:most]
+    assert [one for one in everything if one in worst] == worst
 
 
 def test_what_is_found_can_be_asked_for_at_any_step() -> None:

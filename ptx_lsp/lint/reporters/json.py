@@ -28,6 +28,7 @@ def json_report(run: Run) -> Iterator[str]:
             "hints": counts["hint"],
             "files": len(files),
             "unreadable": sum(file.error is not None for file in files),
+            "fixed": sum(len(file.fixed) for file in files),
         },
     }
     yield json.dumps(whole, indent=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, module_rule
@@ -66,7 +66,7 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
             yield from _of(declared)
     yield from _in_functions(module)
     if not _has_samplers(module):
-        samplers = (one for function in module.functions for one in _samplers_of(function))
+        samplers = of_all(_samplers_of, module.functions)
         for declared in (*_samplers(declarations_outside(module)), *samplers):
             word = next(word for word in declared.node.modifiers if word.text == ".samplerref")
             yield Finding(declared.place(word), "`.samplerref` needs `.target texmode_independent`")

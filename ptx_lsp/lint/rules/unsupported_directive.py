@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.isa.directives import Directive, find
 from ptx_lsp.isa.target import effective, has
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
@@ -60,7 +60,7 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
         return
     told: set[str] = set()
     outside = _in_vain(module, directives_outside(module))
-    inside = (one for function in module.functions for one in _in_function(function))
+    inside = of_all(_in_function, module.functions)
     for place, row, message in (*outside, *inside):
         if row.kind == "debugging" and row.name in told:
             continue

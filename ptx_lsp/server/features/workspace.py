@@ -1,0 +1,99 @@
+"""Findings in the files of the workspace that are not open, for clients that ask and users who want that."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lsprotocol import types
+from pygls.uris import to_fs_path
+
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.suppression import suppressed
+from ptx_lsp.model.module import Module
+from ptx_lsp.server.client import Client
+from ptx_lsp.server.convert import Converter
+from ptx_lsp.server.feature import handler
+from ptx_lsp.server.session import Session
+from ptx_lsp.server.settings import Configurations, Wanted
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.text import Source
+
+_MOST_FILES, _MOST_BYTES = 1_000, 2 << 20
+"""More files, and larger ones, are for `ptx-lint`."""
+
+
+class _Asked(NamedTuple):
+    """One file, and what the client knows of it."""
+
+    path: Path
+    uri: str
+    wanted: Wanted
+    client: Client
+    result_id: str | None
+
+
+@handler(types.WORKSPACE_DIAGNOSTIC)
+async def on_workspace_diagnostic(
+    session: Session, params: types.WorkspaceDiagnosticParams
+) -> types.WorkspaceDiagnosticReport:
+    """Open files are asked about by themselves. One file after the other, so that typing does not wait."""
+    found: list[
+        types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
+    ] = []
+    if session.settings.workspace_diagnostics:
+        earlier = {one.uri: one.value for one in params.previous_result_ids}
+        folders = session.client.folders
+        for path in await session.threads.answer(_files, folders, session.configurations):
+            uri = path.as_uri()
+            if uri not in session.files:
+                wanted = session.configurations.wanted(uri, session.settings)
+                asked = _Asked(path, uri, wanted, session.client, earlier.get(uri))
+                report = await session.threads.analyse(_report, asked)
+                if report is not None:
+                    found.append(report)
+    return types.WorkspaceDiagnosticReport(found)
+
+
+def _files(folders: tuple[str, ...], configurations: Configurations) -> list[Path]:
+    """The PTX files of the folders that the configuration does not exclude."""
+    found: list[Path] = []
+    for folder in folders:
+        for path in _below(to_fs_path(folder) or ""):
+            if len(found) < _MOST_FILES and not configurations.is_excluded(path):
+                found.append(path)
+    return found
+
+
+def _below(folder: str) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(place, name) for name in sorted(names) if name.endswith(".ptx"))
+
+
+def _report(
+    asked: _Asked,
+) -> (
+    types.WorkspaceFullDocumentDiagnosticReport
+    | types.WorkspaceUnchangedDocumentDiagnosticReport
+    | None
+):
+    """The result id tells of the file and of what was wanted: nothing has to be kept."""
+    try:
+        status = asked.path.stat()
+        if status.st_size > _MOST_BYTES:
+            return None
+        wanted = asked.wanted
+        judged = hash((wanted.rules, wanted.target))
+        identity = f"{status.st_mtime_ns}.{status.st_size}.{judged}"
+        if identity == asked.result_id:
+            return types.WorkspaceUnchangedDocumentDiagnosticReport(asked.uri, identity)
+        source = Source(asked.path.read_bytes())
+    except OSError:
+        return None
+    linting = Linting(Module(Document.parse(source), None, wanted.target), wanted.chosen)
+    found = suppressed(wanted.rules.judged(linting.diagnostics), source, wanted.rules.names)
+    items = Converter(asked.uri, source, asked.client).diagnostics(found)
+    return types.WorkspaceFullDocumentDiagnosticReport(asked.uri, items, result_id=identity)

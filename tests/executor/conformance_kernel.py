@@ -1,0 +1,122 @@
+"""The kernels of tests/conformance/kernels: what needs memory, a warp or several instructions.
+
+    // ptx-run: grid=1 block=32 out=u32:zeros(32)
+    // expect: out=0..15,7*16  (manual)
+
+A launch comment (`ptx_lsp.executor.launch_comment`) and below it, for each buffer that the kernel writes, all
+its elements: numbers, `FIRST..LAST`, or `VALUE*COUNT`; in a buffer of floats hexadecimal numbers are bits.
+The first word in parentheses is the source, as in the lines of tests/conformance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.launch import launch
+from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.specs import Value, value
+from ptx_lsp.model.module import Module
+from tests.executor.conformance import FOLDER, SOURCES
+
+KERNELS = FOLDER / "kernels"
+Array = npt.NDArray[np.generic]
+_EXPECT = re.compile(r"//[ \t]*expect:[ \t]*(\w+)=(\S+)[ \t]+\((\w+)[^)]*\)[ \t]*$")
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """What a buffer is to hold, as bits; `position` is that of the parameter."""
+
+    name: str
+    position: int
+    bits: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """One launch of a kernel in `text`, and what it must give."""
+
+    place: str
+    text: str
+    comment: LaunchComment
+    expected: tuple[Expectation, ...]
+
+    def arguments(self) -> list[Value]:
+        """New buffers and scalars, as the launch comment says."""
+        return [value(spec, self.comment.seed) for spec in self.comment.specs]
+
+    def run(self) -> list[tuple[int, ...]]:
+        """What the expected buffers hold after a run by the executor."""
+        arguments = self.arguments()
+        launch(
+            self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
+            args=arguments, shared_bytes=self.comment.shared_bytes,
+        )
+        return self.results(arguments)
+
+    def results(self, arguments: Sequence[Value]) -> list[tuple[int, ...]]:
+        """The bits in the expected buffers among arguments that were given to a launch."""
+        return [_bits(np.asarray(arguments[one.position])) for one in self.expected]
+
+
+def launches(path: Path) -> Iterator[Launch]:
+    """The launches of a file; ValueError for one that is not understood or expects nothing."""
+    text = path.read_text(encoding="utf-8")
+    module = Module.parse(text)
+    comments = launch_comments(module)
+    lines = text.splitlines()
+    ends = [*(one.line for one in comments[1:]), len(lines) + 1]
+    for comment, end in zip(comments, ends, strict=True):
+        place = f"{path.name}:{comment.line}"
+        if comment.problem:
+            raise ValueError(f"{place}: {comment.problem}")
+        names = [one.name for one in module.definitions[comment.entry].body.parameters]
+        found = tuple(
+            _expectation(f"{path.name}:{number}", lines[number - 1], names, comment)
+            for number in range(comment.line + 1, end) if "expect:" in lines[number - 1]
+        )
+        if not found:
+            raise ValueError(f"{place}: nothing is expected of `{comment.entry}`")
+        yield Launch(place, text, comment, found)
+
+
+def _expectation(place: str, text: str, names: Sequence[str], comment: LaunchComment) -> Expectation:
+    match = _EXPECT.search(text)
+    if match is None:
+        raise ValueError(f"{place}: `// expect: NAME=VALUES  (SOURCE)` is expected")
+    name, values, source = match.groups()
+    if source not in SOURCES:
+        raise ValueError(f"{place}: no source")
+    if name not in names:
+        raise ValueError(f"{place}: `{name}` is no parameter of `{comment.entry}`")
+    position = names.index(name)
+    buffer = np.asarray(value(comment.specs[position], comment.seed))
+    bits = tuple(one for part in values.split(",") for one in _read(part, buffer.dtype))
+    if len(bits) != buffer.size:
+        raise ValueError(f"{place}: {len(bits)} values, and `{name}` has {buffer.size}")
+    return Expectation(name, position, bits)
+
+
+def _read(part: str, dtype: np.dtype[np.generic]) -> list[int]:
+    """The bits of `VALUE`, `VALUE*COUNT` or `FIRST..LAST`."""
+    first, dots, last = part.partition("..")
+    if dots:
+        return [_one(str(one), dtype) for one in range(int(first, 0), int(last, 0) + 1)]
+    text, _, count = part.partition("*")
+    return [_one(text, dtype)] * int(count or "1")
+
+
+def _one(text: str, dtype: np.dtype[np.generic]) -> int:
+    if dtype.kind == "f" and not text.startswith("0x"):
+        return _bits(np.array([float(text)], dtype))[0]
+    return int(text, 0) & (1 << 8 * dtype.itemsize) - 1
+
+
+def _bits(array: Array) -> tuple[int, ...]:
+    return tuple(map(int, array.reshape(-1).view(f"u{array.dtype.itemsize}")))

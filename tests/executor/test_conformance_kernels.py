@@ -1,0 +1,77 @@
+"""Every kernel of tests/conformance/kernels, executed; and how much of the table lines and kernels reach."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ptx_lsp import ptxas
+from ptx_lsp.ptxas import judge
+from tests.executor.conformance_kernel import KERNELS, launches
+from tests.executor.conformed import conformed, executable, sentence
+from tests.oracle.executed import PAGE
+
+LEAST = 25.0
+"""The share of executable forms, in percent, that must have a line or a kernel."""
+
+
+@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.ptx")), ids=lambda path: path.stem)
+def test_kernels(path: Path) -> None:
+    wrong: list[str] = []
+    for launch in launches(path):
+        for one, found in zip(launch.expected, launch.run(), strict=True):
+            if found != one.bits:
+                wrong.append(f"{launch.place}: {one.name} is {_text(found)}, not {_text(one.bits)}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.ptx")), ids=lambda path: path.stem)
+def test_ptxas_takes_them(path: Path) -> None:
+    tool = ptxas.find()
+    if tool is None:
+        pytest.skip("no ptxas")
+    report = judge(path.read_bytes(), ptxas=tool, optimise="-O0")
+    assert report.accepted, report.messages
+
+
+def _text(bits: tuple[int, ...]) -> str:
+    return ",".join(map(hex, bits))
+
+
+@pytest.mark.parametrize(("comment", "message"), [
+    ("// expect: out=1,2", r"`// expect: NAME=VALUES  \(SOURCE\)` is expected"),
+    ("// expect: out=1,2 (guess)", "no source"),
+    ("// expect: in=1,2 (manual)", "`in` is no parameter of `k`"),
+    ("// expect: out=1*3 (manual)", "3 values, and `out` has 2"),
+    ("// nothing", "nothing is expected of `k`"),
+])
+def test_what_is_not_understood(tmp_path: Path, comment: str, message: str) -> None:
+    path = tmp_path / "one.ptx"
+    path.write_text(
+        f".version 8.0\n.target sm_80\n// ptx-run: grid=1 block=1 out=u32:zeros(2)\n{comment}\n"
+        ".entry k(.param .u64 out) { ret; }\n"
+    )
+    with pytest.raises(ValueError, match=message):
+        list(launches(path))
+
+
+def test_values_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "one.ptx"
+    path.write_text(
+        ".version 8.0\n.target sm_80\n// ptx-run: grid=1 block=1 out=f32:zeros(5)\n"
+        "// expect: out=1.5,0x7fffffff,2*2,-0.0 (manual)\n.entry k(.param .u64 out) { ret; }\n"
+    )
+    (one,) = launches(path)
+    assert one.expected[0].bits == (0x3FC00000, 0x7FFFFFFF, 0x40000000, 0x40000000, 0x80000000)
+
+
+def test_how_many_forms_have_a_line() -> None:
+    """docs/coverage.md says it: `python -m tests.executor.conformed --update` renews that."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert sentence() in page
+    found = re.search(r"\(([\d.]+) %\)", sentence())
+    assert found is not None
+    assert float(found[1]) >= LEAST
+    assert {id(one.form) for one in executable()} & conformed()

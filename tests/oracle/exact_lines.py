@@ -1,0 +1,135 @@
+"""Makes the lines `# exact` of tests/conformance: every spelling of a family, with operands at the edges.
+
+    python -m tests.oracle.exact_lines      writes tests/conformance/exact_*.txt anew
+
+What a line expects is computed with whole numbers and fractions (exact_floats.py), never by the executor.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from tests.executor.conformance import FOLDER
+from tests.oracle.exact_floats import FORMATS
+
+Oracle = Callable[..., int | tuple[int, ...] | None]
+"""From operands as bits to results as bits; None where the manual leaves the answer open."""
+
+
+class Family(NamedTuple):
+    """One spelling. `kinds` are those of its operands: a format, `u32`, `s16x2`, `pred`, or a choice of
+    numbers; `results` the widths of its results in bits.
+    """
+
+    spelling: str
+    kinds: tuple[str | Sequence[int], ...]
+    results: tuple[int, ...]
+    oracle: Oracle
+
+
+def main() -> None:
+    from tests.oracle import exact_conversions, exact_integers, exact_reals, exact_video
+
+    for name, families, rows in (
+        ("float", exact_reals.families(), 4), ("comparison", exact_reals.comparisons(), 1),
+        ("conversion", exact_conversions.families(), 2), ("integer", exact_integers.families(), 4),
+        ("video", exact_video.families(), 1),
+    ):
+        path = FOLDER / f"exact_{name}.txt"
+        title = f"# Made by `python -m tests.oracle.exact_lines`, which knows {_TITLES[name]}."
+        text = [title, *lines(families, rows)]
+        path.write_text("\n".join(text) + "\n", encoding="utf-8")
+        print(f"{path.name}: {len(text) - 1} lines")
+
+
+_TITLES = {
+    "float": "arithmetic in fractions, rounded once", "comparison": "comparisons",
+    "conversion": "conversions in fractions, rounded once", "integer": "whole numbers",
+    "video": "whole numbers",
+}
+
+
+def lines(families: Iterable[Family], rows: int) -> Iterator[str]:
+    """Some lines for each family; always the same ones."""
+    for family in families:
+        chosen = random.Random(family.spelling)
+        seen: set[tuple[int, ...]] = set()
+        for _ in range(20 * rows):
+            operands = tuple(_operand(kind, chosen) for kind in family.kinds)
+            found = family.oracle(*operands)
+            if found is None or operands in seen:
+                continue
+            seen.add(operands)
+            results = found if isinstance(found, tuple) else (found,)
+            texts = [hex(one & (1 << bits) - 1) for one, bits in zip(results, family.results, strict=True)]
+            yield f"{family.spelling}  {', '.join(map(hex, operands))} -> {', '.join(texts)}  # exact"
+            if len(seen) == rows:
+                break
+
+
+def _operand(kind: str | Sequence[int], chosen: random.Random) -> int:
+    if not isinstance(kind, str):
+        return chosen.choice(kind)
+    element, _, count = kind.partition("x")
+    found = 0
+    for _ in range(int(count or 1)):
+        found = found << width(element) | _element(element, chosen)
+    return found
+
+
+def width(kind: str) -> int:
+    """The bits of one element: formats of 6 bits lie in bytes, `.tf32` in 32 bits."""
+    if kind == "pred":
+        return 1
+    if kind in FORMATS:
+        return {19: 32, 6: 8}.get(FORMATS[kind].width, FORMATS[kind].width)
+    return int(kind.lstrip("usb"))
+
+
+def _element(kind: str, chosen: random.Random) -> int:
+    bits = width(kind)
+    if kind == "pred":
+        return chosen.getrandbits(1)
+    if kind not in FORMATS:
+        top = 1 << bits - 1
+        edges = [0, 1, 2, top - 1, top, top + 1, 2 * top - 1, chosen.getrandbits(bits)]
+        return chosen.choice([*edges, chosen.getrandbits(bits) >> chosen.randrange(bits)]) & 2 * top - 1
+    form = FORMATS[kind]
+    raw = form.width - form.signed
+    one = form.bias << form.mantissa
+    normal = 1 << form.mantissa
+    near = one + chosen.randrange(-3 * normal, 3 * normal) if bits > 8 else chosen.getrandbits(raw)
+    edges = [
+        0, 1, normal - 1, normal, form.largest, one, one + 1, one - 1, one + normal // 2, near, near, near,
+        near, chosen.getrandbits(raw),
+    ]
+    if form.specials == "ieee":
+        edges.append(form.largest + 1)
+    if form.specials != "none" and chosen.randrange(3) == 0:
+        edges += [form.nan & (1 << raw) - 1] * 2
+    sign = chosen.getrandbits(1) << form.width - 1 if form.signed else 0
+    return (sign | chosen.choice(edges) & (1 << raw) - 1) << form.padding
+
+
+def each(kind: str, *operands: int) -> Iterator[tuple[int, ...]]:
+    """The elements of packed operands, the uppermost first."""
+    element, _, count = kind.partition("x")
+    bits = width(element)
+    for at in reversed(range(int(count or 1))):
+        yield tuple(one >> at * bits & (1 << bits) - 1 for one in operands)
+
+
+def packed(found: Iterable[int | None], bits: int) -> int | None:
+    """Elements side by side; None if one is left open."""
+    result = 0
+    for one in found:
+        if one is None:
+            return None
+        result = result << bits | one
+    return result
+
+
+if __name__ == "__main__":
+    main()
