@@ -6,13 +6,14 @@ import { after, before, test } from 'node:test';
 import { example, ourServer, startEditor } from './editor.mjs';
 
 const PATIENCE = 60_000;
+const LAUNCH = '// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)';
 
 let editor;
 let page;
 before(async () => {
   editor = await startEditor({
     settings: { ...ourServer(), 'files.autoSave': 'off', 'ptx.pressure.enabled': true },
-    files: { 'saxpy.ptx': example('saxpy.ptx') },
+    files: { 'saxpy.ptx': example('saxpy.ptx'), 'launched.ptx': `${LAUNCH}\n${example('saxpy.ptx')}` },
   });
   page = editor.page;
 });
@@ -109,7 +110,7 @@ for (const theme of ['Default Light Modern', 'Default High Contrast']) {
       ['PTX: Show Control Flow', 'control-flow', 'divergent'],
       ["PTX: Run the Kernel's Preview", 'preview', 'instructions were executed'],
     ]) {
-      await open(command);
+      await open(command, 'launched.ptx');
       await inner().locator('#page', { hasText: shows }).waitFor({ timeout: PATIENCE });
       const body = inner().locator('body');
       const kind = await body.evaluate((element) => element.className);
@@ -121,8 +122,8 @@ for (const theme of ['Default Light Modern', 'Default High Contrast']) {
 }
 
 /** Opens a panel about the kernel, with the cursor in the kernel. */
-async function open(command) {
-  await editor.openFile('saxpy.ptx');
+async function open(command, file = 'saxpy.ptx') {
+  await editor.openFile(file);
   await page.locator('.view-line', { hasText: 'cvta' }).first().click();
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor({ timeout: PATIENCE });
   await editor.command(command);
