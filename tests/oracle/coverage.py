@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from ptx_lsp.isa.entry import Entry
+from tests.executor import conformed
 from tests.oracle.executed import PAGE, renewed
 from tests.oracle.judge import explained, is_explained, sections
 from tests.oracle.replay import replay
@@ -89,7 +90,7 @@ def page() -> str:
     parts += ["## Where ptxas and the linter disagree", "| section | lines | why |", "|---|--:|---|"]
     for name in table:
         parts += [f"| {name} | {n} | {why} |" for why, n in sorted(counted[name].reasons.items())]
-    return renewed("\n".join(parts) + "\n")
+    return conformed.renewed(renewed("\n".join(parts) + "\n"))
 
 
 _COLUMNS = "| instruction | forms | spellings | lines | agreement | parsed | checked | described | executed |"

@@ -16,7 +16,7 @@ from tests.oracle.exact_floats import (
     multiply,
     power,
 )
-from tests.oracle.exact_lines import Family, width
+from tests.oracle.exact_lines import Family, binary, ternary, unary, width
 from tests.oracle.exact_reals import arithmetic
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
@@ -50,11 +50,11 @@ def limits(kind: str) -> tuple[int, int]:
 def _between_integers() -> Iterator[Family]:
     for to, of in product(INTEGERS, INTEGERS):
         low, high = limits(to)
-        yield Family(f"cvt.{to}.{of}", (of,), (width(to),), lambda a, of=of: signed(a, of))
+        yield Family(f"cvt.{to}.{of}", (of,), (width(to),), unary(lambda a: signed(a, of)))
         if limits(of)[0] < low or limits(of)[1] > high:
             yield Family(
                 f"cvt.sat.{to}.{of}", (of,), (width(to),),
-                lambda a, of=of, low=low, high=high: min(max(signed(a, of), low), high),
+                unary(lambda a: min(max(signed(a, of), low), high)),
             )
 
 
@@ -199,20 +199,20 @@ def _to_small() -> Iterator[Family]:
         name = f"cvt{mode}.satfinite{more}"
         yield Family(
             f"{name}.{to}x2.f32", ("f32", "f32"), (2 * shift,),
-            lambda a, b, both=both: both(decode(a, "f32"), decode(b, "f32")),
+            binary(lambda a, b: both(decode(a, "f32"), decode(b, "f32"))),
         )
         yield Family(
             f"{name}.scaled::n1::ue8m0.{to}x2.f32", ("f32", "f32", _SCALES), (2 * shift,),
-            lambda a, b, c, both=both: both(_taken(a, "f32", c), _taken(b, "f32", c)),
+            ternary(lambda a, b, c: both(_taken(a, "f32", c), _taken(b, "f32", c))),
         )
         for of in ("f16", "bf16"):
             yield Family(
                 f"{name}.{to}x2.{of}x2", (f"{of}x2",), (2 * shift,),
-                lambda a, both=both, of=of: both(decode(a >> 16, of), decode(a & 0xFFFF, of)),
+                unary(lambda a: both(decode(a >> 16, of), decode(a & 0xFFFF, of))),
             )
             yield Family(
                 f"{name}.scaled::n1::ue8m0.{to}x2.{of}x2", (f"{of}x2", _SCALES), (2 * shift,),
-                lambda a, c, both=both, of=of: both(_taken(a >> 16, of, c), _taken(a & 0xFFFF, of, c)),
+                binary(lambda a, c: both(_taken(a >> 16, of, c), _taken(a & 0xFFFF, of, c))),
             )
     for mode, more in product((".rz", ".rp"), ("", ".satfinite")):
         yield _scales(mode, more)
@@ -263,13 +263,16 @@ def _from_small() -> Iterator[Family]:
                 found = found << 16 | encode(real, to, "rn", frozenset([more[1:]]))
             return found
 
-        yield Family(f"cvt.rn{more}.{to}x2.{of}x2", (kind,), (32,), lambda a, oracle=oracle: oracle(a))
+        yield Family(f"cvt.rn{more}.{to}x2.{of}x2", (kind,), (32,), unary(lambda a: oracle(a)))
         if to == "bf16":
             name = f"cvt.rn{more}.scaled::n2::ue8m0.{to}x2.{of}x2"
             yield Family(name, (kind, (0x7F7F, 0x8070, 0x7D90)), (32,), oracle)
     yield Family(
         "cvt.rn.bf16x2.ue8m0x2", (tuple(high << 8 | 0x7F for high in range(1, 255)),), (32,),
-        lambda a: encode(decode(a >> 8, "ue8m0"), "bf16") << 16 | encode(decode(a & 0xFF, "ue8m0"), "bf16"),
+        unary(
+            lambda a: encode(decode(a >> 8, "ue8m0"), "bf16") << 16
+            | encode(decode(a & 0xFF, "ue8m0"), "bf16")
+        ),
     )
     yield from _fixed()
     yield from _unsigned()
@@ -289,19 +292,19 @@ def _fixed() -> Iterator[Family]:
         name = f"cvt{mode}.satfinite{more}"
         yield Family(
             f"{name}.s2f6x2.f32", ("f32", "f32"), (16,),
-            lambda a, b, two=two: two(decode(a, "f32"), decode(b, "f32")),
+            binary(lambda a, b: two(decode(a, "f32"), decode(b, "f32"))),
         )
         yield Family(
             f"{name}.scaled::n2::ue8m0.s2f6x2.f32", ("f32", "f32", (0x7F80, 0x7E7F)), (16,),
-            lambda a, b, c, two=two: two(_over(a, "f32", c >> 8), _over(b, "f32", c & 0xFF)),
+            ternary(lambda a, b, c: two(_over(a, "f32", c >> 8), _over(b, "f32", c & 0xFF))),
         )
         yield Family(
             f"{name}.s2f6x2.bf16x2", ("bf16x2",), (16,),
-            lambda a, two=two: two(decode(a >> 16, "bf16"), decode(a & 0xFFFF, "bf16")),
+            unary(lambda a: two(decode(a >> 16, "bf16"), decode(a & 0xFFFF, "bf16"))),
         )
         yield Family(
             f"{name}.scaled::n2::ue8m0.s2f6x2.bf16x2", ("bf16x2", (0x7F80, 0x7E7F)), (16,),
-            lambda a, c, two=two: two(_over(a >> 16, "bf16", c >> 8), _over(a & 0xFFFF, "bf16", c & 0xFF)),
+            binary(lambda a, c: two(_over(a >> 16, "bf16", c >> 8), _over(a & 0xFFFF, "bf16", c & 0xFF))),
         )
     for more in ("", ".relu", ".satfinite"):
         def wide(a: int, scale: int = 0x7F7F, more: str = more) -> int:
@@ -313,7 +316,7 @@ def _fixed() -> Iterator[Family]:
             return found
 
         pairs = tuple(high << 8 | low for high in range(0, 256, 17) for low in (0, 1, 64, 127, 128, 255))
-        yield Family(f"cvt.rn{more}.bf16x2.s2f6x2", (pairs,), (32,), lambda a, wide=wide: wide(a))
+        yield Family(f"cvt.rn{more}.bf16x2.s2f6x2", (pairs,), (32,), unary(lambda a: wide(a)))
         yield Family(
             f"cvt.rn{more}.scaled::n2::ue8m0.bf16x2.s2f6x2", (pairs, (0x7F80, 0x7E7F)), (32,), wide
         )
@@ -339,22 +342,22 @@ def _unsigned() -> Iterator[Family]:
         name = f"cvt{mode}{more}"
         yield Family(
             f"{name}.ue5m3x2.f32", ("f32", "f32"), (16,),
-            lambda a, b, two=two: two(decode(a, "f32"), decode(b, "f32")),
+            binary(lambda a, b: two(decode(a, "f32"), decode(b, "f32"))),
         )
         if mode != ".rp":
             yield Family(
                 f"{name}.scaled::n1::ue8m0.ue5m3x2.f32", ("f32", "f32", _SCALES), (16,),
-                lambda a, b, c, two=two: two(_taken(a, "f32", c), _taken(b, "f32", c)),
+                ternary(lambda a, b, c: two(_taken(a, "f32", c), _taken(b, "f32", c))),
             )
         for of in ("f16", "bf16"):
             yield Family(
                 f"{name}.ue5m3x2.{of}x2", (f"{of}x2",), (16,),
-                lambda a, two=two, of=of: two(decode(a >> 16, of), decode(a & 0xFFFF, of)),
+                unary(lambda a: two(decode(a >> 16, of), decode(a & 0xFFFF, of))),
             )
             if mode != ".rp":
                 yield Family(
                     f"{name}.scaled::n1::ue8m0.ue5m3x2.{of}x2", (f"{of}x2", _SCALES), (16,),
-                    lambda a, c, two=two, of=of: two(_taken(a >> 16, of, c), _taken(a & 0xFFFF, of, c)),
+                    binary(lambda a, c: two(_taken(a >> 16, of, c), _taken(a & 0xFFFF, of, c))),
                 )
 
 

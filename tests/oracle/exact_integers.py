@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from tests.oracle.exact_conversions import limits, signed
-from tests.oracle.exact_lines import Family, each, packed, width
+from tests.oracle.exact_lines import Family, binary, each, packed, ternary, unary, width
 
 _SIX = ("u16", "u32", "u64", "s16", "s32", "s64")
 _PACKED = ("u16x2", "s16x2", "u8x4", "s8x4")
+
+
+_One = Callable[[int], int] | Callable[[int, int], int] | Callable[[int, int, int], int]
 
 
 def families() -> Iterator[Family]:
@@ -22,7 +25,7 @@ def families() -> Iterator[Family]:
     yield from _logic()
 
 
-def family(spelling: str, kind: str, count: int, one: Callable[..., int], *, wide: int = 0) -> Family:
+def family(spelling: str, kind: str, count: int, one: _One, *, wide: int = 0) -> Family:
     """Operands of one kind, as integers with their signs; the result is cut to their size."""
     element = kind.partition("x")[0]
     bits = width(element)
@@ -41,54 +44,64 @@ def limited(kind: str, value: int) -> int:
 
 def _sums() -> Iterator[Family]:
     for kind in (*_SIX, *_PACKED):
-        yield family(f"add.{kind}", kind, 2, lambda a, b: a + b)
+        yield family(f"add.{kind}", kind, 2, binary(lambda a, b: a + b))
         if kind not in ("u16", "u64", "s16", "s64"):
-            yield family(f"add.sat.{kind}", kind, 2, lambda a, b, kind=kind: limited(kind, a + b))
+            yield family(f"add.sat.{kind}", kind, 2, binary(lambda a, b: limited(kind, a + b)))
         if kind not in ("u16x2", "s16x2"):
-            yield family(f"sub.{kind}", kind, 2, lambda a, b: a - b)
+            yield family(f"sub.{kind}", kind, 2, binary(lambda a, b: a - b))
     for kind in ("s32", "u8x4", "s8x4"):
-        yield family(f"sub.sat.{kind}", kind, 2, lambda a, b, kind=kind: limited(kind, a - b))
+        yield family(f"sub.sat.{kind}", kind, 2, binary(lambda a, b: limited(kind, a - b)))
     for kind in _SIX:
-        yield family(f"sad.{kind}", kind, 3, lambda a, b, c: c + abs(a - b))
+        yield family(f"sad.{kind}", kind, 3, ternary(lambda a, b, c: c + abs(a - b)))
 
 
 def _products() -> Iterator[Family]:
     for kind in _SIX:
         bits = width(kind)
+        def high(a: int, b: int, c: int = 0, bits: int = bits) -> int:
+            return (a * b >> bits) + c
+
         for name, count in (("mul", 2), ("mad", 3)):
-            yield family(f"{name}.lo.{kind}", kind, count, lambda a, b, c=0: a * b + c)
-            yield family(
-                f"{name}.hi.{kind}", kind, count, lambda a, b, c=0, bits=bits: (a * b >> bits) + c
-            )
+            yield family(f"{name}.lo.{kind}", kind, count, _product)
+            yield family(f"{name}.hi.{kind}", kind, count, high)
         if bits < 64:
-            yield family(f"mul.wide.{kind}", kind, 2, lambda a, b: a * b, wide=2 * bits)
+            yield family(f"mul.wide.{kind}", kind, 2, binary(lambda a, b: a * b), wide=2 * bits)
             yield Family(
                 f"mad.wide.{kind}", (kind, kind, f"{kind[0]}{2 * bits}"), (2 * bits,),
-                lambda a, b, c, kind=kind: signed(a, kind) * signed(b, kind) + c,
+                ternary(lambda a, b, c: signed(a, kind) * signed(b, kind) + c),
             )
-    yield family("mad.hi.sat.s32", "s32", 3, lambda a, b, c: limited("s32", (a * b >> 32) + c))
+    yield family("mad.hi.sat.s32", "s32", 3, ternary(lambda a, b, c: limited("s32", (a * b >> 32) + c)))
     for kind in ("u32", "s32"):
         def low(a: int, kind: str = kind) -> int:
             top = 1 << 23
             return ((a & 0xFFFFFF) ^ top) - top if kind[0] == "s" else a & 0xFFFFFF
 
+        def product_of_lows(a: int, b: int, c: int = 0, low: Callable[[int], int] = low) -> int:
+            return low(a) * low(b) + c
+
+        def upper(a: int, b: int, c: int = 0, low: Callable[[int], int] = low) -> int:
+            return (low(a) * low(b) >> 16) + c
+
         for name, count in (("mul24", 2), ("mad24", 3)):
-            yield family(f"{name}.lo.{kind}", kind, count, lambda a, b, c=0, low=low: low(a) * low(b) + c)
+            yield family(f"{name}.lo.{kind}", kind, count, product_of_lows)
+            yield family(f"{name}.hi.{kind}", kind, count, upper)
+        if kind == "s32":
             yield family(
-                f"{name}.hi.{kind}", kind, count, lambda a, b, c=0, low=low: (low(a) * low(b) >> 16) + c
+                "mad24.hi.sat.s32", kind, 3,
+                ternary(lambda a, b, c: limited("s32", upper(a, b) + c)),
             )
-    yield family(
-        "mad24.hi.sat.s32", "s32", 3,
-        lambda a, b, c, low=low: limited("s32", (low(a) * low(b) >> 16) + c),
-    )
     for mode, kind in product(("lo", "hi"), ("u64", "s64")):
         yield Family(
             f"clmad.{mode}.{kind}", (kind,) * 3, (64,),
-            lambda a, b, c, mode=mode: (carryless(a, b) >> (64 if mode == "hi" else 0) ^ c) & (1 << 64) - 1,
+            ternary(lambda a, b, c: (carryless(a, b) >> (64 if mode == "hi" else 0) ^ c) & (1 << 64) - 1),
         )
     for kind in _SIX:
         for name in ("div", "rem"):
             yield _quotient(name, kind)
+
+
+def _product(a: int, b: int, c: int = 0) -> int:
+    return a * b + c
 
 
 def carryless(a: int, b: int) -> int:
@@ -114,22 +127,22 @@ def _quotient(name: str, kind: str) -> Family:
 def _orders() -> Iterator[Family]:
     for kind in (*_SIX, *_PACKED):
         for name, of in (("min", min), ("max", max)):
-            yield family(f"{name}.{kind}", kind, 2, lambda a, b, of=of: of(a, b))
+            yield family(f"{name}.{kind}", kind, 2, binary(lambda a, b: of(a, b)))
             if kind in ("s32", "s16x2", "s8x4"):
-                yield family(f"{name}.relu.{kind}", kind, 2, lambda a, b, of=of: max(of(a, b), 0))
+                yield family(f"{name}.relu.{kind}", kind, 2, binary(lambda a, b: max(of(a, b), 0)))
     for kind in ("s16", "s32", "s64"):
         yield family(f"abs.{kind}", kind, 1, abs)
     for kind in ("s16", "s32", "s64", "s8x4"):
-        yield family(f"neg.{kind}", kind, 1, lambda a: -a)
+        yield family(f"neg.{kind}", kind, 1, unary(lambda a: -a))
 
 
 def _bits() -> Iterator[Family]:
     for bits in (32, 64):
         kind = f"b{bits}"
-        yield Family(f"popc.{kind}", (kind,), (32,), lambda a: a.bit_count())
-        yield Family(f"clz.{kind}", (kind,), (32,), lambda a, bits=bits: bits - a.bit_length())
+        yield Family(f"popc.{kind}", (kind,), (32,), unary(lambda a: a.bit_count()))
+        yield Family(f"clz.{kind}", (kind,), (32,), unary(lambda a: bits - a.bit_length()))
         yield Family(
-            f"brev.{kind}", (kind,), (bits,), lambda a, bits=bits: int(f"{a:0{bits}b}"[::-1], 2)
+            f"brev.{kind}", (kind,), (bits,), unary(lambda a: int(f"{a:0{bits}b}"[::-1], 2))
         )
     for kind in ("u32", "u64", "s32", "s64"):
         bits = width(kind)
@@ -141,7 +154,7 @@ def _bits() -> Iterator[Family]:
         yield Family(f"bfind.{kind}", (kind,), (32,), first)
         yield Family(
             f"bfind.shiftamt.{kind}", (kind,), (32,),
-            lambda a, first=first, bits=bits: -1 if first(a) < 0 else bits - 1 - first(a),
+            unary(lambda a: -1 if first(a) < 0 else bits - 1 - first(a)),
         )
     yield Family("fns.b32", ("b32", range(32), (-9, -2, -1, 0, 1, 2, 7)), (32,), nth)
 
@@ -176,7 +189,7 @@ def _fields() -> Iterator[Family]:
             yield Family(f"szext.{mode}.{kind}", (kind, _PLACES), (32,), extended)
         yield Family(
             f"bmsk.{mode}.b32", (_PLACES, _PLACES), (32,),
-            lambda a, b, count=count: ((1 << count(b)) - 1) << count(a),
+            binary(lambda a, b: ((1 << count(b)) - 1) << count(a)),
         )
 
 
@@ -230,19 +243,19 @@ def _dot_products() -> Iterator[Family]:
 def _logic() -> Iterator[Family]:
     for kind in ("pred", "b16", "b32", "b64"):
         bits = width(kind)
-        yield Family(f"and.{kind}", (kind, kind), (bits,), lambda a, b: a & b)
-        yield Family(f"or.{kind}", (kind, kind), (bits,), lambda a, b: a | b)
-        yield Family(f"xor.{kind}", (kind, kind), (bits,), lambda a, b: a ^ b)
-        yield Family(f"not.{kind}", (kind,), (bits,), lambda a: ~a)
+        yield Family(f"and.{kind}", (kind, kind), (bits,), binary(lambda a, b: a & b))
+        yield Family(f"or.{kind}", (kind, kind), (bits,), binary(lambda a, b: a | b))
+        yield Family(f"xor.{kind}", (kind, kind), (bits,), binary(lambda a, b: a ^ b))
+        yield Family(f"not.{kind}", (kind,), (bits,), unary(lambda a: ~a))
         if kind != "pred":
-            yield Family(f"cnot.{kind}", (kind,), (bits,), lambda a: int(a == 0))
+            yield Family(f"cnot.{kind}", (kind,), (bits,), unary(lambda a: int(a == 0)))
             yield Family(
-                f"shl.{kind}", (kind, _PLACES), (bits,), lambda a, b, bits=bits: a << b if b < bits else 0
+                f"shl.{kind}", (kind, _PLACES), (bits,), binary(lambda a, b: a << b if b < bits else 0)
             )
     for kind in ("b16", "b32", "b64", *_SIX):
         yield Family(
             f"shr.{kind}", (kind, _PLACES), (width(kind),),
-            lambda a, b, kind=kind: signed(a, kind) >> min(b, 64),
+            binary(lambda a, b: signed(a, kind) >> min(b, 64)),
         )
     for table in (0x00, 0x1B, 0x96, 0xCA, 0xE8):
         yield Family("lop3.b32", ("b32", "b32", "b32", (table,)), (32,), looked_up)
@@ -252,7 +265,7 @@ def _logic() -> Iterator[Family]:
     for mode, order in _PERMUTED.items():
         yield Family(
             f"prmt.b32.{mode}", ("b32", "b32", (0, 1, 2, 3)), (32,),
-            lambda a, b, c, order=order: int.from_bytes(_bytes(a, b)[at] for at in order[c]),
+            ternary(lambda a, b, c: int.from_bytes(_bytes(a, b)[at] for at in order[c])),
         )
 
 

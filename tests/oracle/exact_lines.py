@@ -9,13 +9,37 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tests.executor.conformance import FOLDER
 from tests.oracle.exact_floats import FORMATS
 
-Oracle = Callable[..., int | tuple[int, ...] | None]
+Found = int | tuple[int, ...] | None
+Oracle = (
+    Callable[[int], Found] | Callable[[int, int], Found] | Callable[[int, int, int], Found]
+    | Callable[[int, int, int, int], Found]
+)
 """From operands as bits to results as bits; None where the manual leaves the answer open."""
+
+
+T = TypeVar("T")
+
+
+def unary(oracle: Callable[[int], T]) -> Callable[[int], T]:
+    """Tells the type checker what the parameter of a lambda is."""
+    return oracle
+
+
+def binary(oracle: Callable[[int, int], T]) -> Callable[[int, int], T]:
+    return oracle
+
+
+def ternary(oracle: Callable[[int, int, int], T]) -> Callable[[int, int, int], T]:
+    return oracle
+
+
+def quaternary(oracle: Callable[[int, int, int, int], T]) -> Callable[[int, int, int, int], T]:
+    return oracle
 
 
 class Family(NamedTuple):
@@ -52,7 +76,9 @@ _TITLES = {
 
 
 def lines(families: Iterable[Family], rows: int) -> Iterator[str]:
-    """Some lines for each family; always the same ones."""
+    """Some lines for each family, always the same ones. A family is done with before the next one is made, so
+    it may look at the variables of the loop that makes it.
+    """
     for family in families:
         chosen = random.Random(family.spelling)
         seen: set[tuple[int, ...]] = set()

@@ -16,7 +16,7 @@ from tests.oracle.exact_floats import (
     multiply,
     root,
 )
-from tests.oracle.exact_lines import Family, Oracle, each, packed, width
+from tests.oracle.exact_lines import Family, Oracle, binary, each, packed, unary, width
 
 MODES = ("", ".rn", ".rz", ".rm", ".rp")
 _FTZ_SAT = ("", ".ftz", ".sat", ".ftz.sat")
@@ -171,11 +171,11 @@ def _signs() -> Iterator[Family]:
         sign = 1 << width(kind) - 1
         yield Family(
             f"copysign.{kind}", (kind, kind), (width(kind),),
-            lambda a, b, sign=sign: (a & sign) | (b & ~sign),
+            binary(lambda a, b: (a & sign) | (b & ~sign)),
         )
         for name, test in _TESTS.items():
             yield Family(
-                f"testp.{name}.{kind}", (kind,), (1,), lambda a, test=test, kind=kind: int(test(a, kind))
+                f"testp.{name}.{kind}", (kind,), (1,), unary(lambda a: int(test(a, kind)))
             )
 
 
@@ -271,14 +271,14 @@ def _compared(order: str, logic: str, more: str, kind: str, element: str, pair: 
     kinds = (kind, kind, "pred") if logic else (kind, kind)
     name = f"{order}{logic}{more}"
 
-    def predicates(*operands: int) -> tuple[int, ...]:
-        found, opposite = answers(*operands)
+    def predicates(a: int, b: int, c: int = 0) -> tuple[int, ...]:
+        found, opposite = answers(a, b, c)
         return (found[1], found[0]) if pair else (found[0], opposite[0])
 
     def written(type: str) -> Oracle:
         """What `set` writes as a type: both halves where the operands have two."""
-        def oracle(*operands: int) -> int:
-            found = answers(*operands)[0]
+        def oracle(a: int, b: int, c: int = 0) -> int:
+            found = answers(a, b, c)[0]
             if pair:
                 one = _TRUE.get(type, _TRUE["u16"]) & 0xFFFF
                 return found[0] * one << 16 | found[1] * one
@@ -288,7 +288,10 @@ def _compared(order: str, logic: str, more: str, kind: str, element: str, pair: 
 
     half = element in ("f16", "bf16")
     if half and not pair:
-        yield Family(f"setp.{name}.{kind}", kinds, (1,), lambda *a: predicates(*a)[:1])
+        def one(a: int, b: int, c: int = 0) -> int:
+            return predicates(a, b, c)[0]
+
+        yield Family(f"setp.{name}.{kind}", kinds, (1,), one)
     else:
         yield Family(f"setp.{name}.{kind}", kinds, (1, 1), predicates)
     if pair:
@@ -312,6 +315,7 @@ def combined(one: int, c: int, logic: str) -> int:
             return one
 
 
+_Two = Callable[[int, int, int], tuple[int, int]]
 _TRUE = {"s32": -1, "u32": -1, "u16": -1, "f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
 """What `set` writes where the comparison holds."""
 
@@ -334,7 +338,8 @@ def _integers(order: str, kind: str) -> Iterator[Family]:
 
         yield Family(f"setp.{order}{logic}.{kind}", kinds, (1, 1), predicates)
         target = ("s32", "f32", "f16", "bf16")[(len(logic) + bits // 16 + len(order + kind)) % 4]
-        yield Family(
-            f"set.{order}{logic}.{target}.{kind}", kinds, (width(target),),
-            lambda *a, target=target, of=predicates: _TRUE[target] * of(*a)[0],
-        )
+
+        def written(a: int, b: int, c: int = 0, target: str = target, of: _Two = predicates) -> int:
+            return _TRUE[target] * of(a, b, c)[0]
+
+        yield Family(f"set.{order}{logic}.{target}.{kind}", kinds, (width(target),), written)

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from tests.oracle.exact_conversions import limits, signed
-from tests.oracle.exact_lines import Family
+from tests.oracle.exact_lines import Family, ternary
 
 _SCALAR: dict[str, Callable[[int, int], int]] = {
     "vadd": lambda a, b: a + b, "vsub": lambda a, b: a - b, "vabsdiff": lambda a, b: abs(a - b),
     "vmin": min, "vmax": max,
 }
-_SIMD = _SCALAR | {"vavrg": lambda a, b: a + b + (a + b >= 0) >> 1}
+_SIMD: dict[str, Callable[[int, int], int]] = {
+    **_SCALAR, "vavrg": lambda a, b: a + b + (a + b >= 0) >> 1,
+}
 _SETS: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
@@ -29,7 +31,8 @@ def families() -> Iterator[Family]:
 
 def _kinds(number: int) -> tuple[str, str, str]:
     """Types of the result and of both sources, one combination after another."""
-    return tuple("us"[number >> at & 1] + "32" for at in (0, 1, 2))  # type: ignore[return-value]
+    d, x, y = ("us"[number >> at & 1] + "32" for at in (0, 1, 2))
+    return d, x, y
 
 
 def limited(value: int, kind: str, *, sat: bool) -> int:
@@ -50,7 +53,7 @@ def _scalar() -> Iterator[Family]:
             second = ("add", "min", "max")[number % 3]
             yield Family(
                 f"{name}.{d}.{x}.{y}{sat}.{second}", (x, y, d), (32,),
-                lambda a, b, c, first=first, second=second, d=d: _SECOND[second](first(a, b), signed(c, d)),
+                ternary(lambda a, b, c: _SECOND[second](first(a, b), signed(c, d))),
             )
 
 
@@ -66,7 +69,7 @@ def _shifts() -> Iterator[Family]:
         yield Family(f"{name}.{d}.{x}.u32.{mode}", (x, places), (32,), first)
         yield Family(
             f"{name}.{d}.{x}.u32.{mode}.add", (x, places, d), (32,),
-            lambda a, b, c, first=first: first(a, b) + c,
+            ternary(lambda a, b, c: first(a, b) + c),
         )
 
 
@@ -81,7 +84,7 @@ def _comparisons() -> Iterator[Family]:
         second = ("add", "min", "max")[number % 3]
         yield Family(
             f"vset.{x}.{y}.{order}.{second}", (x, y, "u32"), (32,),
-            lambda a, b, c, first=first, second=second: _SECOND[second](first(a, b), c),
+            ternary(lambda a, b, c: _SECOND[second](first(a, b), c)),
         )
 
 
@@ -102,15 +105,15 @@ def _several() -> Iterator[Family]:
 
             yield Family(
                 f"{name}{count}.{d}.{x}.{y}.add", (x, y, "u32"), (32,),
-                lambda a, b, c, parts=parts: c + sum(parts(a, b)),
+                ternary(lambda a, b, c: c + sum(parts(a, b))),
             )
             for sat in ("", ".sat"):
                 yield Family(
                     f"{name}{count}.{d}.{x}.{y}{sat}", (x, y, "u32"), (32,),
-                    lambda a, b, c, parts=parts, sat=sat, d=d, bits=bits: sum(
+                    ternary(lambda a, b, c: sum(
                         _cut(one, f"{d[0]}{bits}", bool(sat)) << at * bits
                         for at, one in enumerate(parts(a, b))
-                    ),
+                    )),
                 )
         for number, (order, of) in enumerate(_SETS.items()):
             x, y = _kinds(number)[1:]
@@ -125,13 +128,13 @@ def _several() -> Iterator[Family]:
 
             yield Family(
                 f"vset{count}.{x}.{y}.{order}", (x, y, "u32"), (32,),
-                lambda a, b, c, held=held, bits=bits: sum(
+                ternary(lambda a, b, c: sum(
                     one << at * bits for at, one in enumerate(held(a, b))
-                ),
+                )),
             )
             yield Family(
                 f"vset{count}.{x}.{y}.{order}.add", (x, y, "u32"), (32,),
-                lambda a, b, c, held=held: c + sum(held(a, b)),
+                ternary(lambda a, b, c: c + sum(held(a, b))),
             )
 
 
