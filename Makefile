@@ -55,6 +55,7 @@ grammar: ## generate the C parser anew from grammar.js (needs the tree-sitter co
 bench: setup ## time linting and the analyses
 	$(BIN)/python -m benchmarks.lint
 	$(BIN)/python -m benchmarks.analyses
+	$(BIN)/python -m benchmarks.server
 	$(BIN)/python -m benchmarks.edits
 	$(BIN)/python -m benchmarks.tree
 	$(BIN)/python -m benchmarks.executor

@@ -6,7 +6,8 @@
 last ones; the server has been started before. `edit` is from a keystroke in some kernel to the findings
 about it. `hover` and `completion` are asked for right after a keystroke, so they wait for the new text to be
 read; `busy` is a hover while the first analysis runs. `tokens` is what has changed of the semantic tokens
-after a keystroke. Milliseconds: the median, and the 95th of 100. `memory` is the server's.
+after a keystroke. Milliseconds: the median, and the 95th of 100. The CPU time of an edit is the mean, and
+does not depend on what else the machine does. `memory` is the server's.
 
 Beside them, for scale, is what tree-sitter alone takes to parse the file.
 """
@@ -14,6 +15,7 @@ Beside them, for scale, is what tree-sitter alone takes to parse the file.
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import random
 import re
@@ -124,7 +126,10 @@ def measure(lines: int, rounds: int) -> list[str]:
         cells += [f"{1000 * first:.0f}", f"{1000 * last:.0f}"]
         for action in (edited, asked_after_edit("hover"), asked_after_edit("completion"), tokens):
             action()
+            before = _cpu_seconds(client)
             cells.append(_percentiles([action() for _ in range(rounds)]))
+            if action is edited:
+                cells.append(f"{1000 * (_cpu_seconds(client) - before) / rounds:.0f}")
         cells.append(_percentiles(busy))
         cells.append(f"{_memory(client) / 1e6:.0f}")
     return cells
@@ -156,6 +161,15 @@ def _percentiles(seconds: Sequence[float]) -> str:
     return f"{1000 * cuts[9]:.1f} / {1000 * cuts[18]:.1f}"
 
 
+def _cpu_seconds(client: Connection) -> float:
+    """What the server has used so far."""
+    file = Path(f"/proc/{client.process.pid}/stat")
+    if not file.exists():
+        return 0.0
+    fields = file.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _memory(client: Connection) -> int:
     """Bytes that the server has."""
     pages = Path(f"/proc/{client.process.pid}/statm")
@@ -169,9 +183,10 @@ def main(arguments: Sequence[str]) -> int:
     given = options.parse_args(arguments)
     print(f"Python {platform.python_version()}, {platform.machine()}; milliseconds, p50 / p95\n")
     print(
-        "| lines | MB | tree-sitter | open | all | edit | hover | completion | tokens | busy | memory, MB |"
+        "| lines | MB | tree-sitter | open | all | edit | its CPU time | hover | completion | tokens | busy "
+        "| memory, MB |"
     )
-    print("|" + "--:|" * 11)
+    print("|" + "--:|" * 12)
     for lines in given.lines:
         print(f"| {' | '.join(measure(lines, given.rounds))} |", flush=True)
     return 0

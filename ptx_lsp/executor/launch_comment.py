@@ -50,10 +50,9 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
     text = module.document.source.text
     for match in _COMMENT.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
-        offset = len(text[: match.start()].encode())
         entry = ""
         try:
-            kernel = _kernel(module, offset, match[1])
+            kernel = _kernel(module, match.start(), match[1])
             entry = kernel.name
             found.append(_read(line, kernel, match[1]))
         except ValueError as error:

@@ -35,6 +35,8 @@ class Findings(NamedTuple):
     linting: Linting
     diagnostics: list[Diagnostic]
     is_complete: bool
+    is_early: bool = False
+    """Whether they are those of the syntax, and the snapshot has only what is damaged."""
 
 
 class Policy(NamedTuple):
@@ -87,9 +89,18 @@ class Analyst:
             case.news.set()
             self._stop.set()
 
-    async def findings(self, file: OpenFile, *, at_least_some: bool) -> Findings | None:
+    def know_early(self, file: OpenFile, found: Findings) -> None:
+        """What is known before a file is read as a whole."""
+        case = self._cases.setdefault(file, _Case())
+        if case.findings is None:
+            case.findings = found
+            case.news.set()
+
+    async def findings(
+        self, file: OpenFile, *, at_least_some: bool, early: bool = False
+    ) -> Findings | None:
         """Those about the text as it is now, all of them or else `at_least_some`; None where the file is
-        closed, or the analysis failed.
+        closed, or the analysis failed. With `early` those of the syntax will do.
         """
         while (case := self._cases.get(file)) is not None:
             found = case.findings
@@ -97,6 +108,7 @@ class Analyst:
                 found is not None
                 and found.snapshot.revision == file.revision
                 and (found.is_complete or at_least_some)
+                and (early or not found.is_early)
             ):
                 return found
             if file not in self._wanted:

@@ -151,7 +151,7 @@ class OpenFile:
             raise
 
 
-_LONG_TO_READ = 300_000
+_LONG_TO_READ = 100_000
 """Bytes."""
 
 

@@ -15,7 +15,6 @@ from ptx_lsp.server.analyst import Findings
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.openfile import OpenFile
-from ptx_lsp.text import Source
 
 _log = logging.getLogger(__name__)
 
@@ -42,12 +41,6 @@ class Publisher:
         elif found.is_complete and file in self._owed:
             self._owed.discard(file)
             self.refresh()
-
-    def tell_early(self, file: OpenFile, source: Source, found: Sequence[Diagnostic]) -> None:
-        """Before the text is read as a whole."""
-        if not self._client().pulls_diagnostics:
-            convert = Converter(file.uri, source, self._client())
-            self._publish(file.uri, file.version, convert.diagnostics(found))
 
     def forget(self, file: OpenFile) -> None:
         """It is closed: what was published is taken back."""

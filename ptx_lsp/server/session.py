@@ -211,15 +211,19 @@ class Session:
 
     # -- findings -------------------------------------------------------------------------------
 
-    async def findings(self, uri: str) -> tuple[OpenFile, Findings] | None:
-        """What is wrong with an open file: all of it, or where that takes long, what is known by then."""
+    async def findings(
+        self, uri: str, *, early: bool = False
+    ) -> tuple[OpenFile, Findings] | None:
+        """What is wrong with an open file: all of it, or where that takes long, what is known by then; with
+        `early` it may be known before the file is read as a whole.
+        """
         file = self.files.get(uri)
         if file is None:
             return None
         if file not in self._wanted:
             await self.configure(file)
         some = self.client.refreshes_diagnostics
-        found = await self.analyst.findings(file, at_least_some=some)
+        found = await self.analyst.findings(file, at_least_some=some, early=early)
         return (file, found) if found is not None else None
 
     def _judge(self, file: OpenFile, linting: Linting) -> list[Diagnostic]:
@@ -244,9 +248,14 @@ class Session:
             return
         wanted = self.wanted(file)
         syntax = [rule for rule in wanted.chosen if rule.name == "syntax-error"]
-        found = wanted.rules.judged(Linting(damaged, syntax).diagnostics)
+        linting = Linting(damaged, syntax)
+        found = wanted.rules.judged(linting.diagnostics)
         source = damaged.document.source
-        self.publisher.tell_early(file, source, Suppressions(source).kept(found))
+        kept = Suppressions(source).kept(found)
+        snapshot = Snapshot(file.revision, file.version, damaged)
+        early = Findings(snapshot, linting, kept, is_complete=False, is_early=True)
+        self.analyst.know_early(file, early)
+        self.publisher.tell(file, early)
 
     def _rules(self, file: OpenFile) -> tuple[Rule, ...]:
         return self.wanted(file).chosen if len(file.source.data) <= MOST_BYTES else ()
@@ -270,7 +279,7 @@ def _too_many(source: Source, total: int) -> Diagnostic:
 
 
 _IGNORING = b"ptx-lint:"
-MOST_TOLD = 2_000
-"""Findings of one file. No editor shows more, and to send them again and again takes long."""
+MOST_TOLD = 1_000
+"""Findings of one file. VS Code shows no more, and to send them at each keystroke takes long."""
 _PATIENCE = 2.0
 """Seconds that a client has to tell its settings."""

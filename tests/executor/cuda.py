@@ -5,12 +5,14 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Sequence
 from ctypes.util import find_library
 from dataclasses import dataclass
 
 import numpy as np
 
 from ptx_lsp.executor.single import Single
+from ptx_lsp.executor.specs import Array, Value
 from ptx_lsp.isa.target import Target, Version
 
 _NAMES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
@@ -77,41 +79,52 @@ class Gpu:
 
     def run(self, kernel: Single) -> list[tuple[int, ...]]:
         """The results of each thread; raises CudaError where the driver refuses the kernel."""
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        text = ctypes.create_string_buffer(kernel.text.encode())
-        self._call("cuModuleLoadData", ctypes.byref(module), text)
-        try:
-            self._call("cuModuleGetFunction", ctypes.byref(function), module, ctypes.c_char_p(b"k"))
-            self._launch(function, kernel)
-        finally:
-            self._call("cuModuleUnload", module)
+        self.launch(kernel.text, "k", (kernel.grid,), (kernel.block,), [*kernel.inputs, *kernel.outputs])
         return kernel.rows()
 
-    def _launch(self, function: ctypes.c_void_p, kernel: Single) -> None:
-        buffers = [*kernel.inputs, *kernel.outputs]
-        addresses: list[ctypes.c_uint64] = []
+    def launch(
+        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
+        shared_bytes: int = 0,
+    ) -> None:
+        """Launches a kernel; arrays are buffers and hold the results afterwards, scalars go by value. Raises
+        CudaError where the driver refuses the kernel.
+        """
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        source = ctypes.create_string_buffer(text.encode())
+        self._call("cuModuleLoadData", ctypes.byref(module), source)
         try:
-            for buffer in buffers:
+            name = ctypes.c_char_p(entry.encode())
+            self._call("cuModuleGetFunction", ctypes.byref(function), module, name)
+            sizes = [*grid, 1, 1][:3] + [*block, 1, 1][:3] + [shared_bytes]
+            self._launch(function, sizes, arguments)
+        finally:
+            self._call("cuModuleUnload", module)
+
+    def _launch(self, function: ctypes.c_void_p, sizes: list[int], arguments: Sequence[Value]) -> None:
+        addresses: list[tuple[ctypes.c_uint64, Array]] = []
+        scalars = [np.array([one]) for one in arguments if isinstance(one, np.generic)]
+        try:
+            places: list[int] = []
+            left = iter(scalars)
+            for one in arguments:
+                if isinstance(one, np.generic):
+                    places.append(next(left).ctypes.data)
+                    continue
                 address = ctypes.c_uint64()
-                self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(buffer.nbytes))
-                addresses.append(address)
-                self._copy("cuMemcpyHtoD_v2", address, buffer, to_device=True)
-            parameters = (ctypes.c_void_p * len(addresses))(
-                *(ctypes.addressof(address) for address in addresses)
-            )
-            sizes = [ctypes.c_uint(size) for size in (kernel.grid, 1, 1, kernel.block, 1, 1, 0)]
-            self._call("cuLaunchKernel", function, *sizes, None, parameters, None)
+                self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(one.nbytes))
+                addresses.append((address, one))
+                self._copy("cuMemcpyHtoD_v2", address, one, to_device=True)
+                places.append(ctypes.addressof(address))
+            parameters = (ctypes.c_void_p * len(places))(*places)
+            self._call("cuLaunchKernel", function, *map(ctypes.c_uint, sizes), None, parameters, None)
             self._call("cuCtxSynchronize")
-            for address, buffer in zip(addresses, buffers, strict=True):
+            for address, buffer in addresses:
                 self._copy("cuMemcpyDtoH_v2", address, buffer, to_device=False)
         finally:
-            for address in addresses:
+            for address, _ in addresses:
                 self._call("cuMemFree_v2", address)
 
-    def _copy(
-        self, name: str, address: ctypes.c_uint64, buffer: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
-        *, to_device: bool,
-    ) -> None:
+    def _copy(self, name: str, address: ctypes.c_uint64, buffer: Array, *, to_device: bool) -> None:
         host = ctypes.c_void_p(buffer.ctypes.data)
         ends = (address, host) if to_device else (host, address)
         self._call(name, *ends, ctypes.c_size_t(buffer.nbytes))

@@ -3,7 +3,8 @@
     make record-gpu        (or: python -m tests.executor.record_gpu)
 
 The answers go to tests/conformance/gpu, a file for each GPU: lines as in tests/conformance, all numbers as
-bits, with the device as their source. Lines that its architecture or driver does not know are told of and
+bits, with the device as their source; and in a file `.kernels`, what each kernel of tests/conformance/kernels
+left in its buffers. Lines that its architecture or driver does not know are told of and
 left out.
 """
 
@@ -16,7 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from ptx_lsp.executor.single import HEADER, Single, single
+from ptx_lsp.executor.specs import Value
 from tests.executor.conformance import FOLDER, Line, lines
+from tests.executor.conformance_kernel import KERNELS, launches
 from tests.executor.cuda import CudaError, Description, Gpu
 
 ANSWERS = FOLDER / "gpu"
@@ -28,6 +31,10 @@ class Device(Protocol):
     @property
     def description(self) -> Description: ...
     def run(self, kernel: Single) -> list[tuple[int, ...]]: ...
+    def launch(
+        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
+        shared_bytes: int = 0,
+    ) -> None: ...
 
 
 def main() -> int:
@@ -38,6 +45,7 @@ def main() -> int:
         print(f"record-gpu: {error}; a CUDA GPU is needed to record its answers", file=sys.stderr)
         return 2
     path, refused = record(gpu, ANSWERS)
+    refused += record_kernels(gpu, path.with_suffix(".kernels"))
     for place, why in refused:
         print(f"{place}: {why}")
     print(f"{gpu.description}: {path}, {len(refused)} kernels refused")
@@ -63,6 +71,44 @@ def record(
     path = folder / f"{name}.txt"
     path.write_text("\n".join(answers) + "\n", encoding="utf-8")
     return path, refused
+
+
+def record_kernels(
+    device: Device, path: Path, paths: Sequence[Path] | None = None
+) -> list[tuple[str, str]]:
+    """Writes what the kernels of files (None: all of tests/conformance/kernels) give on a device; what it
+    refused and why.
+    """
+    answers = [f"# {device.description}"]
+    refused: list[tuple[str, str]] = []
+    for file in sorted(KERNELS.glob("*.ptx")) if paths is None else paths:
+        for one in launches(file):
+            arguments, comment = one.arguments(), one.comment
+            try:
+                device.launch(
+                    one.text, comment.entry, comment.grid, comment.block, arguments, comment.shared_bytes
+                )
+            except CudaError as error:
+                refused.append((f"{one.place} {comment.entry}", str(error)))
+                continue
+            for wanted, found in zip(one.expected, one.results(arguments), strict=True):
+                answers.append(f"{file.name} {comment.entry} {wanted.name}={','.join(map(hex, found))}")
+    path.write_text("\n".join(answers) + "\n", encoding="utf-8")
+    return refused
+
+
+def differing(path: Path) -> list[str]:
+    """Where recorded buffers are not what the kernels' comments expect."""
+    wanted = {
+        f"{file.name} {one.comment.entry} {buffer.name}": ",".join(map(hex, buffer.bits))
+        for file in sorted(KERNELS.glob("*.ptx")) for one in launches(file) for buffer in one.expected
+    }
+    wrong: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, equals, found = line.partition("=")
+        if equals and not line.startswith("#") and name in wanted and found != wanted[name]:
+            wrong.append(f"{name}: {found} on the GPU, and {wanted[name]} is expected")
+    return wrong
 
 
 def kernels(

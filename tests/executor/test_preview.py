@@ -218,3 +218,12 @@ def test_a_comment_to_begin_with() -> None:
     )
     (comment,) = launch_comments(Module.parse(KERNEL.replace("COMMENT", suggestion(module.functions[0]))))
     assert comment.problem == ""
+
+
+def test_characters_of_several_bytes_before_a_comment() -> None:
+    module = Module.parse(
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        f"// {200 * chr(0xFC)}\n"
+        "// ptx-run: grid=1 block=1\n.entry a() { ret; }\n.entry b() { ret; }\n"
+    )
+    assert [(one.line, one.entry) for one in launch_comments(module)] == [(5, "a")]

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from tests.oracle.exact_floats import FORMATS, Number, decode, divide, encode, flushed, multiply, power
+from tests.oracle.exact_floats import (
+    FORMATS,
+    Number,
+    decode,
+    divide,
+    encode,
+    flushed,
+    multiply,
+    power,
+)
 from tests.oracle.exact_lines import Family, width
 from tests.oracle.exact_reals import arithmetic
 
@@ -194,7 +203,7 @@ def _to_small() -> Iterator[Family]:
         )
         yield Family(
             f"{name}.scaled::n1::ue8m0.{to}x2.f32", ("f32", "f32", _SCALES), (2 * shift,),
-            lambda a, b, c, both=both: both(_over(a, "f32", c), _over(b, "f32", c)),
+            lambda a, b, c, both=both: both(_taken(a, "f32", c), _taken(b, "f32", c)),
         )
         for of in ("f16", "bf16"):
             yield Family(
@@ -203,7 +212,7 @@ def _to_small() -> Iterator[Family]:
             )
             yield Family(
                 f"{name}.scaled::n1::ue8m0.{to}x2.{of}x2", (f"{of}x2", _SCALES), (2 * shift,),
-                lambda a, c, both=both, of=of: both(_over(a >> 16, of, c), _over(a & 0xFFFF, of, c)),
+                lambda a, c, both=both, of=of: both(_taken(a >> 16, of, c), _taken(a & 0xFFFF, of, c)),
             )
     for mode, more in product((".rz", ".rp"), ("", ".satfinite")):
         yield _scales(mode, more)
@@ -213,8 +222,14 @@ _SCALES = (0x7F, 0x80, 0x7C, 0x83)
 """Scales near 1."""
 
 
-def _over(bits: int, of: str, scale: int) -> Real:
-    return divide(decode(bits, of), Number(False, power(scale - 127)))
+def _over(bits: int, of: str, scale: int, *, flushes: bool = False) -> Real:
+    """A number over a scale; `.scaled::n1` takes subnormal numbers as zeros."""
+    number = decode(bits, of)
+    return divide(flushed(number, of) if flushes else number, Number(False, power(scale - 127)))
+
+
+def _taken(bits: int, of: str, scale: int) -> Real:
+    return _over(bits, of, scale, flushes=True)
 
 
 def _scales(mode: str, more: str) -> Family:
@@ -293,7 +308,8 @@ def _fixed() -> Iterator[Family]:
             found = 0
             for bits, by in ((a >> 8, scale >> 8), (a & 0xFF, scale & 0xFF)):
                 value = Fraction(signed(bits, "s8"), 64) * power(by - 127)
-                found = found << 16 | encode(Number(value < 0, abs(value)), "bf16", "rn", frozenset([more[1:]]))
+                number = Number(value < 0, abs(value))
+                found = found << 16 | encode(number, "bf16", "rn", frozenset([more[1:]]))
             return found
 
         pairs = tuple(high << 8 | low for high in range(0, 256, 17) for low in (0, 1, 64, 127, 128, 255))
@@ -328,7 +344,7 @@ def _unsigned() -> Iterator[Family]:
         if mode != ".rp":
             yield Family(
                 f"{name}.scaled::n1::ue8m0.ue5m3x2.f32", ("f32", "f32", _SCALES), (16,),
-                lambda a, b, c, two=two: two(_over(a, "f32", c), _over(b, "f32", c)),
+                lambda a, b, c, two=two: two(_taken(a, "f32", c), _taken(b, "f32", c)),
             )
         for of in ("f16", "bf16"):
             yield Family(
@@ -338,7 +354,7 @@ def _unsigned() -> Iterator[Family]:
             if mode != ".rp":
                 yield Family(
                     f"{name}.scaled::n1::ue8m0.ue5m3x2.{of}x2", (f"{of}x2", _SCALES), (16,),
-                    lambda a, c, two=two, of=of: two(_over(a >> 16, of, c), _over(a & 0xFFFF, of, c)),
+                    lambda a, c, two=two, of=of: two(_taken(a >> 16, of, c), _taken(a & 0xFFFF, of, c)),
                 )
 
 

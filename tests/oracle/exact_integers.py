@@ -241,21 +241,33 @@ def _logic() -> Iterator[Family]:
             )
     for kind in ("b16", "b32", "b64", *_SIX):
         yield Family(
-            f"shr.{kind}", (kind, _PLACES), (width(kind),), lambda a, b, kind=kind: signed(a, kind) >> min(b, 64)
+            f"shr.{kind}", (kind, _PLACES), (width(kind),),
+            lambda a, b, kind=kind: signed(a, kind) >> min(b, 64),
         )
     for table in (0x00, 0x1B, 0x96, 0xCA, 0xE8):
         yield Family("lop3.b32", ("b32", "b32", "b32", (table,)), (32,), looked_up)
     for way, mode in product("lr", ("clamp", "wrap")):
         yield Family(f"shf.{way}.{mode}.b32", ("b32", "b32", _PLACES), (32,), _funnel(way, mode))
-    bytes_of = lambda a, b: [*a.to_bytes(4, "little"), *b.to_bytes(4, "little")]  # noqa: E731
-    yield Family("prmt.b32", ("b32", "b32", "u16"), (32,), lambda a, b, c: sum(
-        (bytes_of(a, b)[c >> 4 * at & 7] if not c >> 4 * at & 8
-         else 255 * (bytes_of(a, b)[c >> 4 * at & 7] >> 7)) << 8 * at for at in range(4)
-    ))
+    yield Family("prmt.b32", ("b32", "b32", "u16"), (32,), selected)
     for mode, order in _PERMUTED.items():
-        yield Family(f"prmt.b32.{mode}", ("b32", "b32", (0, 1, 2, 3)), (32,), lambda a, b, c, order=order: sum(
-            bytes_of(a, b)[order[c][3 - at]] << 8 * at for at in range(4)
-        ))
+        yield Family(
+            f"prmt.b32.{mode}", ("b32", "b32", (0, 1, 2, 3)), (32,),
+            lambda a, b, c, order=order: int.from_bytes(_bytes(a, b)[at] for at in order[c]),
+        )
+
+
+def _bytes(a: int, b: int) -> bytes:
+    return (b << 32 | a).to_bytes(8, "little")
+
+
+def selected(a: int, b: int, c: int) -> int:
+    """Four bytes by the nibbles of c; one whose uppermost bit is set spreads the sign of its byte."""
+    found = 0
+    for at in range(4):
+        nibble = c >> 4 * at & 15
+        byte = _bytes(a, b)[nibble & 7]
+        found |= (byte if nibble < 8 else 255 * (byte >> 7)) << 8 * at
+    return found
 
 
 _PERMUTED = {

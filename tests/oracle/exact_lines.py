@@ -38,7 +38,8 @@ def main() -> None:
         ("video", exact_video.families(), 1),
     ):
         path = FOLDER / f"exact_{name}.txt"
-        text = [f"# Made by `python -m tests.oracle.exact_lines`, which knows {_TITLES[name]}.", *lines(families, rows)]
+        title = f"# Made by `python -m tests.oracle.exact_lines`, which knows {_TITLES[name]}."
+        text = [title, *lines(families, rows)]
         path.write_text("\n".join(text) + "\n", encoding="utf-8")
         print(f"{path.name}: {len(text) - 1} lines")
 
@@ -62,7 +63,7 @@ def lines(families: Iterable[Family], rows: int) -> Iterator[str]:
                 continue
             seen.add(operands)
             results = found if isinstance(found, tuple) else (found,)
-            texts = [f"0x{one & (1 << bits) - 1:x}" for one, bits in zip(results, family.results, strict=True)]
+            texts = [hex(one & (1 << bits) - 1) for one, bits in zip(results, family.results, strict=True)]
             yield f"{family.spelling}  {', '.join(map(hex, operands))} -> {', '.join(texts)}  # exact"
             if len(seen) == rows:
                 break

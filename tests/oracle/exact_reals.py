@@ -155,7 +155,8 @@ def _chosen(name: str, more: str, kind: str, count: int) -> Family:
         signs = sum(one & sign for one in bits) & sign
         if ".abs" in more:
             bits = [one & ~sign for one in bits]
-        found = (min if name == "min" else max)(bits, key=lambda one: -(one ^ sign) if one & sign else one + 1)
+        choose = min if name == "min" else max
+        found = choose(bits, key=lambda one: -(one ^ sign) if one & sign else one + 1)
         return found | signs if ".xorsign" in more else found
 
     return _family(f"{name}{more}.{kind}", kind, count, one)
@@ -274,28 +275,29 @@ def _compared(order: str, logic: str, more: str, kind: str, element: str, pair: 
         found, opposite = answers(*operands)
         return (found[1], found[0]) if pair else (found[0], opposite[0])
 
-    def ones(*operands: int) -> int:
-        return sum((0xFFFF << 16 * (1 - at) if pair else -1) * one for at, one in enumerate(answers(*operands)[0]))
+    def written(type: str) -> Oracle:
+        """What `set` writes as a type: both halves where the operands have two."""
+        def oracle(*operands: int) -> int:
+            found = answers(*operands)[0]
+            if pair:
+                one = _TRUE.get(type, _TRUE["u16"]) & 0xFFFF
+                return found[0] * one << 16 | found[1] * one
+            return found[0] * _TRUE[type]
 
-    def numbers(*operands: int) -> int:
-        one = 0x3C00 if element == "f16" else 0x3F80 if element == "bf16" else 0x3F800000
-        return sum((one << 16 * (1 - at) if pair else one) * got for at, got in enumerate(answers(*operands)[0]))
+        return oracle
 
-    if element in ("f16", "bf16") and not pair:
+    half = element in ("f16", "bf16")
+    if half and not pair:
         yield Family(f"setp.{name}.{kind}", kinds, (1,), lambda *a: predicates(*a)[:1])
     else:
         yield Family(f"setp.{name}.{kind}", kinds, (1, 1), predicates)
     if pair:
-        yield Family(f"set.{name}.u32.{kind}", kinds, (32,), ones)
-        yield Family(f"set.{name}.{kind}.{kind}", kinds, (32,), numbers)
-    else:
-        yield Family(f"set.{name}.{'u16' if len(order) % 2 else 's32'}.{kind}" if element in ("f16", "bf16")
-                     else f"set.{name}.u32.{kind}", kinds, (16 if len(order) % 2 and element in ("f16", "bf16")
-                                                            else 32,), ones)
-        target = element if element in ("f16", "bf16") else "f32"
-        yield Family(f"set.{name}.{target}.{kind}", kinds, (width(target),), numbers)
-        if element in ("f32", "f64"):
-            yield Family(f"set.{name}.f16.{kind}", kinds, (16,), lambda *a: 0x3C00 * answers(*a)[0][0])
+        yield Family(f"set.{name}.u32.{kind}", kinds, (32,), written("u16"))
+        yield Family(f"set.{name}.{kind}.{kind}", kinds, (32,), written(element))
+        return
+    whole = ("u16" if len(order) % 2 else "s32") if half else "u32"
+    for target in (whole, element if half else "f32", *(() if half else ("f16",))):
+        yield Family(f"set.{name}.{target}.{kind}", kinds, (width(target),), written(target))
 
 
 def combined(one: int, c: int, logic: str) -> int:
@@ -308,6 +310,10 @@ def combined(one: int, c: int, logic: str) -> int:
             return one ^ c
         case _:
             return one
+
+
+_TRUE = {"s32": -1, "u32": -1, "u16": -1, "f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
+"""What `set` writes where the comparison holds."""
 
 
 def _integers(order: str, kind: str) -> Iterator[Family]:
@@ -327,6 +333,8 @@ def _integers(order: str, kind: str) -> Iterator[Family]:
             return combined(one, c, logic), combined(1 - one, c, logic)
 
         yield Family(f"setp.{order}{logic}.{kind}", kinds, (1, 1), predicates)
-        for target, one in (("s32", -1), ("f32", 0x3F800000), ("f16", 0x3C00), ("bf16", 0x3F80)):
-            result: Oracle = lambda *a, one=one, of=predicates: one * of(*a)[0]  # noqa: E731
-            yield Family(f"set.{order}{logic}.{target}.{kind}", kinds, (width(target),), result)
+        target = ("s32", "f32", "f16", "bf16")[(len(logic) + bits // 16 + len(order + kind)) % 4]
+        yield Family(
+            f"set.{order}{logic}.{target}.{kind}", kinds, (width(target),),
+            lambda *a, target=target, of=predicates: _TRUE[target] * of(*a)[0],
+        )

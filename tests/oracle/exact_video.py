@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 
 from tests.oracle.exact_conversions import limits, signed
 from tests.oracle.exact_lines import Family
@@ -54,13 +55,12 @@ def _scalar() -> Iterator[Family]:
 
 
 def _shifts() -> Iterator[Family]:
-    for name, number, mode in ((n, i, m) for n in ("vshl", "vshr") for i in range(4) for m in ("clamp", "wrap")):
+    for name, number, mode in product(("vshl", "vshr"), range(4), ("clamp", "wrap")):
         d, x = _kinds(number)[:2]
 
         def first(a: int, b: int, name: str = name, mode: str = mode, x: str = x) -> int:
             by = b & 31 if mode == "wrap" else min(b, 32)
-            value = signed(a, x) << by if name == "vshl" else signed(a, x) >> by
-            return value
+            return signed(a, x) << by if name == "vshl" else signed(a, x) >> by
 
         places = (0, 1, 31, 32, 33, 100)
         yield Family(f"{name}.{d}.{x}.u32.{mode}", (x, places), (32,), first)

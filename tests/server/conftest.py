@@ -24,13 +24,6 @@ def capabilities(name: str) -> types.InitializeParams:
     return types.InitializeParams(capabilities=wanted, process_id=None)
 
 
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[LanguageClient]:
-    """A client that can little."""
-    async for started in _started("eglot-1.9"):
-        yield started
-
-
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def neovim() -> AsyncIterator[LanguageClient]:
     """A client that can much, for all tests of a module."""

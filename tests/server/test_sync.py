@@ -92,6 +92,29 @@ def test_findings_are_of_the_last_text_however_fast_one_types() -> None:
         assert "undeclared-name" in rules(found)
 
 
+def test_errors_of_syntax_come_first_in_a_large_file() -> None:
+    kernel = ".entry k%d() {\n  .reg .b32 %%r<9>;\n" + "  add.s32 %%r1, %%r2, %%r3;\n" * 400 + "}\n"
+    text = WRONG.replace("add.s32 %r2, 1, 2;", "add.s32 %r2, ,;") + "".join(kernel % n for n in range(30))
+    with Connection() as client:
+        client.open(URI, text)
+        assert set(map(str, rules(client.findings(URI, 1)))) == {"syntax-error"}
+        client.wait_until(lambda: "uninitialised-read" in rules(client.published(URI, 1) or []))
+    pulls: Json = {
+        "textDocument": {"diagnostic": {}},
+        "workspace": {"diagnostics": {"refreshSupport": True}},
+    }
+    with Connection(pulls) as client:
+        client.open(URI, text)
+        first = at(client.request("textDocument/diagnostic", of_file(URI)), "items")
+        assert isinstance(first, list)
+        assert set(map(str, rules(first))) == {"syntax-error"}
+        refresh = "workspace/diagnostic/refresh"
+        client.wait_until(lambda: any(one["method"] == refresh for one in client.asked))
+        everything = at(client.request("textDocument/diagnostic", of_file(URI)), "items")
+        assert isinstance(everything, list)
+        assert "uninitialised-read" in rules(everything)
+
+
 def test_pull_says_what_has_not_changed() -> None:
     with Connection({"textDocument": {"diagnostic": {}}}) as client:
         client.open(URI, WRONG)

@@ -115,7 +115,7 @@ function watch(
     vscode.window.onDidChangeVisibleTextEditors(() => void pressure.showAll(false)),
     vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
       if (textEditor === vscode.window.activeTextEditor) {
-        void status.update();
+        void status.update(true);
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),

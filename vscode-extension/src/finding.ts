@@ -13,7 +13,7 @@ export interface Places {
   python: string;
   /** The interpreter that is selected in the Python extension, if there is one. */
   selectedPython: string | undefined;
-  /** The folders of PATH. */
+  /** Where programs are: `programFolders()`. */
   folders: readonly string[];
   /** Whether programs end in `.exe`. */
   windows: boolean;
@@ -75,6 +75,12 @@ const RUNNERS: readonly (readonly [string, readonly string[]])[] = [
 ];
 const PATIENCE = 10_000;
 const RUNNER_PATIENCE = 60_000;
+
+/** The folders of PATH, and the one where `uv`, `pipx` and `pip --user` put programs, on PATH or not. */
+export function programFolders(): string[] {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter(Boolean);
+  return [...folders, path.join(homedir(), '.local', 'bin')];
+}
 
 /** Where a program of this name is on PATH. */
 export function onPath(name: string, places: Pick<Places, 'folders' | 'windows'>): Promise<string | undefined> {

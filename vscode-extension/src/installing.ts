@@ -2,12 +2,13 @@
 
 import * as vscode from 'vscode';
 
-import { onPath } from './finding.js';
+import { onPath, programFolders } from './finding.js';
 import { selectedPython } from './python.js';
 import type { Server } from './server.js';
 
 interface Way extends vscode.QuickPickItem {
-  command: string;
+  program: string;
+  args: string[];
 }
 
 /** Asks how, runs the command, and starts the server when it has ended well. */
@@ -26,52 +27,55 @@ export async function install(server: Server): Promise<void> {
   if (!way) {
     return;
   }
-  if ((await run(way.command)) === 0) {
+  if ((await run(way)) === 0) {
     await server.restart();
   } else {
-    await vscode.window.showErrorMessage(`\`${way.command}\` failed; its terminal says why.`);
+    await vscode.window.showErrorMessage(`\`${line(way)}\` failed; its terminal says why.`);
   }
 }
 
 async function installers(): Promise<Way[]> {
-  const windows = process.platform === 'win32';
-  const folders = (process.env['PATH'] ?? '').split(windows ? ';' : ':').filter(Boolean);
-  const here = { folders, windows };
+  const here = { folders: programFolders(), windows: process.platform === 'win32' };
   const found: Way[] = [];
   const selected = await selectedPython();
   if (selected) {
-    const command = `"${selected}" -m pip install --upgrade ptx-lsp`;
-    found.push({ label: 'Into the selected Python environment', description: selected, command });
+    const args = ['-m', 'pip', 'install', '--upgrade', 'ptx-lsp'];
+    found.push({ label: 'Into the selected Python environment', description: selected, program: selected, args });
   }
-  for (const [name, command] of [
-    ['uv', 'uv tool install --upgrade ptx-lsp'],
-    ['pipx', 'pipx install --force ptx-lsp'],
-    ['python3', 'python3 -m pip install --user --upgrade ptx-lsp'],
-    ['python', 'python -m pip install --user --upgrade ptx-lsp'],
+  for (const [program, ...args] of [
+    ['uv', 'tool', 'install', '--upgrade', 'ptx-lsp'],
+    ['pipx', 'install', '--force', 'ptx-lsp'],
+    ['python3', '-m', 'pip', 'install', '--user', '--upgrade', 'ptx-lsp'],
+    ['python', '-m', 'pip', 'install', '--user', '--upgrade', 'ptx-lsp'],
   ] as const) {
-    if (await onPath(name, here)) {
-      found.push({ label: `With ${name}`, description: command, command });
+    if (await onPath(program, here)) {
+      found.push({ label: `With ${program}`, description: line({ program, args }), program, args });
     }
   }
   return found;
 }
 
-/** Runs a command line as a task and gives its exit status. */
-async function run(command: string): Promise<number | undefined> {
-  const task = new vscode.Task(
-    { type: 'shell' },
-    vscode.TaskScope.Workspace,
-    'Install the language server',
-    'PTX',
-    new vscode.ShellExecution(command),
-  );
-  const execution = await vscode.tasks.executeTask(task);
-  return new Promise((resolve) => {
-    const watch = vscode.tasks.onDidEndTaskProcess((event) => {
-      if (event.execution === execution) {
-        watch.dispose();
-        resolve(event.exitCode);
+const TASK = 'Install the language server';
+
+/** Runs a way as a task and gives its exit status; undefined where its terminal was closed. */
+function run({ program, args }: Way): Promise<number | undefined> {
+  const scope = vscode.workspace.workspaceFolders ? vscode.TaskScope.Workspace : vscode.TaskScope.Global;
+  const task = new vscode.Task({ type: 'shell' }, scope, TASK, 'PTX', new vscode.ShellExecution(program, args));
+  return new Promise((resolve, reject) => {
+    const ended = (execution: vscode.TaskExecution, status?: number): void => {
+      if (execution.task.name === TASK) {
+        watches.forEach((watch) => void watch.dispose());
+        resolve(status);
       }
-    });
+    };
+    const watches = [
+      vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => ended(execution, exitCode)),
+      vscode.tasks.onDidEndTask(({ execution }) => ended(execution)),
+    ];
+    vscode.tasks.executeTask(task).then(undefined, reject);
   });
+}
+
+function line({ program, args }: { program: string; args: readonly string[] }): string {
+  return [program, ...args].join(' ');
 }

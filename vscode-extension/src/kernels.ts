@@ -106,6 +106,11 @@ export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable
     return report;
   }
 
+  /** What was last asked about a document, which may be of before its last edit. */
+  latest(document: vscode.TextDocument): Promise<KernelReport | undefined> {
+    return this.reports.get(document.uri.toString())?.report ?? this.report(document);
+  }
+
   getTreeItem(item: Item): vscode.TreeItem {
     return item;
   }

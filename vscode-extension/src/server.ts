@@ -9,7 +9,7 @@ import {
   State as ClientState,
 } from 'vscode-languageclient/node';
 
-import { expand, find, NotThere, type Found, type Places } from './finding.js';
+import { expand, find, NotThere, programFolders, type Found, type Places } from './finding.js';
 import { selectedPython } from './python.js';
 import { Trace } from './trace.js';
 import { isOlder, LEAST_VERSION } from './version.js';
@@ -80,14 +80,10 @@ export class Server implements vscode.Disposable {
     return (await this.ask<Answer>(method, params).catch(() => null)) ?? undefined;
   }
 
+  /** Ends the server, and any start that is under way. */
   async stop(): Promise<void> {
-    const client = this.client;
-    this.client = undefined;
-    if (client?.state === ClientState.Starting) {
-      kill(client); // the client itself stops only what runs
-    } else if (client) {
-      await client.dispose(2_000).catch((error: unknown) => this.log.warn(`stopping: ${text(error)}`));
-    }
+    this.number++;
+    await this.end();
   }
 
   dispose(): void {
@@ -102,12 +98,12 @@ export class Server implements vscode.Disposable {
     if (this.client?.state === ClientState.Starting) {
       kill(this.client);
     }
-    this.turn = this.turn.then(() => (number === this.number ? this.again() : undefined));
+    this.turn = this.turn.catch(() => undefined).then(() => (number === this.number ? this.again(number) : undefined));
     return this.turn;
   }
 
-  private async again(): Promise<void> {
-    await this.stop();
+  private async again(number: number): Promise<void> {
+    await this.end();
     if (!vscode.workspace.isTrusted) {
       this.become('untrusted');
       return;
@@ -121,17 +117,29 @@ export class Server implements vscode.Disposable {
       void this.complain(error instanceof NotThere ? error.message : text(error));
       return;
     }
+    if (number !== this.number) {
+      return; // asked to start anew, or to stop
+    }
     if (!found) {
       this.become('absent');
       void this.offer();
       return;
     }
     this.log.info(`starting ${[found.command, ...found.args].join(' ')}, found by ${found.from}`);
-    await this.start(found);
+    await this.start(found, number);
   }
 
-  private async start(found: Found): Promise<void> {
-    const number = this.number;
+  private async end(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (client?.state === ClientState.Starting) {
+      kill(client); // the client itself stops only what runs
+    } else if (client?.state === ClientState.Running) {
+      await client.dispose(2_000).catch((error: unknown) => this.log.warn(`stopping: ${text(error)}`));
+    }
+  }
+
+  private async start(found: Found, number: number): Promise<void> {
     const settings = vscode.workspace.getConfiguration('ptx');
     const args = [...found.args, ...settings.get<string[]>('server.arguments', [])];
     const client = new Client(
@@ -261,7 +269,7 @@ async function places(): Promise<Places> {
     path: expand(settings.get('path', ''), workspace),
     python: expand(settings.get('python', ''), workspace),
     selectedPython: await selectedPython(),
-    folders: (process.env['PATH'] ?? '').split(process.platform === 'win32' ? ';' : ':').filter(Boolean),
+    folders: programFolders(),
     windows: process.platform === 'win32',
   };
 }

@@ -27,7 +27,8 @@ export class Status implements vscode.Disposable {
     this.item.name = 'PTX';
   }
 
-  async update(): Promise<void> {
+  /** For the cursor's place; `moved`: that alone has changed, so that nothing is asked for. */
+  async update(moved = false): Promise<void> {
     const turn = ++this.turn;
     const editor = vscode.window.activeTextEditor;
     if (editor?.document.languageId !== 'ptx') {
@@ -35,7 +36,7 @@ export class Status implements vscode.Disposable {
       return;
     }
     const [text, tooltip, command] = WORDS[this.server.state];
-    const kernel = this.server.state === 'running' ? await this.kernelAt(editor) : undefined;
+    const kernel = this.server.state === 'running' ? await this.kernelAt(editor, moved) : undefined;
     if (turn !== this.turn) {
       return;
     }
@@ -49,8 +50,8 @@ export class Status implements vscode.Disposable {
     this.item.dispose();
   }
 
-  private async kernelAt({ document, selection }: vscode.TextEditor) {
-    const report = await this.kernels.report(document);
+  private async kernelAt({ document, selection }: vscode.TextEditor, moved: boolean) {
+    const report = await (moved ? this.kernels.latest(document) : this.kernels.report(document));
     return report?.kernels.find(({ range }) => toRange(range).contains(selection.active));
   }
 }

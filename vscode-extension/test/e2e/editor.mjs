@@ -31,9 +31,10 @@ const SETTINGS = {
 /**
  * One code-server with a folder of its own. `settings` are the user's; `files` are put into the workspace;
  * `trusted` false leaves it untrusted. `inHost` is for tests in the extension host: nothing is installed, as the
- * extension comes from its folder, and VS Code shows no notifications. `PATH` is where programs are looked for.
+ * extension comes from its folder, and VS Code shows no notifications. `PATH` is where programs are looked for. `others`
+ * are folders of other extensions, by name.
  */
-export async function startEditor({ settings = {}, files = {}, trusted = true, inHost = false, PATH } = {}) {
+export async function startEditor({ settings = {}, files = {}, trusted = true, inHost = false, PATH, others = {} } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-vscode-'));
   const workspace = path.join(folder, 'workspace');
   const user = path.join(folder, 'user');
@@ -41,6 +42,9 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
     fs.mkdirSync(path.join(user, part), { recursive: true });
   }
   fs.mkdirSync(workspace);
+  for (const [name, source] of Object.entries(others)) {
+    fs.cpSync(source, path.join(folder, 'extensions', name), { recursive: true });
+  }
   for (const [name, text] of Object.entries(files)) {
     fs.writeFileSync(path.join(workspace, name), text);
   }
@@ -83,6 +87,11 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
     folder,
     workspace,
     page,
+    /** Changes the user's settings, for what is opened afterwards. */
+    configure(changed) {
+      const file = path.join(user, 'User/settings.json');
+      fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), ...changed }));
+    },
     /** Opens the workspace, with what VS Code calls a payload. */
     async open(payload) {
       const query = encodeURIComponent(JSON.stringify(payload));

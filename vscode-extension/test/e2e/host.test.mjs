@@ -10,10 +10,17 @@ const PATIENCE = 180_000;
 
 test('features in the extension host', async (context) => {
   const editor = await startEditor({
-    settings: { ...ourServer(), 'ptx.inlayHints.liveRegisters': true },
+    settings: { 'ptx.trace.server': 'messages', 'ptx.inlayHints.liveRegisters': true },
     files: { 'saxpy.ptx': example('saxpy.ptx') },
     inHost: true,
+    others: { 'ms-python.python-1.0.0': path.join(EXTENSION, 'test/e2e/python-extension') },
   });
+  // two interpreters that have the package
+  for (const name of ['one', 'two']) {
+    const python = path.join(editor.workspace, name);
+    fs.writeFileSync(python, `#!/bin/sh\nexec "${ourServer()['ptx.server.python']}" "$@"\n`);
+    fs.chmodSync(python, 0o755);
+  }
   try {
     await editor.open([
       ['extensionDevelopmentPath', editor.remote(EXTENSION)],
@@ -29,6 +36,12 @@ test('features in the extension host', async (context) => {
     for (const { name, error } of results) {
       await context.test(name, () => assert.equal(error, undefined));
     }
+    await context.test('the trace is written where the setting asks for it', () => {
+      const logs = path.join(editor.folder, 'user/logs');
+      const trace = fs.readdirSync(logs, { recursive: true }).filter((file) => file.endsWith('(trace).log'));
+      const text = trace.map((file) => fs.readFileSync(path.join(logs, file), 'utf8')).join('');
+      assert.match(text, /textDocument\/hover/);
+    });
   } finally {
     await editor.close();
   }

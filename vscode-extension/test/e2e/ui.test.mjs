@@ -7,13 +7,14 @@ import { example, ourServer, startEditor } from './editor.mjs';
 
 const KERNEL = `// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)\n${example('saxpy.ptx')}`;
 const MISTAKE = KERNEL.replace('fma.rn.f32', 'fmaa.rn.f32');
+const INLINE = 'const char *text = "plain";\n__device__ int lane() {\n  int x;\n  asm("mov.u32 %0, %%laneid;" : "=r"(x));\n  return x;\n}\n';
 
 let editor;
 let page;
 before(async () => {
   editor = await startEditor({
     settings: { ...ourServer(), 'ptx.inlayHints.liveRegisters': true },
-    files: { 'saxpy.ptx': KERNEL, 'mistake.ptx': MISTAKE },
+    files: { 'saxpy.ptx': KERNEL, 'mistake.ptx': MISTAKE, 'inline.cu': INLINE },
   });
   page = editor.page;
 });
@@ -86,6 +87,26 @@ test('register pressure is drawn, and its peak found', async () => {
   await editor.command("PTX: Go to the Register Pressure's Peak");
   await page.locator('.statusbar', { hasText: 'the peak:' }).waitFor();
   await editor.shot('pressure');
+});
+
+test('PTX in the strings of CUDA C++ has its colours', async () => {
+  await editor.openFile('inline.cu');
+  const colour = async (word) => {
+    const span = page.locator('.view-line span span', { hasText: word }).first();
+    await span.waitFor();
+    return span.evaluate((element) => getComputedStyle(element).color);
+  };
+  const [string, opcode, modifier] = [await colour('plain'), await colour('mov'), await colour('.u32')];
+  assert.notEqual(opcode, string);
+  assert.notEqual(modifier, string);
+  assert.notEqual(opcode, modifier);
+  await editor.shot('inline');
+});
+
+test('the walkthrough opens', async () => {
+  await editor.command('PTX: Open the Walkthrough');
+  await page.locator('.gettingStartedContainer', { hasText: 'Get started with PTX' }).first().waitFor();
+  await page.locator('.gettingStartedContainer', { hasText: 'Run it without a GPU' }).first().waitFor();
 });
 
 /** Waits until the server tells of the kernel. */

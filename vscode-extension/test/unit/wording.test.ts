@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import type { Kernel } from '../../src/protocol.js';
-import { bytes, findings, occupancy, registers } from '../../src/wording.js';
+import { bytes, findings, occupancy, registers, registersInShort, short } from '../../src/wording.js';
 
 const AT = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
 const KERNEL: Kernel = {
@@ -27,6 +27,13 @@ test('an estimate is told as one, with its interval', () => {
   assert.equal(registers(exact), '~30 registers');
 });
 
+test('a long name keeps its beginning and its end', () => {
+  assert.equal(short('saxpy'), 'saxpy');
+  const name = `_ZN7cutlass${'x'.repeat(300)}EEEvT_`;
+  assert.ok(short(name).length <= 32);
+  assert.match(short(name), /^_ZN7cutlass.*\u2026.*EEEvT_$/);
+});
+
 test('what is not known is a question mark', () => {
   const unknown = {
     ...KERNEL,
@@ -34,6 +41,7 @@ test('what is not known is a question mark', () => {
     occupancy: { ...KERNEL.occupancy, percent: null },
   };
   assert.equal(registers(unknown), '? registers');
+  assert.equal(registersInShort(unknown), '? registers');
   assert.equal(occupancy(unknown), '? % occupancy');
   assert.equal(bytes(null), '?');
 });

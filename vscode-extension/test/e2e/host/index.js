@@ -97,6 +97,24 @@ const tests = {
     await vscode.window.showTextDocument(document);
     await until(() => vscode.languages.getDiagnostics(uri).length);
   },
+  async 'another selected interpreter runs the server'({ api }) {
+    const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+    assert.equal(api.program(), path.join(folder, 'one'));
+    vscode.extensions.getExtension('ms-python.python').exports.select(path.join(folder, 'two'));
+    await until(() => api.state() === 'running' && api.program() === path.join(folder, 'two'));
+  },
+  async 'many restarts leave one server'({ api }) {
+    for (let times = 0; times < 4; times++) {
+      void vscode.commands.executeCommand('ptx.server.restart');
+    }
+    await vscode.commands.executeCommand('ptx.server.restart');
+    assert.equal(api.state(), 'running');
+  },
+  async 'a file without an ending is known by its first line'() {
+    const uri = vscode.Uri.file(path.join(vscode.workspace.workspaceFolders[0].uri.fsPath, 'listing'));
+    fs.writeFileSync(uri.fsPath, '.version 8.0\n.target sm_80\n.address_size 64\n');
+    assert.equal((await vscode.workspace.openTextDocument(uri)).languageId, 'ptx');
+  },
   async 'the server says which it is'({ api }) {
     assert.match(api.version(), /ptx-lsp \d+\.\d+/);
     assert.equal(api.state(), 'running');

@@ -1,0 +1,146 @@
+// The panels as such: themes, the keyboard, edits, closed documents, a reload of the window, and no way to the network.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { after, before, test } from 'node:test';
+
+import { example, ourServer, startEditor } from './editor.mjs';
+
+const PATIENCE = 60_000;
+
+let editor;
+let page;
+before(async () => {
+  editor = await startEditor({
+    settings: { ...ourServer(), 'files.autoSave': 'off', 'ptx.pressure.enabled': true },
+    files: { 'saxpy.ptx': example('saxpy.ptx') },
+  });
+  page = editor.page;
+});
+after(() => editor?.close());
+
+test('control flow: arrows go from block to block, Enter goes to the code', async () => {
+  await open('PTX: Show Control Flow');
+  const blocks = inner().locator('.block');
+  await blocks.first().focus();
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'block-1');
+  await page.keyboard.press('End');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.locator('.statusbar', { hasText: 'Ln 27' }).waitFor();
+  await inner().locator('#larger').click();
+  assert.ok((await inner().locator('.flow svg').boundingBox()).width > 300);
+});
+
+test('a page may not load from the network', async () => {
+  const arrived = [];
+  const outside = http.createServer(({ url }, response) => {
+    arrived.push(url);
+    response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end();
+  });
+  await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
+  try {
+    const ran = await inner().locator('#page').evaluate(async (element, address) => {
+      const image = new Image();
+      image.src = `${address}/image.png`;
+      await fetch(`${address}/fetch`).catch(() => undefined);
+      const script = document.createElement('script');
+      script.textContent = 'window.wasRun = true';
+      element.append(script);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      script.remove();
+      return window.wasRun === true;
+    }, `http://127.0.0.1:${outside.address().port}`);
+    assert.equal(ran, false, 'a script without the nonce was run');
+    assert.deepEqual(arrived, []);
+  } finally {
+    outside.close();
+  }
+  const policy = await inner().locator('meta[http-equiv]').getAttribute('content');
+  assert.match(policy, /^default-src 'none';/);
+});
+
+test('run: the launch comment is written above the kernel', async () => {
+  await open("PTX: Run the Kernel's Preview");
+  await inner().getByRole('button', { name: 'Write it above' }).click();
+  await inner().locator('#page', { hasText: 'instructions were executed' }).waitFor({ timeout: PATIENCE });
+});
+
+test('occupancy: a slider is moved by keys, and keeps the focus', async () => {
+  await open('PTX: Show Occupancy');
+  const slider = inner().locator('input#registers');
+  await slider.focus();
+  for (let times = 0; times < 3; times++) {
+    await page.keyboard.press('PageUp');
+  }
+  await inner().locator('dd', { hasText: /^(75|63|50|38|25|13) %$/ }).first().waitFor();
+  assert.equal(await focused(), 'registers');
+  await inner().locator('#back').click();
+  await inner().locator('dd', { hasText: '100 %' }).first().waitFor();
+});
+
+test('a panel follows edits, and tells that its kernel has gone', async () => {
+  await page.locator('.view-line', { hasText: '.maxntid' }).first().click();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Control+h');
+  await replaceAll('256', '512');
+  await inner().locator('output[for="threads"]', { hasText: '512' }).waitFor();
+  await replaceAll('.entry saxpy', '.entry another');
+  await inner().locator('#note', { hasText: 'no kernel saxpy in saxpy.ptx' }).waitFor();
+  await replaceAll('.entry another', '.entry saxpy');
+  await inner().locator('#note:empty').waitFor({ state: 'attached' });
+});
+
+test('a panel is there again when the window is loaded again', async () => {
+  await editor.command('File: Save');
+  await page.waitForTimeout(2_000); // the layout is written a moment later
+  await editor.open([]); // a file to open would take the place of what was open
+  await page.waitForSelector('iframe.webview.ready', { timeout: PATIENCE });
+  await inner().locator('dd', { hasText: '%' }).first().waitFor({ timeout: PATIENCE });
+});
+
+for (const theme of ['Default Light Modern', 'Default High Contrast']) {
+  test(`the panels follow the theme ${theme}`, async () => {
+    editor.configure({ 'workbench.colorTheme': theme });
+    const name = theme.split(' ').at(-2).toLowerCase();
+    for (const [command, panel, shows] of [
+      ['PTX: Show Occupancy', 'occupancy', 'Blocks on an SM'],
+      ['PTX: Show Control Flow', 'control-flow', 'divergent'],
+      ["PTX: Run the Kernel's Preview", 'preview', 'instructions were executed'],
+    ]) {
+      await open(command);
+      await inner().locator('#page', { hasText: shows }).waitFor({ timeout: PATIENCE });
+      const body = inner().locator('body');
+      const kind = await body.evaluate((element) => element.className);
+      assert.match(kind, theme.includes('Light') ? /vscode-light/ : /vscode-high-contrast/);
+      await page.waitForTimeout(500); // the chart is drawn
+      await editor.shot(`${panel}-${name}`);
+    }
+  });
+}
+
+/** Opens a panel about the kernel, with the cursor in the kernel. */
+async function open(command) {
+  await editor.openFile('saxpy.ptx');
+  await page.locator('.view-line', { hasText: 'cvta' }).first().click();
+  await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor({ timeout: PATIENCE });
+  await editor.command(command);
+  await inner().locator('#page *').first().waitFor({ timeout: PATIENCE });
+}
+
+function inner() {
+  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+}
+
+function focused() {
+  return inner().locator('body').evaluate(() => document.activeElement.id);
+}
+
+async function replaceAll(old, text) {
+  await page.keyboard.press('Control+h');
+  await page.locator('.find-part textarea').fill(old);
+  await page.locator('.replace-part textarea').fill(text);
+  await page.keyboard.press('Control+Alt+Enter');
+  await page.keyboard.press('Escape');
+}
