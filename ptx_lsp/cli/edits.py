@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
-import sys
 from collections.abc import Iterator, Sequence
 
 from ptx_lsp.cli.files import replace
 from ptx_lsp.cli.inputs import Input, read
+from ptx_lsp.cli.output import write_bytes
 from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporters.style import Style
 from ptx_lsp.lint.rule import all_rules
@@ -23,8 +23,7 @@ def write_fixes(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
     fixed = [(one, file) for one, file in zip(inputs, files, strict=True) if one.error is None]
     for one, file in fixed:
         if one.data is not None:  # what reads the output wants the text, changed or not
-            sys.stdout.buffer.write(file.text if file.text is not None else one.data)
-            sys.stdout.buffer.flush()
+            write_bytes(file.text if file.text is not None else one.data)
         elif file.text is not None:
             replace(file.path, file.text)
     count = sum(len(file.fixed) for file in files)

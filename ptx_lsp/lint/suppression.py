@@ -161,7 +161,8 @@ def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
         return Edit(end, end, f"  {comment}".encode())
     text = source.data[start:end]
     indent = text[: len(text) - len(text.lstrip(b" \t"))]
-    return Edit(start, start, indent + f"{comment}\n".encode())
+    newline = b"\r\n" if source.data.startswith(b"\r\n", end) else b"\n"
+    return Edit(start, start, indent + comment.encode() + newline)
 
 
 def _naming(one: Suppression, rule: str, code: str) -> list[tuple[Suppression, str]]:

@@ -51,7 +51,11 @@ def test_diff(lint: Lint, broken: Path) -> None:
     assert lint("--diff", broken) == (0, "", "")
 
 
-@pytest.mark.parametrize("name", ["k.ptx", "sub folder/k.ptx", 'a"b.ptx', "a\tb.ptx", "caf\u00e9.ptx"])
+ODD_NAMES = ['a"b.ptx', "a\tb.ptx"] if sys.platform != "win32" else []
+NAMES = ["k.ptx", "sub folder/k.ptx", "caf\u00e9.ptx", *ODD_NAMES]
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "text",
     [

@@ -121,6 +121,7 @@ def test_of_itself() -> None:
             "\tbra X; // ptx-lint: ignore[E102, undeclared-name] so",
         ),
         ("\tbra X; /* a\n b */", 5, "\t// ptx-lint: ignore[undeclared-name]\n\tbra X; /* a\n b */"),
+        ("bra X; /* a\r\n b */", 5, "// ptx-lint: ignore[undeclared-name]\r\nbra X; /* a\r\n b */"),
     ],
 )
 def test_insertion(body: str, line: int, expected: str) -> None:
