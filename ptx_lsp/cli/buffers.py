@@ -82,5 +82,5 @@ def _loaded(name: str) -> Array | np.lib.npyio.NpzFile:
     try:
         found: Array | np.lib.npyio.NpzFile = np.load(name, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise SpecError(f"`{name}` is no .npy or .npz file: {error}") from error
+        raise SpecError(f"`{name}` is no .npy or .npz file of numbers") from error
     return found

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
@@ -88,12 +89,19 @@ def key(data: bytes, settings: Settings) -> str:
     digest = hashlib.sha256(_stamp().encode())
     rules = (sorted(settings.rules.names), settings.rules.severities)
     program = settings.ptxas
-    status = program.stat() if program is not None else None
-    which = (str(program), status.st_size, status.st_mtime_ns) if status is not None else None
+    which = _which(program) if program is not None else None
     plain = settings._replace(rules=settings.rules._replace(names=frozenset(), severities=()), ptxas=None)
     digest.update(repr((rules, which, plain)).encode())
     digest.update(data)
     return digest.hexdigest()
+
+
+def _which(program: Path) -> tuple[str | int, ...]:
+    """What tells one ptxas from another. A script that runs the real one stays the same when that changes."""
+    from ptx_lsp import ptxas
+
+    status = program.stat()
+    return str(program), status.st_size, status.st_mtime_ns, ptxas.version(program)
 
 
 def is_wanted() -> bool:
@@ -151,7 +159,9 @@ def default_folder() -> Path | None:
 def _stamp() -> str:
     """The version, and the state of the code: a working copy changes without a new version."""
     parts = [ptx_lsp.__version__, sys.version]
-    for package in (*ptx_lsp.__path__, *analyses.__path__):
+    grammar = find_spec("tree_sitter_ptx")  # found, and not imported: that takes long
+    places = (grammar.submodule_search_locations if grammar is not None else None) or ()
+    for package in (*ptx_lsp.__path__, *analyses.__path__, *places):
         parts += sorted(_files(package))
     return "\n".join(parts)
 
@@ -161,7 +171,7 @@ def _files(folder: str) -> Iterator[str]:
         for entry in entries:
             if entry.is_dir() and entry.name != "__pycache__":
                 yield from _files(entry.path)
-            elif entry.name.endswith(".py"):
+            elif entry.name.endswith((".py", ".so", ".pyd")):
                 status = entry.stat()
                 yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ptx_lsp.cli.arguments import Parser, parser
+from ptx_lsp.cli.output import print_lines
 from ptx_lsp.isa.target import TARGETS
 from ptx_lsp.lint.reporter import reporters
 from ptx_lsp.lint.rule import all_rules
@@ -33,7 +34,7 @@ def run(words: Sequence[str]) -> int:
     own = Parser(prog="ptx-lint completion", description=__doc__, allow_abbrev=False)
     own.add_argument("shell", choices=tuple(_SHELLS), help="the shell")
     options = own.parse_args(words, Options())
-    print("\n".join(_SHELLS[options.shell](list(flags()))))
+    print_lines(_SHELLS[options.shell](list(flags())))
     return 0
 
 

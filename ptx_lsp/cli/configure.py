@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ptx_lsp.cli.arguments import Parser, UsageError
+from ptx_lsp.cli.output import print_lines
 from ptx_lsp.lint.config import Config, ConfigError, effective, find, nearest, read, schema
 from ptx_lsp.lint.rule import all_rules
 
@@ -32,14 +33,14 @@ def run(words: Sequence[str]) -> int:
     )
     options = parser.parse_args(words, Options())
     if options.what == "schema":
-        print(json.dumps(schema(), indent=2))
+        print_lines([json.dumps(schema(), indent=2)])
         return 0
     try:
         config = _config(options.path)
         lines = list(_shown(config, options.path) if options.what == "show" else _checked(config))
     except ConfigError as error:
         raise UsageError(str(error)) from error
-    print("\n".join(lines))
+    print_lines(lines)
     return 0
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import sys
+import os
 from collections.abc import Iterator, Sequence
 
 from ptx_lsp.cli.files import replace
 from ptx_lsp.cli.inputs import Input, read
+from ptx_lsp.cli.output import write_bytes
 from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporters.style import Style
 from ptx_lsp.lint.rule import all_rules
@@ -22,8 +23,7 @@ def write_fixes(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
     fixed = [(one, file) for one, file in zip(inputs, files, strict=True) if one.error is None]
     for one, file in fixed:
         if one.data is not None:  # what reads the output wants the text, changed or not
-            sys.stdout.buffer.write(file.text if file.text is not None else one.data)
-            sys.stdout.buffer.flush()
+            write_bytes(file.text if file.text is not None else one.data)
         elif file.text is not None:
             replace(file.path, file.text)
     count = sum(len(file.fixed) for file in files)
@@ -32,14 +32,17 @@ def write_fixes(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
         yield f"Fixed {_number(count, 'finding')} in {_number(having, 'file')}."
 
 
-def diff(inputs: Sequence[Input], files: Sequence[FileReport], style: Style) -> Iterator[str]:
-    """What the fixes would change, as a unified diff."""
+def diff(inputs: Sequence[Input], files: Sequence[FileReport], style: Style) -> Iterator[bytes]:
+    """What the fixes would change, as a unified diff that `git apply -p0` and `patch` take: the bytes of
+    the files, whatever they are, with their line ends.
+    """
     for one, file in zip(inputs, files, strict=True):
         if file.text is None:
             continue
         before, after = (_lines(data) for data in (read(one), file.text))
-        for line in difflib.unified_diff(before, after, file.path, file.path, n=3):
-            yield _painted(line, style)
+        name = _diff_name(file.path)
+        for line in difflib.unified_diff(before, after, name, name, n=3):
+            yield _painted(line, style).encode("utf-8", "surrogateescape")
 
 
 def add_ignores(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterator[str]:
@@ -62,13 +65,27 @@ def add_ignores(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
 
 
 def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "replace").splitlines(keepends=True)
+    """With their ends. Only `\n` ends a line, as for git."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _diff_name(path: str) -> str:
+    """A path as git writes it in a diff: in quotes, or with a tab behind it where it has blanks."""
+    if path.isprintable() and not set(path) & set('"\\'):
+        return f"{path}\t" if " " in path else path
+    data = os.fsencode(path)
+    quoted = "".join(
+        f"\\{byte:03o}" if byte < 0x20 or byte >= 0x7F or byte in b'"\\' else chr(byte) for byte in data
+    )
+    return f'"{quoted}"'
 
 
 def _painted(line: str, style: Style) -> str:
-    text = line.rstrip("\r\n")
     colours = {"+": "green", "-": "red", "@": "cyan"}
-    return style.paint(text, colours[text[:1]]) if text[:1] in colours else text
+    text = line.removesuffix("\n")
+    end = "\n" if line != text else "\n\\ No newline at end of file\n"
+    return (style.paint(text, colours[text[:1]]) if text[:1] in colours else text) + end
 
 
 def _number(number: int, noun: str) -> str:

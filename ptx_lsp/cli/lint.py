@@ -94,6 +94,7 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
         write((one.path for one in inputs), options)
         return Outcome(NOTHING, watched)
     works = [(one, plan.settings(one)) for one in inputs]
+    _keep_apart(options, [one.path for one in inputs if one.data is None])
     for note in plan.notes:
         _complain(note)
     if not inputs:
@@ -122,7 +123,7 @@ def _watch(options: Options) -> NoReturn:
 
 def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     from ptx_lsp.cli.jobs import check_all
-    from ptx_lsp.cli.output import style, write, write_file
+    from ptx_lsp.cli.output import style, write, write_data, write_file
 
     inputs = [one for one, _ in works]
     kept = plan.cache()
@@ -132,7 +133,7 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     if options.diff:
         from ptx_lsp.cli.edits import diff
 
-        write(diff(inputs, files, style(options)), options)
+        write_data(b"".join(diff(inputs, files, style(options))), options)
         would_change = any(file.text is not None for file in files) and not options.exit_zero
         return TROUBLE if trouble else FINDINGS if would_change else NOTHING
     remarks: tuple[str, ...] = ()
@@ -180,6 +181,21 @@ def _refuse(options: Options) -> None:
         raise UsageError("--watch cannot watch standard input")
     if (options.update_baseline or options.ratchet) and options.no_baseline:
         raise UsageError("--no-baseline leaves no baseline to work on")
+
+
+def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
+    """Raises UsageError where a report would be written over another one, or over what is linted."""
+    from pathlib import Path
+
+    taken = {os.path.realpath(path) for path in inputs}
+    outputs = [path for path in (options.output, options.report) if path is not None]
+    for path in (*outputs, *(path for _, path in options.written)):
+        if Path(path).exists() and not Path(path).is_file():
+            continue  # a device or a pipe takes any number
+        place = os.path.realpath(path)
+        if place in taken:
+            raise UsageError(f"`{path}` is linted, or written, already: name another file for the report")
+        taken.add(place)
 
 
 def _formats(options: Options) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from ptx_lsp import __version__
 from ptx_lsp.cli.arguments import Parser, parser
+from ptx_lsp.cli.output import print_lines
 from ptx_lsp.lint.config import FILE_NAMES, KEYS
 
 
 def run(words: Sequence[str]) -> int:
     """Prints the page, for `man -l -`. Returns 0."""
     Parser(prog="ptx-lint man", description=__doc__, allow_abbrev=False).parse_args(words)
-    print("\n".join(page()))
+    print_lines(page())
     return 0
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from ptx_lsp.cli.arguments import Options, UsageError
 from ptx_lsp.lint.reporters.style import Style
@@ -26,29 +28,64 @@ def write(lines: Iterable[str], options: Options, to_stderr: bool = False) -> No
     if to_stderr:
         sys.stderr.writelines(f"{line}\n" for line in lines)
         return
-    if not _is_open():
+    print_lines(lines)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Writes lines to standard output. Raises UsageError where that cannot be."""
+    with _standard_output() as stream:
+        stream.writelines(f"{_encodable(line)}\n" for line in lines)
+        stream.flush()
+
+
+def write_data(data: bytes, options: Options) -> None:
+    """The same for bytes that are to stay what they are."""
+    if options.output is not None:
+        _to_file(data, options.output)
+        return
+    write_bytes(data)
+
+
+def write_bytes(data: bytes) -> None:
+    """Writes to standard output, whatever --output says. Raises UsageError where that cannot be."""
+    with _standard_output() as stream:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
+
+
+@contextmanager
+def _standard_output() -> Generator[TextIO]:
+    """A reader that goes away ends it quietly. Raises UsageError where nothing can be written."""
+    if not sys.stdout:  # the interpreter has None where it was closed
         raise UsageError("standard output is closed")
     try:
-        sys.stdout.writelines(f"{_encodable(line)}\n" for line in lines)
-        sys.stdout.flush()
+        yield sys.stdout
     except BrokenPipeError:
-        # The interpreter flushes once more at its end, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_standard_output()
+    except OSError as error:
+        _give_up_standard_output()
+        raise UsageError(f"standard output cannot be written: {error.strerror}") from error
+
+
+def _give_up_standard_output() -> None:
+    """The interpreter flushes once more at its end, and would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_file(lines: Iterable[str], path: str) -> None:
     """Writes lines to a file. Raises UsageError where it cannot be written."""
+    text = "".join(f"{line}{os.linesep}" for line in lines)
+    _to_file(text.encode("utf-8", "backslashreplace"), path)
+
+
+def _to_file(data: bytes, path: str) -> None:
     try:
-        with Path(path).open("w", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(f"{line}\n" for line in lines)
+        with Path(path).open("wb") as file:
+            file.write(data)
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise UsageError(f"`{path}` cannot be written: {reason}") from error
-
-
-def _is_open() -> bool:
-    """Whether there is a standard output at all; the interpreter has None where it was closed."""
-    return bool(sys.stdout)
 
 
 def _encodable(line: str) -> str:
@@ -71,4 +108,4 @@ def columns(options: Options) -> int:
 
 
 def _in_terminal(options: Options) -> bool:
-    return options.output is None and sys.stdout.isatty()
+    return options.output is None and bool(sys.stdout) and sys.stdout.isatty()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict, cast
 
@@ -32,7 +33,7 @@ def read(path: str) -> list[FileReport]:
         return [_file(one) for one in whole["files"]]
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UsageError(f"`{path}` is no report of `ptx-lint --format json`") from error
 
 
@@ -120,6 +121,9 @@ def _finding(row: _FindingRow) -> Reported:
 
 def _kernel(row: _KernelRow) -> Kernel:
     occupancy, measured = row["occupancy"], row["measured"]
+    own = (row["shared_bytes"], row["local_bytes"], row["threads_per_block"], occupancy["percent"])
+    rows = (row["registers"], row["branches"], measured or {}, row["instructions"])
+    _numbers((*own, *(value for one in rows for value in one.values())))
     return Kernel(
         row["name"], row["line"], row["target"],
         Registers(**row["registers"]),
@@ -133,3 +137,10 @@ def _kernel(row: _KernelRow) -> Kernel:
         measured=Measured(**measured) if measured is not None else None,
         instructions=tuple(row["instructions"].items()),
     )
+
+
+def _numbers(values: Iterable[object]) -> None:
+    """Raises TypeError for what cannot be a figure."""
+    for value in values:
+        if value is not None and not isinstance(value, int | float):
+            raise TypeError(value)

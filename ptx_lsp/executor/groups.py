@@ -31,9 +31,9 @@ class Budget:
 
     def check(self, wave: Wave, step: Step) -> None:
         if wave.executed > self.limit:
-            raise ExecutionError("more instructions than the limit allows", "limit", step.line)
+            raise ExecutionError("a wave executes more instructions than it may", "limit", step.line)
         if self.deadline < math.inf and time.monotonic() > self.deadline:
-            raise ExecutionError("the kernel takes longer than the limit allows", "limit", step.line)
+            raise ExecutionError("the launch takes more seconds than it may", "limit", step.line)
 
 
 class Groups:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.literals import bits, constant
 from ptx_lsp.executor.locals import Locals, Placed, aligned, occupied
 from ptx_lsp.executor.memory import Bytes, Memory
@@ -89,7 +90,7 @@ class Image:
         for variable in _variables(module, kernel):
             size = occupied(variable)
             if variable.space in (".global", ".const", ".tex") and size is not None:
-                data = np.zeros(size, np.uint8)
+                data = _zeros(variable, size)
                 self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
                 placed.append((variable, data))
         for variable, data in placed:
@@ -108,7 +109,7 @@ class Image:
             number = bits(item, width, variable.type in FLOATS)
             if number is None:
                 number = self._address(module, item)
-            if number is None:
+            if number is None or (at + 1) * width // 8 > data.size:
                 del self.addresses[id(variable.declarator)]
                 return
             raw = number.to_bytes(width // 8, "little")
@@ -133,6 +134,14 @@ class Image:
                 return base + offset if base is not None and isinstance(offset, int) else None
             case _:
                 return None
+
+
+def _zeros(variable: Variable, size: int) -> Bytes:
+    try:
+        return np.zeros(size, np.uint8)
+    except MemoryError as error:
+        message = f"`{variable.name}` of {size} bytes is larger than the memory that there is"
+        raise ExecutionError(message, "launch") from error
 
 
 def _variables(module: Module, kernel: Function) -> list[Variable]:

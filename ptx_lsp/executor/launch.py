@@ -6,33 +6,22 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
-
-import numpy as np
-import numpy.typing as npt
 
 from ptx_lsp.executor.check import Checker, Finding
 from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.locals import HANDLE_BYTES
 from ptx_lsp.executor.machine import Machine, Progress
-from ptx_lsp.executor.memory import Memory, bytes_of
+from ptx_lsp.executor.memory import Memory
 from ptx_lsp.executor.observer import Observer, combined
-from ptx_lsp.executor.opaque import TYPES as KINDS
-from ptx_lsp.executor.opaque import bound, passed
+from ptx_lsp.executor.opaque import bound
+from ptx_lsp.executor.parameters import Value, parameters
 from ptx_lsp.executor.shape import shape_of
 from ptx_lsp.executor.spaces import Spaces
-from ptx_lsp.executor.tensor_map import TensorMap
 from ptx_lsp.executor.texture import Opaque
-from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.symbols import Variable
 
-Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap
-Value: TypeAlias = Plain | Opaque
 LIMIT = 1 << 40
 
 
@@ -68,6 +57,8 @@ def launch(
     executed. With `check` the findings are returned, without duplicates in the order in which they
     occurred; where the kernel stops, the ExecutionError has them, what stopped it last.
     """
+    if shared_bytes < 0:
+        raise ExecutionError(f"there are no {shared_bytes} bytes of shared memory", "launch")
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
     if kernel is None or not kernel.is_kernel:
@@ -78,7 +69,7 @@ def launch(
     checker = Checker() if check else None
     observer = combined((checker, *observers) if checker is not None else observers)
     opaque = bound(module, kernel, image, bind or {})
-    spaces = Spaces(memory, _parameters(kernel, image, memory, opaque, args), observer)
+    spaces = Spaces(memory, parameters(kernel, image, memory, opaque, args), observer)
     spaces.opaque = opaque
     frame = Frame()
     blocks = decode(kernel, frame, image, spaces)
@@ -88,6 +79,8 @@ def launch(
     try:
         machine = Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed)
         machine.run(progress)
+    except MemoryError as error:
+        raise ExecutionError("the kernel needs more memory than there is", "limit") from error
     except ExecutionError as error:
         if checker is not None:
             checker.stopped(error)
@@ -100,7 +93,7 @@ def launch(
 
 
 def _text(source: str | Path) -> str:
-    if isinstance(source, str) and "\n" in source:
+    if isinstance(source, str) and any(sign in source for sign in "\n{"):  # a path has none of these
         return source
     return Path(source).read_text(encoding="utf-8", errors="replace")
 
@@ -108,44 +101,3 @@ def _text(source: str | Path) -> str:
 @lru_cache(maxsize=8)
 def _module(text: str) -> Module:
     return Module.parse(text)
-
-
-def _parameters(
-    kernel: Function, image: Image, memory: Memory, opaque: dict[int, Opaque], args: Sequence[Value]
-) -> npt.NDArray[np.uint8]:
-    """The parameter memory of a launch."""
-    if len(args) != len(image.parameters):
-        count = len(image.parameters)
-        raise ExecutionError(f"`{kernel.name}` takes {count} arguments, not {len(args)}", "launch")
-    data = np.zeros(image.parameter_bytes, np.uint8)
-    for number, (variable, value) in enumerate(zip(image.parameters, args, strict=True)):
-        size = size_bytes(variable) or (HANDLE_BYTES if variable.type in KINDS else 0)
-        name = f"argument {number}"
-        if isinstance(value, Opaque):
-            raw = passed(value, memory, opaque, name)
-        else:
-            raw = _raw(value, variable, size, memory, name)
-        if len(raw) != size:
-            message = f"argument {number} has {len(raw)} bytes, `{variable.name}` {size}"
-            raise ExecutionError(message, "launch")
-        at = image.addresses[id(variable.declarator)]
-        data[at : at + size] = np.frombuffer(raw, np.uint8)
-    return data
-
-
-def _raw(value: Plain, variable: Variable, size: int, memory: Memory, name: str) -> bytes:
-    match value:
-        case np.ndarray():
-            if not value.flags.c_contiguous:
-                raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
-            return memory.add(variable.name, bytes_of(value)).to_bytes(8, "little")
-        case TensorMap():
-            return value.passed(memory, name, size)
-        case np.generic():
-            return value.tobytes()
-        case bytes():
-            return value
-        case int() if not variable.type.startswith(".f"):
-            return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
-        case _:
-            return np.array(value, f"f{size}").tobytes()

@@ -72,12 +72,14 @@ class Machine:
                     progress(done, self._shape.blocks, executed)
 
     def _waves(self) -> Iterator[Numbers]:
-        """The blocks of each wave."""
-        cluster = self._shape.cluster_blocks
-        order = self._schedule.ordered(self._shape.order, cluster)
+        """The blocks of each wave. Only where they are not as numbered is the order of all kept."""
+        shape = self._shape
+        cluster = shape.cluster_blocks
+        is_plain = cluster == 1 and not self._schedule.is_shuffled
+        order = None if is_plain else self._schedule.ordered(shape.order, cluster)
         first = 0
-        while first < order.size:
+        while first < shape.blocks:
             lanes = self._schedule.wave_lanes(_WAVE_LANES)
-            count = max(1, lanes // self._shape.lanes // cluster) * cluster
-            yield order[first : first + count]
-            first += count
+            last = min(first + max(1, lanes // shape.lanes // cluster) * cluster, shape.blocks)
+            yield np.arange(first, last, dtype=np.uint32) if order is None else order[first:last]
+            first = last

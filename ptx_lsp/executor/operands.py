@@ -168,6 +168,8 @@ class Operands:
                 return self._at(symbol.declarator, f"the variable `{name}`")
             case FunctionName() | AliasName():
                 return self._at(symbol.node, f"the address of `{name}`, which is not defined here,")
+            case None:
+                raise ExecutionError(f"`{name}` is not declared", "unsupported")
             case _:
                 raise _unsupported(f"`{name}` as an operand")
         return self._typed(number, type)

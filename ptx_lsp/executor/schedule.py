@@ -27,6 +27,11 @@ class Schedule:
         self._random = random.Random(seed) if seed else None
 
     @property
+    def is_shuffled(self) -> bool:
+        """Whether clusters start in another order than they are numbered in."""
+        return self._random is not None
+
+    @property
     def is_eager(self) -> bool:
         """Whether asynchronous operations take place at once, not at the latest moment."""
         return self._random is not None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from typing import SupportsIndex
+
+import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.image import Image
@@ -12,6 +16,11 @@ from ptx_lsp.model.function import Function
 
 _MOST_THREADS = 1024
 _MOST_CLUSTER_BLOCKS = 16
+_LARGEST_GRID = (1 << 31) - 1, 65535, 65535
+_LARGEST_BLOCK = 1024, 1024, 64
+_MOST_BLOCKS = 1 << 32
+_MOST_SHARED_BYTES = 328 << 10  # of a block, on any device
+_MOST_LOCAL_BYTES = 512 << 10  # of a thread
 
 
 def shape_of(
@@ -27,13 +36,27 @@ def shape_of(
     message = ""
     if shape.threads > _MOST_THREADS:
         message = f"a block has at most {_MOST_THREADS} threads, not {shape.threads}"
+    elif _exceeds(shape.block, _LARGEST_BLOCK):
+        message = f"the block is at most {_LARGEST_BLOCK}, not {shape.block}"
+    elif _exceeds(shape.grid, _LARGEST_GRID):
+        message = f"the grid is at most {_LARGEST_GRID}, not {shape.grid}"
+    elif shape.blocks >= _MOST_BLOCKS:
+        message = f"a grid of {shape.blocks} blocks is larger than can be run here"
     elif shape.cluster_blocks > _MOST_CLUSTER_BLOCKS:
         message = f"a cluster has at most {_MOST_CLUSTER_BLOCKS} blocks, not {shape.cluster_blocks}"
+    elif shape.shared_bytes > _MOST_SHARED_BYTES:
+        message = f"{shape.shared_bytes} bytes of shared memory are more than any device has for a block"
+    elif shape.local_bytes > _MOST_LOCAL_BYTES:
+        message = f"{shape.local_bytes} bytes of local memory are more than a thread can have"
     elif any(size % each for size, each in zip(shape.grid, shape.cluster, strict=True)):
         message = f"a grid of {shape.grid} cannot be divided into clusters of {shape.cluster}"
     if message:
         raise ExecutionError(message, "launch")
     return shape
+
+
+def _exceeds(sizes: Dimensions, most: Dimensions) -> bool:
+    return any(size > limit for size, limit in zip(sizes, most, strict=True))
 
 
 def _cluster(
@@ -54,7 +77,11 @@ def _cluster(
 
 
 def _dimensions(size: int | Sequence[int], what: str) -> Dimensions:
-    sizes = (size,) if isinstance(size, int) else tuple(size)
+    given: Sequence[SupportsIndex] = (size,) if isinstance(size, int | np.integer) else size
+    try:
+        sizes = tuple(operator.index(one) for one in given)
+    except TypeError:
+        sizes = ()
     if not 1 <= len(sizes) <= 3 or any(one < 1 for one in sizes):
         raise ExecutionError(f"the {what} has one to three sizes of at least 1, not {size}", "launch")
     x, y, z = (*sizes, 1, 1)[:3]

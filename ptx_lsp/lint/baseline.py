@@ -60,6 +60,8 @@ def parse(text: str) -> dict[Group, Known]:
         whole: object = json.loads(text)
     except ValueError as error:
         raise BaselineError(f"it is no JSON: {error}") from error
+    except RecursionError as error:
+        raise BaselineError("it is nested too deeply") from error
     if not isinstance(whole, dict) or cast(dict[str, object], whole).get("version") != _VERSION:
         raise BaselineError(f"it is no baseline of version {_VERSION}")
     known: dict[Group, Known] = {}

@@ -16,11 +16,11 @@ from ptx_lsp.lint.budget import Budgets
 from ptx_lsp.lint.config_values import (
     BUDGET,
     FLAG,
+    PATH,
     PATTERN,
     RULE,
     SEVERITY,
     TARGET,
-    TEXT,
     THREADS,
     Kind,
     Schema,
@@ -106,7 +106,7 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
                 raise WrongValueError("`target` and `targets` cannot both be given")
             targets = (TARGET.read(given["target"], "target"),)
         level = _get(given, "fail-on", _LEVEL)
-        baseline, cache = (_get(given, key, TEXT) for key in ("baseline", "cache-dir"))
+        baseline, cache = (_get(given, key, PATH) for key in ("baseline", "cache-dir"))
         return Config(
             folder=folder,
             rules=_choice(given, ""),
@@ -182,6 +182,8 @@ def _part(path: Path) -> Table | None:
         raise ConfigError(f"`{path}` is no TOML: {error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"`{path}` is not UTF-8 text") from error
+    except RecursionError as error:
+        raise ConfigError(f"`{path}` is nested too deeply") from error
     except OSError as error:
         raise ConfigError(f"`{path}` cannot be read: {error.strerror}") from error
     if path.name != SHARED_FILE:
@@ -196,7 +198,7 @@ def _part(path: Path) -> Table | None:
 @lru_cache(maxsize=256)
 def _toml(path: Path, changed_ns: int, size: int) -> Table:
     """A file as it was then: the one of a whole tree is asked for in every folder."""
-    return cast(Table, tomllib.loads(path.read_text(encoding="utf-8")))
+    return cast(Table, tomllib.loads(path.read_text(encoding="utf-8-sig")))
 
 
 def _get(given: Table, key: str, kind: Kind[T]) -> T | None:
@@ -272,7 +274,7 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "ptxas": (FLAG.schema, "Whether ptxas is asked as well."),
     "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),
     "budgets": (_BUDGETS.schema, "What kernels may use, by a pattern of their names."),
-    "baseline": (TEXT.schema, "The file of known findings, from the folder of this file."),
-    "cache-dir": (TEXT.schema, "The folder of the cache, from the folder of this file."),
+    "baseline": (PATH.schema, "The file of known findings, from the folder of this file."),
+    "cache-dir": (PATH.schema, "The folder of the cache, from the folder of this file."),
 }
 """Every key of the configuration: its schema and a sentence on it."""

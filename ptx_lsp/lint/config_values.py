@@ -124,6 +124,13 @@ def _pattern(value: object, key: str) -> str:
     return text
 
 
+def _path(value: object, key: str) -> str:
+    text = _text(value, key)
+    if not text or "\0" in text:
+        raise WrongValueError(f"`{key}` is a path, {'which has no NUL' if text else 'not an empty text'}")
+    return text
+
+
 def _rule(value: object, key: str) -> str:
     text = _text(value, key)
     try:
@@ -163,7 +170,7 @@ def _listed(words: tuple[str, ...]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-TEXT = Kind(_text, {"type": "string"})
+PATH = Kind(_path, {"type": "string", "minLength": 1})
 FLAG = Kind(_flag, {"type": "boolean"})
 THREADS = Kind(_threads, {"type": "integer", "minimum": 1, "maximum": 1024})
 PATTERN = Kind(_pattern, {"type": "string", "minLength": 1})

@@ -35,5 +35,20 @@ _TRANSLATED = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 def _one(part: str) -> str:
     if len(part) == 1:
         return re.escape(part)
-    inside = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
-    return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
+    inside = part[1:-1]
+    negated = inside.startswith("!")
+    ranges = "".join(map(_range, _RANGE.findall(inside[negated:])))
+    if negated:
+        return f"[^/{ranges}]"
+    return f"[{ranges}]" if ranges else "(?!)"
+
+
+_RANGE = re.compile(r".-.|.", re.DOTALL)
+
+
+def _range(text: str) -> str:
+    """One that ends before it begins, such as `z-a`, has nothing in it."""
+    if len(text) == 1:
+        return re.escape(text)
+    first, _, last = text
+    return f"{re.escape(first)}-{re.escape(last)}" if first <= last else ""

@@ -161,7 +161,8 @@ def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
         return Edit(end, end, f"  {comment}".encode())
     text = source.data[start:end]
     indent = text[: len(text) - len(text.lstrip(b" \t"))]
-    return Edit(start, start, indent + f"{comment}\n".encode())
+    newline = b"\r\n" if source.data.startswith(b"\r\n", end) else b"\n"
+    return Edit(start, start, indent + comment.encode() + newline)
 
 
 def _naming(one: Suppression, rule: str, code: str) -> list[tuple[Suppression, str]]:
@@ -222,6 +223,8 @@ def _silenced(source: Source, line: int, column: int) -> int:
         close = source.data.find(b"*/", start + column)
         if close >= 0:
             line = source.line_of(close)
+            if _has_code(source.data[close + 2 : source.line_span(line).end]):
+                return line
     for later in range(line + 1, min(source.line_count, line + 1 + _FAR)):
         start, end = source.line_span(later)
         if _has_code(source.data[start:end]):

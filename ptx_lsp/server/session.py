@@ -279,7 +279,7 @@ def _too_many(source: Source, total: int) -> Diagnostic:
 
 
 _IGNORING = b"ptx-lint:"
-MOST_TOLD = 2_000
-"""Findings of one file. No editor shows more, and to send them again and again takes long."""
+MOST_TOLD = 1_000
+"""Findings of one file. VS Code shows no more, and to send them at each keystroke takes long."""
 _PATIENCE = 2.0
 """Seconds that a client has to tell its settings."""

@@ -76,7 +76,8 @@ class Document:
     def _items_after(
         self, edit: Edit, touched: Touched, tree: Tree, source: Source
     ) -> tuple[Item, ...]:
-        """A statement is kept where its text, its extent and its health are what they were.
+        """A statement is kept where its text, its extent and its health are what they were. One that is
+        broken is kept where the parser says that nothing has changed in it either.
 
         The statement just before the edit may end otherwise now, so it is lowered anew.
         """
@@ -84,7 +85,8 @@ class Document:
         before = list(takewhile(lambda item: item.end < edit.start, self.items))[:-1]
         kept_first = 0
         for item, node in zip(before, new, strict=False):
-            if not item.can_stay or (node.start_byte, node.end_byte) != (item.start, item.end):
+            stays = item.can_stay or (item.alone and item.end < touched.start)
+            if not stays or (node.start_byte, node.end_byte) != (item.start, item.end):
                 break
             kept_first += 1
         after: list[Item] = []
@@ -92,9 +94,10 @@ class Document:
         while old_last >= kept_first and new_last >= kept_first:
             item, node = self.items[old_last], new[new_last]
             moved = item.moved(edit.growth)
+            stays = item.can_stay or (item.alone and item.start > touched.end)
             if (
                 item.start <= edit.end
-                or not item.can_stay
+                or not stays
                 or (node.start_byte, node.end_byte) != (moved.start, moved.end)
             ):
                 break

@@ -105,6 +105,7 @@ def test_in_the_configuration(lint: Lint, k: Path) -> None:
         (None, "there is no baseline `b.json`; --update-baseline makes it"),
         ("{", "is no baseline: it is no JSON"),
         ("[]", "is no baseline of version 1"),
+        pytest.param("[" * 100_000, "is no baseline: it is nested too deeply", id="deep"),
         ('{"version": 2, "findings": []}', "is no baseline of version 1"),
         ('{"version": 1, "findings": [{"file": "a"}]}', "finding 1 lacks one of `file`"),
         ('{"version": 1}', "finding 1 lacks"),

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from ptx_lsp import ptxas
 from ptx_lsp.cli import jobs
-from ptx_lsp.cli.cache import Cache
+from ptx_lsp.cli.cache import Cache, key
 from ptx_lsp.cli.check import check
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.report import FileReport
+from ptx_lsp.lint.selection import Rules
 from tests.cli.conftest import BAD, GOOD, Lint
 from tests.cli.test_inputs import without_privilege
 
@@ -75,6 +77,40 @@ def test_settings_count(lint: Lint, folder: Path, checked: list[str], options: l
     count = len(checked)
     assert lint(*options, ".") == plain
     assert len(checked) == count + 10
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the ptxas of this test is a shell script")
+def test_a_ptxas_behind_a_script_counts(tmp_path: Path) -> None:
+    """The script stays what it is when what it runs gets a new version."""
+    script, release = tmp_path / "ptxas", tmp_path / "release"
+    script.write_text(f"#!/bin/sh\necho release $(cat {release})\n")
+    script.chmod(0o755)
+    settings = Settings(Rules(frozenset()), ptxas=script)
+    keys: set[str] = set()
+    for text in ("13.4", "13.5"):
+        release.write_text(text)
+        ptxas.version.cache_clear()
+        keys.add(key(b"", settings))
+    assert len(keys) == 2
+
+
+def test_a_new_build_of_the_grammar_counts(tmp_path: Path) -> None:
+    """It may come without a new version."""
+    package = tmp_path / "tree_sitter_ptx"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from ptx_lsp.cli.cache import key;"
+        "from ptx_lsp.cli.settings import Settings; from ptx_lsp.lint.selection import Rules;"
+        "print(key(b'', Settings(Rules(frozenset()))), 'tree_sitter_ptx' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    told: set[str] = set()
+    for build in ("one", "another"):
+        (package / "_binding.abi3.so").write_text(build)
+        told.add(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert len(told) == 2
+    assert all(line.endswith("False\n") for line in told)
 
 
 def test_damaged_entries_are_made_anew(lint: Lint, folder: Path, checked: list[str]) -> None:

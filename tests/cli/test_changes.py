@@ -51,6 +51,36 @@ def test_diff(lint: Lint, broken: Path) -> None:
     assert lint("--diff", broken) == (0, "", "")
 
 
+ODD_NAMES = ['a"b.ptx', "a\tb.ptx"] if sys.platform != "win32" else []
+NAMES = ["k.ptx", "sub folder/k.ptx", "caf\u00e9.ptx", *ODD_NAMES]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        BROKEN.replace("\n", "\r\n").encode(),
+        BROKEN.replace("\tret\n}\n", "\tret }").encode(),
+        BROKEN.replace("{\n", "{ // \x0c \x85 \u2028 \r x\n").encode(),
+        BROKEN.encode().replace(b"{\n", b"{ // caf\xe9\n"),
+        b"\xef\xbb\xbf" + BROKEN.encode(),
+    ],
+    ids=["crlf", "no newline", "separators", "latin-1", "mark"],
+)
+def test_git_applies_any_diff(lint: Lint, broken: Path, tmp_path: Path, name: str, text: bytes) -> None:
+    path = Path(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text)
+    patch = tmp_path / "change.diff"
+    assert lint("--diff", "--output", patch, path) == (1, "", "")
+    subprocess.run(["git", "apply", "-p0", patch], check=True)
+    mended = path.read_bytes()
+    assert mended != text
+    path.write_bytes(text)
+    lint("--fix", path)
+    assert path.read_bytes() == mended
+
+
 def test_unsafe_fixes(lint: Lint, broken: Path) -> None:
     """A name that is close to a declared one is a guess."""
     text = f"{HEADER}.entry k()\n{{\n\t.reg .b32 %first;\n\tmov.b32 %frist, 1;\n\tret;\n}}\n"

@@ -99,13 +99,26 @@ def test_a_report_of_earlier(lint: Lint, both: Path, ptxas: Path) -> None:
     assert "1 of them the same" in lint("compare", "old.json", "new.ptx").out
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"tool": {"name": "x"}}', '{"tool": 1, "files": []}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "{}", '{"tool": {"name": "x"}}', '{"tool": 1, "files": []}', "[" * 100_000],
+    ids=range(6),
+)
 def test_what_is_no_report(lint: Lint, both: Path, text: str) -> None:
     Path("bad.json").write_text(text)
     done = lint("compare", "bad.json", "new.ptx")
     assert (done.status, done.out) == (2, "")
     assert "`bad.json` is no report of `ptx-lint --format json`" in done.err
     assert "cannot be read" in lint("compare", "absent.json", "new.ptx").err
+
+
+def test_figures_that_are_no_numbers(lint: Lint, both: Path) -> None:
+    lint("--format", "json=r.json", "--exit-zero", "old.ptx")
+    text = Path("r.json").read_text()
+    Path("bad.json").write_text(text.replace('"divergent": 0', '"divergent": "many"'))
+    assert Path("bad.json").read_text() != text
+    done = lint("compare", "bad.json", "new.ptx")
+    assert (done.status, done.out) == (2, "")
+    assert "`bad.json` is no report of `ptx-lint --format json`" in done.err
 
 
 def test_wrong_usage(lint: Lint, both: Path) -> None:

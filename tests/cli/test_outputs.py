@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +17,7 @@ import xmlschema
 
 from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporter import Run, reporters
-from tests.cli.conftest import HEADER, Lint
+from tests.cli.conftest import BAD, HEADER, Lint
 
 
 class Model(Protocol):
@@ -233,6 +235,43 @@ def test_several_at_once(lint: Lint, trouble: Path) -> None:
     assert done.out == report(lint, "concise", trouble)
     Sarif.model_validate_json(Path("out.sarif").read_text())
     assert Path("out.xml").read_text() == report(lint, "junit", trouble)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--format", "json=out", "--format", "sarif=./out"],
+        ["--format", "json=out", "--output", "out"],
+        ["--report", "out", "--output", "out"],
+        ["--format", "json=bad.ptx"],
+        ["--output", "link"],
+    ],
+)
+def test_no_report_overwrites_another_one_or_an_input(
+    lint: Lint, bad: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.chdir(bad.parent)
+    Path("link").symlink_to(bad)
+    done = lint(*options, bad)
+    assert done.status == 2
+    assert f"`{options[-1].rpartition('=')[2]}` is linted, or written, already" in done.err
+    assert bad.read_text() == BAD
+    assert not Path("out").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+@pytest.mark.parametrize(
+    "words", [["k.ptx"], ["--diff", "k.ptx"], ["--fix", "-"], ["config", "schema"], ["man"]], ids=" ".join
+)
+def test_standard_output_that_is_full_or_closed(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "k.ptx").write_text(BAD.replace("\tret;", "\tret"))
+    for target, told in (("/dev/full", "cannot be written: No space left on device"), ("&-", "is closed")):
+        line = f'"$@" < k.ptx >{target}'
+        done = subprocess.run(
+            ["sh", "-c", line, "sh", sys.executable, "-m", "ptx_lsp", *words],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+        )
+        assert (done.returncode, done.stderr) == (2, f"ptx-lint: error: standard output {told}\n")
 
 
 def test_findings_of_some_targets_say_so(lint: Lint, tmp_path: Path) -> None:

@@ -69,6 +69,16 @@ class TestWhere:
             nearest(tmp_path)
 
 
+    def test_nested_too_deeply(self, tmp_path: Path) -> None:
+        (tmp_path / "ptx-lint.toml").write_text(f"select = {'[' * 5000}{']' * 5000}\n")
+        with pytest.raises(ConfigError, match="nested too deeply"):
+            nearest(tmp_path)
+
+    def test_byte_order_mark(self, tmp_path: Path) -> None:
+        (tmp_path / "ptx-lint.toml").write_bytes(b"\xef\xbb\xbfthreads = 64\r\n")
+        assert nearest(tmp_path).threads == 64
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -90,6 +100,8 @@ class TestWhere:
         ('[files."*"]\nthreads = 1', r"there is no key `threads` in `files\.\*`"),
         ('[files]\n"*" = 1', r"`files\.\*` is a table, not the number 1"),
         ('exclude = [""]', "a pattern cannot be empty"),
+        ('baseline = ""', "`baseline` is a path, not an empty text"),
+        ('cache-dir = "a\\u0000"', "`cache-dir` is a path, which has no NUL"),
     ],
 )
 def test_what_is_wrong_is_told(text: str, said: str) -> None:
@@ -164,6 +176,13 @@ class TestRules:
         ("k[!0-4].ptx", "k5.ptx", True),
         ("a.b", "axb", False),
         ("[", "[", True),
+        ("[z-a].ptx", "m.ptx", False),
+        ("[!z-a].ptx", "m.ptx", True),
+        ("[!]", "m", True),
+        ("[]", "m", False),
+        ("a[!b]c", "a/c", False),
+        ("[^a]", "^", True),
+        ("[a&&~~b]", "&", True),
     ],
 )
 def test_patterns(pattern: str, path: str, fits: bool) -> None:

@@ -41,6 +41,7 @@ def rules(body: str) -> list[str]:
         "// ptx-lint: ignore[E101]\n\n// why\n/* and */ /* more */\nbra X;",
         "// ptx-lint: ignore[E104]\n// ptx-lint: ignore[E101]\nbra X;",
         "/*\n * ptx-lint: ignore[E101]\n */\nbra X;",
+        "/* ptx-lint: ignore[E101]\n */ bra X;",
         "bra\n X; // ptx-lint: ignore[E101]",
         "bra X; bra X;\nbra Y;\n// ptx-lint: ignore-file[undeclared-name]",
         "// ptx-lint: ignore-file\nbra X;\nbra Y;",
@@ -120,6 +121,7 @@ def test_of_itself() -> None:
             "\tbra X; // ptx-lint: ignore[E102, undeclared-name] so",
         ),
         ("\tbra X; /* a\n b */", 5, "\t// ptx-lint: ignore[undeclared-name]\n\tbra X; /* a\n b */"),
+        ("bra X; /* a\r\n b */", 5, "// ptx-lint: ignore[undeclared-name]\r\nbra X; /* a\r\n b */"),
     ],
 )
 def test_insertion(body: str, line: int, expected: str) -> None:

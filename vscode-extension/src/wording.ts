@@ -17,7 +17,7 @@ export function registers(kernel: Kernel): string {
 export function short(name: string): string {
   return name.length > LONGEST ? `${name.slice(0, LONGEST / 2)}\u2026${name.slice(1 - LONGEST / 2)}` : name;
 }
-const LONGEST = 32;
+const LONGEST = 24;
 
 export function occupancy({ occupancy: { percent } }: Kernel): string {
   return percent === null ? '? % occupancy' : `${Math.round(percent)} % occupancy`;

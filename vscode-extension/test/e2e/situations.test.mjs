@@ -95,5 +95,7 @@ test('a workspace that is not trusted starts nothing', () =>
     await editor.command('Workspaces: Manage Workspace Trust');
     await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
     await page.locator('.pane-body .monaco-list-row', { hasText: 'registers' }).waitFor({ timeout: 60_000 });
-    await page.locator('.tab', { hasText: 'saxpy.ptx' }).click();
+    const modal = page.locator('.monaco-modal-editor-block');
+    await modal.locator('.codicon-close').last().click();
+    await modal.waitFor({ state: 'detached' });
   }));
