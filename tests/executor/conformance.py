@@ -5,7 +5,7 @@
 Operands and results are integers, or floats such as `1.5`, `-inf`, `nan` where the type is a float;
 hexadecimal numbers are bits. `nan` as a result is the canonical one. The word behind `#` tells the source:
 `manual` (its text, by hand), `exact` (whole numbers and fractions, tests/oracle/exact_lines.py), `ptxas`
-(constant folding seen in machine code, tests/oracle/folded_lines.py), `gpu` (with the device).
+(constant folding seen in machine code), `gpu` (with the device).
 """
 
 from __future__ import annotations
