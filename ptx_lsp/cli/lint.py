@@ -94,7 +94,9 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
         write((one.path for one in inputs), options)
         return Outcome(NOTHING, watched)
     works = [(one, plan.settings(one)) for one in inputs]
-    _keep_apart(options, [one.path for one in inputs if one.data is None])
+    known = plan.baseline()
+    read = [*map(str, plan.files(inputs)), *([str(known)] if known is not None else [])]
+    _keep_apart(options, [*read, *(one.path for one in inputs if one.data is None)])
     for note in plan.notes:
         _complain(note)
     if not inputs:
@@ -184,7 +186,7 @@ def _refuse(options: Options) -> None:
 
 
 def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
-    """Raises UsageError where a report would be written over another one, or over what is linted."""
+    """Raises UsageError where a report would be written over another one, or over what is read."""
     from pathlib import Path
 
     taken = {os.path.realpath(path) for path in inputs}
@@ -194,7 +196,7 @@ def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
             continue  # a device or a pipe takes any number
         place = os.path.realpath(path)
         if place in taken:
-            raise UsageError(f"`{path}` is linted, or written, already: name another file for the report")
+            raise UsageError(f"`{path}` is read or written already: name another file for the report")
         taken.add(place)
 
 

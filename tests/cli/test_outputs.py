@@ -245,6 +245,8 @@ def test_several_at_once(lint: Lint, trouble: Path) -> None:
         ["--report", "out", "--output", "out"],
         ["--format", "json=bad.ptx"],
         ["--output", "link"],
+        ["--baseline", "out", "--update-baseline", "--output", "out"],
+        ["--config", "ptx-lint.toml", "--output", "ptx-lint.toml"],
     ],
 )
 def test_no_report_overwrites_another_one_or_an_input(
@@ -252,9 +254,10 @@ def test_no_report_overwrites_another_one_or_an_input(
 ) -> None:
     monkeypatch.chdir(bad.parent)
     Path("link").symlink_to(bad)
+    Path("ptx-lint.toml").touch()
     done = lint(*options, bad)
     assert done.status == 2
-    assert f"`{options[-1].rpartition('=')[2]}` is linted, or written, already" in done.err
+    assert f"`{options[-1].rpartition('=')[2]}` is read or written already" in done.err
     assert bad.read_text() == BAD
     assert not Path("out").exists()
 
