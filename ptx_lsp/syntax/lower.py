@@ -796,6 +796,7 @@ class _Lowering:
         blank = _BLANK.match(self.text, start, end)
         if blank is not None and blank.end() < end:
             start = blank.end()
+            end = start + len(self.text[start:end].rstrip(" \t\r\n\f\v"))
         self.problems.append(
             SyntaxProblem(start - self.base, end - self.base, expected, within)
         )
