@@ -34,7 +34,7 @@ types: setup ## check the types
 	$(BIN)/pyright
 
 unit: setup ## run the tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-vscode: setup ## check the VS Code extension, and try it in real VS Code (needs npm)
 	@if command -v npm > /dev/null; then \
