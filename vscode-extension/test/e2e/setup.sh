@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs real VS Code (code-server) with the Node that it needs into the folder given, and Chromium where there is none.
 set -euo pipefail
-FOLDER=$1
-mkdir -p "$FOLDER/node" "$FOLDER/server"
+mkdir -p "$1/node" "$1/server"
+FOLDER=$(cd "$1" && pwd)
 STAMP="$FOLDER/.complete"
 
 if ! command -v chromium > /dev/null; then
