@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 import numpy.typing as npt
 
@@ -22,7 +24,7 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 
 
-class SurfaceAccess:
+class SurfaceAccess(ABC):
     """An access of `count` elements that lie side by side, of `width` bytes each."""
 
     def __init__(
@@ -85,8 +87,9 @@ class SurfaceAccess:
         kept = inside if ".zero" in self._choices.modifiers else np.ones_like(inside)
         return offsets, kept
 
+    @abstractmethod
     def _do(self, row: Threads, image: Image, offsets: Indices, inside: Bools) -> None:
-        raise NotImplementedError
+        """Accesses the bytes from `offsets` on, where `inside` holds."""
 
     def _memory(self, image: Image) -> Array:
         raw = image.data.reshape(-1).view(np.uint8)

@@ -227,3 +227,15 @@ def test_characters_of_several_bytes_before_a_comment() -> None:
         "// ptx-run: grid=1 block=1\n.entry a() { ret; }\n.entry b() { ret; }\n"
     )
     assert [(one.line, one.entry) for one in launch_comments(module)] == [(5, "a")]
+
+
+def test_the_first_warp_is_that_of_the_first_block() -> None:
+    """Also where there are more blocks than run together."""
+    text = (
+        ".version 8.0\n.target sm_80\n.address_size 64\n// ptx-run: grid=3000 block=32\n"
+        ".entry k() {\n.reg .u32 %r<2>;\nmov.u32 %r1, %ctaid.x;\nret; }\n"
+    )
+    (found,) = preview_kernels(Module.parse(text))
+    assert found.problem == ""
+    (written,) = found.values
+    assert written.lanes == ("0",) * 32
