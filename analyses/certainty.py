@@ -7,8 +7,9 @@ each instruction with its operands.
 from __future__ import annotations
 
 from analyses.steps import steps
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
 
 
 @fact
@@ -20,3 +21,13 @@ def is_certain(function: Function) -> bool:
     if function.undeclared or function.undeclared_late or body.duplicates or body.early_uses:
         return False
     return all(step.match is not None and not step.match.problems for step in steps(function).steps)
+
+
+def all_are_certain(module: Module) -> bool:
+    """Whether every function of a module that has a body is understood."""
+    return not any(of_all(_doubted, module))
+
+
+@fact
+def _doubted(function: Function) -> tuple[bool, ...]:
+    return (True,) if function.symbol.is_definition and not is_certain(function) else ()

@@ -96,7 +96,7 @@ def each_function(
     def kept(function: Function) -> tuple[Finding, ...]:
         return tuple(check(function))
 
-    return lambda module: of_all(kept, module.functions)
+    return lambda module: of_all(kept, module)
 
 
 @cache
