@@ -20,7 +20,8 @@ from analyses.words_alive import words_alive
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Located
-from ptx_lsp.model.uses import uses
+from ptx_lsp.model.symbols import Declared
+from ptx_lsp.model.uses import is_used
 
 Told = dict[str, object]
 
@@ -51,9 +52,14 @@ def told(function: Function) -> Told:
             (_step(function, one.step), _where(function, one.address), one.size)
             for one in register_accesses(function)
         ],
-        "used": len(uses(function)),
+        "used": {_where(function, one.place): is_used(function, one) for one in _declared(function)},
         **_of_values(function),
     }
+
+
+def _declared(function: Function) -> list[Declared]:
+    body = function.body
+    return [*body.returns, *body.parameters, *body.variables, *body.registers, *body.labels]
 
 
 def _of_values(function: Function) -> Told:
