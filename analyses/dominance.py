@@ -56,6 +56,31 @@ class Dominance:
         return found if found >= 0 else self.graph.exit
 
     @cached_property
+    def below(self) -> tuple[tuple[int, ...], ...]:
+        """For each block those that it dominates immediately, the last in `Graph.order` first."""
+        found: list[list[int]] = [[] for _ in self.graph.successors]
+        for block in reversed(self.graph.order):
+            if self.immediate[block] >= 0:
+                found[self.immediate[block]].append(block)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def frontiers(self) -> tuple[frozenset[int], ...]:
+        """For each block, where its dominance ends: the blocks behind it that other ways lead to as well."""
+        found: list[set[int]] = [set() for _ in self.graph.successors]
+        for block in self.graph.order:
+            sources = [one for one in self.graph.predecessors[block] if one in self.graph.reached]
+            if len(sources) < 2 and block != 0:
+                continue
+            for source in sources:
+                while source != self.immediate[block] and block not in found[source]:
+                    found[source].add(block)
+                    if source == 0:
+                        break
+                    source = self.immediate[source]
+        return tuple(map(frozenset, found))
+
+    @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """The natural loops, in the order of their heads."""
         latches: dict[int, list[int]] = {}
