@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeAlias
@@ -128,11 +128,12 @@ def _ends(
         out = live_in[graph.exit] if block.number == graph.exit else 0
         for target in block.successors:
             out |= live_in[target]
-        never = [one for one, at in begins.items() if at >= block.end]
-        live = sets.numbers_of(live_in[block.number])
-        ins.append(live - begins.keys() if begins else live)
-        behind = sets.numbers_of(out)
-        outs.append(behind.difference(never) if never else behind)
+        live = live_in[block.number]
+        if begins:  # their bits are taken away first, so that the sets are mostly known
+            live &= ~sets.bits.of(begins)
+            out &= ~sets.bits.of([one for one, at in begins.items() if at >= block.end])
+        ins.append(sets.numbers_of(live))
+        outs.append(sets.numbers_of(out))
     return tuple(ins), tuple(outs)
 
 
@@ -193,9 +194,11 @@ def _unborn(function: Function, graph: Cfg, sets: BlockSets) -> list[dict[int, i
     if not suspects:  # whatever is live at some place has been written on some way there
         return [{} for _ in graph.blocks]
     written = _written(function, graph, bits, suspects)
+    flow = steps(function)
     return [
-        _first_writes(steps(function), block, bits.registers_of(live_in[block.number] & suspects & ~known))
+        _first_writes(flow, block, sets.numbers_of(unwritten)) if unwritten else {}
         for block, known in zip(graph.blocks, written, strict=True)
+        for unwritten in (live_in[block.number] & suspects & ~known,)
     ]
 
 
@@ -225,10 +228,8 @@ def _written(function: Function, graph: Cfg, bits: Bits, suspects: int) -> list[
     return found
 
 
-def _first_writes(flow: Steps, block: Block, registers: Set[int]) -> dict[int, int]:
+def _first_writes(flow: Steps, block: Block, registers: frozenset[int]) -> dict[int, int]:
     """For each of `registers` the first step of `block` that writes it; the end of the block if none."""
-    if not registers:
-        return {}
     found = dict.fromkeys(registers, block.end)
     for number in reversed(block.steps):
         found.update((one, number) for one in flow.steps[number].writes if one in registers)

@@ -133,7 +133,7 @@ class _Propagation:
         numbers = self.cfg.blocks[block].steps
         self.past[numbers.start : numbers.stop] = [True] * len(numbers)
         made = slice(values.first, values.first + values.made)
-        entered = bytes([levels[value] for value in values.entered])
+        entered = bytes(map(levels.__getitem__, values.entered))
         is_plain = not any(levels[made]) and self.escapes.keys().isdisjoint(values.entered)
         known = self.memory.get((values, entered)) if is_plain else None
         if known is not None:

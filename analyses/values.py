@@ -253,7 +253,7 @@ class _Renaming:
             current[register] = value
         local = self.local[block.number]
         found = self.block_values(
-            block.number, tuple([current[register] for register in local.entries])
+            block.number, tuple(map(current.__getitem__, local.entries))
         )
         for register, index in local.last:
             undo.append((register, current[register]))
