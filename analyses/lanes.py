@@ -17,7 +17,6 @@ for all of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,7 @@ from typing import TypeAlias
 
 from analyses.constants import literal
 from analyses.lane_arithmetic import ANY, WARP, Lanes, compute, constant
-from analyses.plans import block_plans, block_size
+from analyses.plans import block_plans, block_size, uses_of_y_and_z
 from analyses.sources import Level, Size, special
 from analyses.steps import Step
 from analyses.uniformity import Cause, Uniformity, uniformity
@@ -35,7 +34,6 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Register, Variable
 from ptx_lsp.syntax import nodes
 
-_OTHER_THREAD_NUMBERS = re.compile(r"%tid\b(?!\.x\b)")
 _ROUNDS = 4
 """How often joins are tried again before those in doubt are given up."""
 
@@ -306,9 +304,7 @@ def is_shape_known(function: Function, shape: Size) -> bool:
     """See `LanesOfValues.is_shape_known`."""
     if block_size(function).x or shape.y * shape.z > 1:
         return True
-    item = function.item
-    text = function.module.document.source.text[item.start : item.end]
-    return _OTHER_THREAD_NUMBERS.search(text) is None
+    return not uses_of_y_and_z(function)
 
 
 def _shape(function: Function) -> Size:

@@ -4,6 +4,7 @@ the step can give (`sources.py`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from analyses.sources import LOADED, Floor, Level, Size, floor, special
 from analyses.steps import Step, steps
 from analyses.values import NONE, BlockValues, StepValues, Values, values
-from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
+from ptx_lsp.facts import Earlier, Memory, fact, found_in_instructions, lasting_fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -91,6 +92,22 @@ def block_size(function: Function) -> Size:
             ]
             return Size(*(*sizes, 1, 1, 1)[:3])
     return Size()
+
+
+@found_in_instructions
+def uses_of_y_and_z(function: Function, instruction: nodes.Instruction) -> Iterator[nodes.Name]:
+    """Where `%tid` is named, but for `%tid.x`."""
+    for operand in instruction.operands:
+        for name in names_in(operand):
+            symbol = function.body.symbols.get(name.start)
+            if isinstance(symbol, Predefined) and symbol.name == "%tid" and not _is_of_x(operand):
+                yield name
+
+
+def _is_of_x(operand: nodes.Operand) -> bool:
+    if not isinstance(operand, nodes.Member):
+        return False
+    return [one.text for one in operand.components] == [".x"]
 
 
 class _Planning:

@@ -1,11 +1,13 @@
 """Facts about functions: computed when first asked for, shared, and kept while they stay true.
 
 A fact is a function of a `Function`. Its value lives as long as neither that function nor what it uses
-of its module changes; a new version of the file takes it over (`Module`). After an edit inside the
-function it is computed again, from what is still true of its value before:
+of its module changes; a new version of the file takes it over (`Module`). Spaces and comments between
+statements are no matter, but to a `text_fact`. After any other edit inside the function it is computed
+again, from what is still true of its value before:
 
 - of an `instruction_fact`, or what is `found_in_instructions`, all stays but what concerns instructions
   that were touched;
+- a `directive_fact` stays as it is where no directive was touched;
 - a `lasting_fact` is given its value before, and says itself what of that can stay;
 - a `Memory` keeps what was computed from keys that hold all it depends on, such as the contents of a
   block of code, for as long as some version in a row asks for it.
@@ -13,13 +15,14 @@ function it is computed again, from what is still true of its value before:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from itertools import chain
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
-from ptx_lsp.model.function import LASTING, Function
+from ptx_lsp.model.function import LASTING, OF_DIRECTIVES, OF_TEXT, Function
 from ptx_lsp.syntax import nodes
 
 _K = TypeVar("_K")
@@ -47,6 +50,14 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
             return value
 
     return known
+
+
+def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
+    """Makes `compute` run once for each text of a function. It alone may depend on what is between statements
+    and on where they are, counted from the start of the function.
+    """
+    OF_TEXT.add(compute)
+    return fact(compute)
 
 
 def of_all(known: Callable[[Function], tuple[_T, ...]], functions: Iterable[Function]) -> Iterator[_T]:
@@ -105,6 +116,56 @@ def lasting_fact(
     return known
 
 
+def directive_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
+    """Makes `compute` run once for all versions of a function that have the same directives.
+
+    It may depend on the head of the function, on the directives in it (`Body.directives`), on what the names
+    in those stand for, on the version and target of the module, and on nothing else.
+    """
+    OF_DIRECTIVES.add(compute)
+    return fact(compute)
+
+
+class Found(NamedTuple, Generic[_T]):
+    """What is found in the instructions of a function: of those with anything their `numbers`, in order, and
+    `of` each what it is.
+    """
+
+    numbers: tuple[int, ...]
+    of: tuple[tuple[_T, ...], ...]
+
+    def after(self, change: Change, found: Found[_T]) -> Found[_T]:
+        """All of it after a change, where this is `found` in the instructions that are new."""
+        first = bisect_left(self.numbers, change.first)
+        behind = bisect_left(self.numbers, change.old_end, first)
+        numbers = self.numbers[behind:]
+        if change.growth:
+            numbers = tuple([number + change.growth for number in numbers])
+        return Found(
+            (*self.numbers[:first], *found.numbers, *numbers),
+            (*self.of[:first], *found.of, *self.of[behind:]),
+        )
+
+
+def numbered(find: Callable[[Function, int], Iterable[_T]]) -> Callable[[Function], Found[_T]]:
+    """Makes `find` run once for each instruction, with its number. Apart from that number, it may depend on
+    what an `instruction_fact` may depend on.
+    """
+
+    @lasting_fact
+    @wraps(find)
+    def of_all(function: Function, earlier: Earlier[Found[_T]] | None) -> Found[_T]:
+        first, end = (0, len(function.body.instructions))
+        if earlier is not None:
+            first, _, end = earlier.change
+        each = [(number, tuple(find(function, number))) for number in range(first, end)]
+        each = [one for one in each if one[1]]
+        found = Found(tuple([number for number, _ in each]), tuple([one for _, one in each]))
+        return found if earlier is None else earlier.value.after(earlier.change, found)
+
+    return of_all
+
+
 def found_in_instructions(
     find: Callable[[Function, nodes.Instruction], Iterable[_T]],
 ) -> Callable[[Function], tuple[_T, ...]]:
@@ -112,15 +173,15 @@ def found_in_instructions(
     what an `instruction_fact` may depend on.
     """
 
-    @instruction_fact
+    @numbered
     @wraps(find)
-    def of_each(function: Function, instruction: nodes.Instruction) -> tuple[_T, ...]:
-        return tuple(find(function, instruction))
+    def of_each(function: Function, number: int) -> Iterable[_T]:
+        return find(function, function.body.instructions[number].node)
 
     @fact
     @wraps(find)
     def of_all(function: Function) -> tuple[_T, ...]:
-        return tuple(chain.from_iterable(of_each(function)))
+        return tuple(chain.from_iterable(of_each(function).of))
 
     return of_all
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 LASTING: set[object] = set()
 """The facts that can be brought up to date after an edit, by their keys."""
+OF_DIRECTIVES: set[object] = set()
+"""The facts that hold for as long as the directives of a function are the same."""
+OF_TEXT: set[object] = set()
+"""The facts that do not even outlive an edit of the spaces and comments between statements."""
 
 
 class Home:
@@ -142,17 +146,23 @@ class Function:
 
     def take_over(self, before: Function) -> None:
         """Keeps what is known of the function as it was before an edit, if it can be of use."""
-        if self.body is before.body:
+        if self.body.instructions is before.body.instructions:
             if self.environment == before.environment:
                 self.facts, self.earlier = before.facts, before.earlier
+                if self.body is not before.body:
+                    facts = before.facts.items()
+                    self.facts = {key: value for key, value in facts if key not in OF_TEXT}
                 self._continue(before)
         elif self.change is not None and self._means_the_same(before):
             change = self.change
             for key, (value, since) in before.earlier.items():
                 self.earlier[key] = (value, since.then(change))
+            same_directives = self.body.directives is before.body.directives
             for key, value in before.facts.items():
                 if key in LASTING:
                     self.earlier[key] = (value, change)
+                elif same_directives and key in OF_DIRECTIVES:
+                    self.facts[key] = value
             before.earlier = {}  # so that no version holds one before it
 
     def _continue(self, before: Function) -> None:
