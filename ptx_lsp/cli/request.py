@@ -52,7 +52,7 @@ def requests(options: Options) -> list[Request]:
         if not size:
             raise SpecError(f"the size of the {key} is missing: --{key}, or a `// ptx-run:` comment")
     assert grid and block
-    names = [one.name for one in kernel.body.parameters]
+    names = [one.name for one in kernel.launched]
     pairs = [_named(word, names) for word in options.arg] or list(file.arguments)
     request = Request(
         path, source, kernel.name, tuple(grid), tuple(block), _ordered(pairs, names, kernel.name),
@@ -101,7 +101,7 @@ def _of_comment(
 ) -> Request:
     if comment.problem:
         raise SpecError(f"{path}:{comment.line}: {comment.problem}")
-    names = [one.name for one in module.definitions[comment.entry].body.parameters]
+    names = [one.name for one in module.definitions[comment.entry].launched]
     buffers = tuple(
         str(at) for at, spec in enumerate(comment.specs) if "[" in spec or "(" in spec
     )

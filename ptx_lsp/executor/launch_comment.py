@@ -63,7 +63,7 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
 def suggestion(kernel: Function) -> str:
     """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits."""
     words = ["grid=1", "block=32"]
-    for parameter in kernel.body.parameters:
+    for parameter in kernel.launched:
         sort, bits = parameter.type[1:2], parameter.type[2:]
         if bits == "64" and sort != "f":
             words.append(f"{parameter.name}=f32:zeros(32)")
@@ -92,7 +92,7 @@ def _kernel(module: Module, offset: int, text: str) -> Function:
 def _read(line: int, kernel: Function, text: str) -> LaunchComment:
     values: dict[str, str] = {}
     specs: dict[int, str] = {}
-    names = [_name(one) for one in kernel.body.parameters]
+    names = [_name(one) for one in kernel.launched]
     for word in text.split():
         key, equals, rest = word.partition("=")
         if equals and key in _KEYS:

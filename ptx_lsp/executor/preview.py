@@ -248,7 +248,7 @@ def _kernel(
             _failed(made, message), problem_line=error.line, kind=error.kind, findings=error.findings,
             lanes=tuple(error.lanes), values=seen.values, instructions=seen.instructions,
         )
-    names = [one.name for one in module.definitions[comment.entry].body.parameters]
+    names = [one.name for one in module.definitions[comment.entry].launched]
     buffers = tuple(
         _buffer(name, spec, old, new)
         for name, spec, old, new in zip(names, comment.specs, before, arguments, strict=True)

@@ -76,7 +76,7 @@ def launches(path: Path) -> Iterator[Launch]:
         place = f"{path.name}:{comment.line}"
         if comment.problem:
             raise ValueError(f"{place}: {comment.problem}")
-        names = [one.name for one in module.definitions[comment.entry].body.parameters]
+        names = [one.name for one in module.definitions[comment.entry].launched]
         found = tuple(
             _expectation(f"{path.name}:{number}", lines[number - 1], names, comment)
             for number in range(comment.line + 1, end) if "expect:" in lines[number - 1]
