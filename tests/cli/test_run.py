@@ -285,7 +285,9 @@ def test_clusters(capsys: pytest.CaptureFixture[str], tmp_path: Path, given: str
     size = {"comment": "cluster=1,2", "both": "cluster=1,4"}.get(given, "")
     path.write_text(CLUSTER.replace("COMMENT", comment.replace("CLUSTER", size)))
     launch = tmp_path / "k.toml"
-    launch.write_text('file = "k.ptx"\ngrid = [1, 4]\nblock = 1\ncluster = [1, 2]\narguments = ["u32:zeros(1)"]\n')
+    launch.write_text(
+        'file = "k.ptx"\ngrid = [1, 4]\nblock = 1\ncluster = [1, 2]\narguments = ["u32:zeros(1)"]\n'
+    )
     words = ["--launch", str(launch), "--out", "0"] if given == "file" else [str(path)]
     options = ["--cluster", "1,2"] if given in ("option", "both") else []
     assert main([*words, *options]) == 0
