@@ -11,7 +11,7 @@ from typing import cast
 from ptx_lsp.executor.specs import SpecError
 
 _KEYS = (
-    "file", "entry", "grid", "block", "shared", "seed", "limit", "seconds", "arguments", "out",
+    "file", "entry", "grid", "block", "cluster", "shared", "seed", "limit", "seconds", "arguments", "out",
 )
 
 
@@ -33,6 +33,7 @@ class LaunchFile:
     seconds: float | None = None
     arguments: tuple[tuple[str, str], ...] = ()
     out: tuple[str, ...] = ()
+    cluster: tuple[int, ...] | None = None
 
 
 def read_launch_file(path: Path) -> LaunchFile:
@@ -51,7 +52,7 @@ def read_launch_file(path: Path) -> LaunchFile:
     return LaunchFile(
         path.parent, path.parent / file if file else None, reader.text("entry"), reader.sizes("grid"),
         reader.sizes("block"), reader.count("shared"), reader.count("seed"), reader.count("limit"),
-        reader.seconds(), reader.arguments(), reader.out(),
+        reader.seconds(), reader.arguments(), reader.out(), reader.sizes("cluster"),
     )
 
 

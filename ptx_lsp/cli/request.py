@@ -33,6 +33,8 @@ class Request:
     out: tuple[str, ...] = ()
     line: int = 0
     """That of the launch comment."""
+    cluster: tuple[int, ...] = ()
+    """Empty where the kernel is to tell."""
 
 
 def requests(options: Options) -> list[Request]:
@@ -57,7 +59,7 @@ def requests(options: Options) -> list[Request]:
     request = Request(
         path, source, kernel.name, tuple(grid), tuple(block), _ordered(pairs, names, kernel.name),
         tuple(names), file.shared or 0, file.seed or 0, file.limit, file.seconds,
-        tuple(options.out) or file.out,
+        tuple(options.out) or file.out, cluster=tuple(file.cluster or ()),
     )
     return [_with_options(request, options)]
 
@@ -66,6 +68,7 @@ def _with_options(request: Request, options: Options) -> Request:
     """What the command line says counts."""
     return replace(
         request,
+        cluster=tuple(options.cluster or request.cluster),
         shared_bytes=request.shared_bytes if options.shared is None else options.shared,
         seed=request.seed if options.seed is None else options.seed,
         limit=request.limit if options.limit is None else options.limit,
@@ -108,6 +111,7 @@ def _of_comment(
     request = Request(
         path, source, comment.entry, comment.grid, comment.block, comment.specs, tuple(names),
         comment.shared_bytes, comment.seed, out=tuple(options.out) or buffers, line=comment.line,
+        cluster=comment.cluster,
     )
     return _with_options(request, options)
 

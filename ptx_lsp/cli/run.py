@@ -57,9 +57,10 @@ def _launched(request: Request, options: Options) -> Launched:
         with progress(request.entry, options) as advance:
             findings = launch(
                 request.source, entry=request.entry, grid=request.grid, block=request.block, args=arguments,
-                shared_bytes=request.shared_bytes, seed=request.seed, check=options.check,
-                limit=LIMIT if request.limit is None else request.limit, observers=observers,
-                seconds=float("inf") if request.seconds is None else request.seconds, progress=advance,
+                cluster=request.cluster or None, shared_bytes=request.shared_bytes, seed=request.seed,
+                check=options.check, limit=LIMIT if request.limit is None else request.limit,
+                seconds=float("inf") if request.seconds is None else request.seconds,
+                observers=observers, progress=advance,
             )
     except ExecutionError as error:
         return Launched(request, error, error.findings, wanted, trace, profile)

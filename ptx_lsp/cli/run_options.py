@@ -39,6 +39,7 @@ class Options(argparse.Namespace):
     entry: str | None
     grid: list[int] | None
     block: list[int] | None
+    cluster: list[int] | None
     arg: list[str]
     launch: str | None
     out: list[str]
@@ -86,6 +87,10 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--grid", type=_dimensions, metavar="X[,Y[,Z]]", help="blocks")
     group.add_argument("--block", type=_dimensions, metavar="X[,Y[,Z]]", help="threads of a block")
+    group.add_argument(
+        "--cluster", type=_dimensions, metavar="X[,Y[,Z]]",
+        help="blocks of a cluster (default: as the kernel says)",
+    )
     group.add_argument(
         "--arg", action="append", default=[], metavar="SPEC",
         help="an argument, in order, or NAME=SPEC with the name of a parameter",

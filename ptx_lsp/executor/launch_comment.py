@@ -1,9 +1,9 @@
 """Launch comments: `// ptx-run: grid=4 block=256 n=u32:1000 x=f32:arange(1000)`.
 
 1. A comment of one line that begins with `ptx-run:`; words with `=`, spaces between them (none inside).
-2. `grid=X[,Y[,Z]]` and `block=X[,Y[,Z]]` must be there; `shared=BYTES` is the dynamic shared memory, `seed=N`
-   that of random buffers, `entry=NAME` the kernel. Without `entry` it is the kernel that the comment stands
-   in, else the next one.
+2. `grid=X[,Y[,Z]]` and `block=X[,Y[,Z]]` must be there; `cluster=X[,Y[,Z]]` are the blocks of a cluster,
+   `shared=BYTES` is the dynamic shared memory, `seed=N` that of random buffers, `entry=NAME` the kernel.
+   Without `entry` it is the kernel that the comment stands in, else the next one.
 3. The others are arguments: `NAME=SPEC` or `NUMBER=SPEC` with a parameter's name or position from 0, or SPECs
    alone, in order. SPEC is as `ptx_lsp.executor.specs` says. A parameter named like a key is given by
    position.
@@ -20,7 +20,7 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared
 
 _COMMENT = re.compile(r"//[ \t]*ptx-run:(.*)")
-_KEYS = ("grid", "block", "shared", "seed", "entry")
+_KEYS = ("grid", "block", "cluster", "shared", "seed", "entry")
 
 
 class LaunchCommentError(ValueError):
@@ -29,7 +29,8 @@ class LaunchCommentError(ValueError):
 
 @dataclass(frozen=True)
 class LaunchComment:
-    """A launch as a comment asks for it. `line` counts from 1; `specs` has one for each parameter, in order.
+    """A launch as a comment asks for it. `line` counts from 1; `specs` has one for each parameter, in order;
+    `cluster` is empty where the comment does not give it.
 
     `problem` says what is wrong with the comment; "" for nothing.
     """
@@ -42,6 +43,7 @@ class LaunchComment:
     seed: int = 0
     specs: tuple[str, ...] = ()
     problem: str = ""
+    cluster: tuple[int, ...] = ()
 
 
 def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
@@ -112,6 +114,7 @@ def _read(line: int, kernel: Function, text: str) -> LaunchComment:
         line, kernel.name, _sizes("grid", values["grid"]), _sizes("block", values["block"]),
         _number("shared", values.get("shared", "0")), _number("seed", values.get("seed", "0")),
         tuple(specs[at] for at in range(len(names))),
+        cluster=_sizes("cluster", values["cluster"]) if "cluster" in values else (),
     )
 
 

@@ -239,8 +239,8 @@ def _kernel(
     try:
         findings = launch(
             text, entry=comment.entry, grid=comment.grid, block=comment.block, args=arguments,
-            shared_bytes=comment.shared_bytes, seed=comment.seed, limit=limit, seconds=seconds, check=check,
-            observers=[seen],
+            shared_bytes=comment.shared_bytes, cluster=comment.cluster or None, seed=comment.seed,
+            limit=limit, seconds=seconds, check=check, observers=[seen],
         )
     except ExecutionError as error:
         message = str(error).removeprefix(f"line {error.line}: ")

@@ -265,3 +265,32 @@ def test_time_is_limited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     path.write_text(".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { again: bra again; }\n")
     assert main([str(path), "--grid", "1", "--block", "1", "--seconds", "0.1"]) == 1
     assert "error[limit]" in capsys.readouterr().err
+
+
+CLUSTER = """.version 8.0
+.target sm_90
+.address_size 64
+COMMENT
+.entry k(.param .u64 out) {
+.reg .u32 %r; .reg .u64 %a;
+ld.param.u64 %a, [out]; mov.u32 %r, %cluster_nctaid.y; st.global.u32 [%a], %r; ret;
+}
+"""
+
+
+@pytest.mark.parametrize("given", ["option", "comment", "both", "file"])
+def test_clusters(capsys: pytest.CaptureFixture[str], tmp_path: Path, given: str) -> None:
+    path = tmp_path / "k.ptx"
+    comment = "// ptx-run: grid=1,4 block=1 CLUSTER out=u32:zeros(1)"
+    size = {"comment": "cluster=1,2", "both": "cluster=1,4"}.get(given, "")
+    path.write_text(CLUSTER.replace("COMMENT", comment.replace("CLUSTER", size)))
+    launch = tmp_path / "k.toml"
+    launch.write_text(
+        'file = "k.ptx"\ngrid = [1, 4]\nblock = 1\ncluster = [1, 2]\narguments = ["u32:zeros(1)"]\n'
+    )
+    words = ["--launch", str(launch), "--out", "0"] if given == "file" else [str(path)]
+    options = ["--cluster", "1,2"] if given in ("option", "both") else []
+    assert main([*words, *options]) == 0
+    assert capsys.readouterr().out == "0: [2]\n"
+    assert main([*words, "--cluster", "3"]) == 2
+    assert "cannot be divided into clusters of (3, 1, 1)" in capsys.readouterr().err

@@ -56,7 +56,7 @@ class Launch:
         arguments = self.arguments()
         launch(
             self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
-            args=arguments, shared_bytes=self.comment.shared_bytes,
+            args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
         )
         return self.results(arguments)
 

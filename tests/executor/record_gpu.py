@@ -33,7 +33,7 @@ class Device(Protocol):
     def run(self, kernel: Single) -> list[tuple[int, ...]]: ...
     def launch(
         self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
-        shared_bytes: int = 0,
+        shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None: ...
 
 
@@ -86,7 +86,8 @@ def record_kernels(
             arguments, comment = one.arguments(), one.comment
             try:
                 device.launch(
-                    one.text, comment.entry, comment.grid, comment.block, arguments, comment.shared_bytes
+                    one.text, comment.entry, comment.grid, comment.block, arguments, comment.shared_bytes,
+                    comment.cluster,
                 )
             except CudaError as error:
                 refused.append((f"{one.place} {comment.entry}", str(error)))
