@@ -123,6 +123,12 @@ class Function:
             return self.body.parameters
         return [*self.body.parameters, *(one for one in self.body.variables if one.space == ".param")]
 
+    @property
+    def opaque(self) -> list[Variable]:
+        """The variables of the module and of the body that are textures, samplers and surfaces."""
+        every = (*self.module.variables, *self.body.variables)
+        return [one for one in every if isinstance(one, Variable) and one.is_opaque]
+
     def resolve(self, name: nodes.Name) -> Symbol | None:
         """What a name in this function stands for; None where nothing declares it."""
         return self.body.symbols.get(name.start) or self.linked.get(name.text)
