@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from tests.executor.conformance_kernel import KERNELS
-from tests.oracle import exact_mma, exact_mma_doubles, exact_mma_sparse
+from tests.oracle import exact_mma, exact_mma_doubles, exact_mma_scaled, exact_mma_sparse
 from tests.oracle.exact_kernel import Kernel
 
 
@@ -49,6 +49,9 @@ FILES = (
     File("mma_sp_s8", "mma.sp of integers of 8 bits", "8.5", "sm_80", lambda: exact_mma_sparse.integers(8)),
     File("mma_sp_s4", "mma.sp of integers of 4 bits", "8.5", "sm_80", lambda: exact_mma_sparse.integers(4)),
     File("mma_sp_kinds", "mma.sp with .kind::f8f6f4", "8.8", "sm_120a", exact_mma_sparse.kinds),
+    File("mma_kinds", "mma with .kind::f8f6f4", "8.8", "sm_120a", exact_mma_scaled.kinds),
+    File("mma_scaled", "mma with block scales", "9.1", "sm_120a", exact_mma_scaled.dense),
+    File("mma_sp_scaled", "mma.sp with block scales", "9.1", "sm_120a", exact_mma_scaled.sparse),
 )
 
 

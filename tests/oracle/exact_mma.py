@@ -41,7 +41,7 @@ class Opcode(NamedTuple):
     def of(cls, text: str) -> Opcode:
         shape = re.search(r"m(\d+)n8k(\d+)", text)
         assert shape is not None
-        d, a, b, c = re.findall(r"\.(f64|f32|f16|bf16|tf32|[suS]32|[su]8|[su]4|b1|e\dm\d)\b", text)[:4]
+        d, a, b, c = re.findall(r"\.(f64|f32|f16|bf16|tf32|s32|[su]8|[su]4|b1|e\dm\d)\b", text)[:4]
         if "mxf4" in text:
             a = b = "e2m1x2"
         return cls(text, shape[0], int(shape[1]), int(shape[2]), (d, a, b, c))
@@ -68,19 +68,19 @@ def counts(opcode: Opcode, *, sparse: bool = False) -> tuple[int, int, int, int]
 def floats() -> Iterator[Kernel]:
     half = [f"m16n8k{k}.row.col" for k in (8, 16)]
     quarters = [f"m8n8k4.{a}.{b}" for a in ("row", "col") for b in ("row", "col")]
-    yield _group("f16_f32", "f16", "f16", "f32", [f"{one}.f32.f16.f16.f32" for one in (*half, *quarters)])
-    yield _group("f16_f16", "f16", "f16", "f16", [
+    yield group("f16_f32", "f16", "f16", "f32", [f"{one}.f32.f16.f16.f32" for one in (*half, *quarters)])
+    yield group("f16_f16", "f16", "f16", "f16", [
         *(f"{one}.f16.f16.f16.f16" for one in half), "m8n8k4.col.row.f16.f16.f16.f16",
         "m8n8k4.row.col.f32.f16.f16.f16",
     ])
-    yield _group("bf16", "bf16", "bf16", "f32", [f"{one}.f32.bf16.bf16.f32" for one in half])
-    yield _group("tf32", "tf32", "tf32", "f32", [f"m16n8k{k}.row.col.f32.tf32.tf32.f32" for k in (4, 8)])
+    yield group("bf16", "bf16", "bf16", "f32", [f"{one}.f32.bf16.bf16.f32" for one in half])
+    yield group("tf32", "tf32", "tf32", "f32", [f"m16n8k{k}.row.col.f32.tf32.tf32.f32" for k in (4, 8)])
 
 
 def bytes_of_floats() -> Iterator[Kernel]:
     for a, b in (("e4m3", "e5m2"), ("e5m2", "e4m3")):
         for sum in ("f32", "f16"):
-            yield _group(f"{a}_{b}_{sum}", a, b, sum, [
+            yield group(f"{a}_{b}_{sum}", a, b, sum, [
                 f"m16n8k{k}.row.col.{sum}.{a}.{b}.{sum}" for k in (16, 32)
             ])
 
@@ -90,19 +90,19 @@ def integers(bits: int) -> Iterator[Kernel]:
     least = 16 if bits == 8 else 32
     shapes = [f"m8n8k{least}", f"m16n8k{least}", f"m16n8k{2 * least}"]
     for a, b in ((f"{x}{bits}", f"{y}{bits}") for x in "us" for y in "us"):
-        yield _group(f"{a}_{b}", a, b, "s32", [
+        yield group(f"{a}_{b}", a, b, "s32", [
             f"{shape}.row.col{limit}.s32.{a}.{b}.s32" for shape in shapes for limit in ("", ".satfinite")
         ])
 
 
 def single_bits() -> Iterator[Kernel]:
-    yield _group("b1", "b1", "b1", "s32", [
+    yield group("b1", "b1", "b1", "s32", [
         f"{shape}.row.col.s32.b1.b1.s32.{operation}.popc"
         for shape in ("m8n8k128", "m16n8k128", "m16n8k256") for operation in ("xor", "and")
     ])
 
 
-def _group(name: str, a: str, b: str, c: str, spellings: Sequence[str]) -> Kernel:
+def group(name: str, a: str, b: str, c: str, spellings: Sequence[str]) -> Kernel:
     """A kernel whose products have the same operands."""
     kernel = Kernel(name, 16, sum(map(ord, name)))
     opcodes = [Opcode.of(f"mma.sync.aligned.{one}") for one in spellings]

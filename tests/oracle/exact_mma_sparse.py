@@ -105,7 +105,8 @@ def matrices(
 
 def expanded(kept: Matrix, type: str, words: Sequence[int], selector: int) -> list[list[int]]:
     """Puts the elements of 16 rows where the metadata has them: of two elements one (`.tf32`), of four
-    elements two, or of four pairs two (4 bits)."""
+    elements two, or of four pairs two (4 bits).
+    """
     wide, pieces, each = {32: (2, 1, 1), 4: (8, 2, 2)}.get(bits_of(type), (4, 2, 1))
     found: list[list[int]] = []
     for number, row in enumerate(kept):
