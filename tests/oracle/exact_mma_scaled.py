@@ -1,4 +1,4 @@
-"""`mma` and `mma.sp` with `.kind` for exact_matrix.py: floats of 8 bits and less, also scaled block by block."""
+"""`mma` and `mma.sp` with `.kind` for exact_matrix.py: floats of 8 bits and less, and scales of blocks."""
 
 from __future__ import annotations
 
