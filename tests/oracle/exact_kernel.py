@@ -8,6 +8,7 @@ exact.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import gcd
 from typing import NamedTuple
 
 _MASK = (1 << 32) - 1
@@ -75,7 +76,7 @@ class Kernel:
 
     def __init__(self, name: str, words: int, salt: int, threads: int = 32) -> None:
         self.name = name
-        self._words, self._salt, self._threads = words, salt, threads
+        self._words, self.salt, self._threads = words, salt, threads
         self._declared: dict[str, tuple[str, int]] = {"w": (".b32", words)}
         self._body: list[str] = []
         self._results: list[tuple[str, str, list[str]]] = []
@@ -94,7 +95,7 @@ class Kernel:
         kind = {"f64": ".f64", "f32": ".f32", "s32": ".s32"}.get(field.type, ".b32")
         self.declare(name, kind, count)
         found = [
-            [field.of(mixed(thread * self._words + first + at, self._salt)) for at in range(count)]
+            [field.of(mixed(thread * self._words + first + at, self.salt)) for at in range(count)]
             for thread in range(self._threads)
         ]
         for at in range(count):
@@ -109,7 +110,7 @@ class Kernel:
         self.declare(name, ".f64", count)
         found: list[list[int]] = []
         for thread in range(self._threads):
-            words = [mixed(thread * self._words + first + at, self._salt) for at in range(2 * count)]
+            words = [mixed(thread * self._words + first + at, self.salt) for at in range(2 * count)]
             found.append([low.of(words[2 * at]) | high.of(words[2 * at + 1]) << 32 for at in range(count)])
         for at in range(count):
             lower, upper = (f"%w{first + 2 * at + half}" for half in (0, 1))
@@ -125,7 +126,7 @@ class Kernel:
         width = 8 if type == "f64" else 4
         self.line(f"ld.param.u64 %out, [{label}];")
         self.line(f"mad.wide.u32 %out, %id, {width * len(registers)}, %out;")
-        most = min(16 // width, len(registers))
+        most = gcd(16 // width, len(registers))
         for at in range(0, len(registers), most):
             names = ", ".join(registers[at : at + most])
             place = f"b{8 * width} [%out+{width * at}]"
@@ -144,7 +145,7 @@ class Kernel:
             f"\t.shared .align 16 .b32 memory[{count}];", "\t.reg .pred %p;",
             "\t.reg .b32 %id, %n, %base, %h, %s;", "\t.reg .b64 %out;",
             *(f"\t.reg {type} %{name}<{number}>;" for name, (type, number) in self._declared.items()),
-            FILL.format(salt=f"{self._salt:#x}", kept="", threads=self._threads, count=count).rstrip("\n"),
+            FILL.format(salt=f"{self.salt:#x}", kept="", threads=self._threads, count=count).rstrip("\n"),
             f"\tmad.lo.u32 %s, %id, {4 * self._words}, %base;",
         ]
         for at in range(0, self._words, 4):

@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from tests.executor.conformance_kernel import KERNELS
-from tests.oracle import exact_mma, exact_mma_doubles, exact_mma_scaled, exact_mma_sparse
+from tests.oracle import (
+    exact_mma,
+    exact_mma_doubles,
+    exact_mma_scaled,
+    exact_mma_sparse,
+    exact_moves,
+    exact_sparse,
+)
 from tests.oracle.exact_kernel import Kernel
 
 
@@ -52,6 +59,10 @@ FILES = (
     File("mma_kinds", "mma with .kind::f8f6f4", "8.8", "sm_120a", exact_mma_scaled.kinds),
     File("mma_scaled", "mma with block scales", "9.1", "sm_120a", exact_mma_scaled.dense),
     File("mma_sp_scaled", "mma.sp with block scales", "9.1", "sm_120a", exact_mma_scaled.sparse),
+    File("matrix_moves", "ldmatrix and stmatrix of 16 bits", "7.8", "sm_90", exact_moves.halves),
+    File("matrix_bytes", "ldmatrix and stmatrix of bytes", "9.4", "sm_120a", exact_moves.bytes_of_matrices),
+    File("spcompress", "spcompress of every type", "9.4", "sm_107a", exact_sparse.compressed),
+    File("spdecompress", "spdecompress by every factor", "9.4", "sm_107a", exact_sparse.decompressed),
 )
 
 
