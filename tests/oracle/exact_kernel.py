@@ -76,9 +76,10 @@ class Kernel:
 
     def __init__(self, name: str, words: int, salt: int, threads: int = 32) -> None:
         self.name = name
-        self._words, self.salt, self._threads = words, salt, threads
+        self._words, self.salt, self.threads = words, salt, threads
         self._declared: dict[str, tuple[str, int]] = {"w": (".b32", words)}
         self._body: list[str] = []
+        self._regions: list[str] = []
         self._results: list[tuple[str, str, list[str]]] = []
 
     def line(self, text: str) -> None:
@@ -95,8 +96,8 @@ class Kernel:
         kind = {"f64": ".f64", "f32": ".f32", "s32": ".s32"}.get(field.type, ".b32")
         self.declare(name, kind, count)
         found = [
-            [field.of(mixed(thread * self._words + first + at, self.salt)) for at in range(count)]
-            for thread in range(self._threads)
+            [field.of(self._word(thread, first + at)) for at in range(count)]
+            for thread in range(self.threads)
         ]
         for at in range(count):
             if kind == ".f32":
@@ -109,8 +110,8 @@ class Kernel:
         """The same with a pair of words for each register."""
         self.declare(name, ".f64", count)
         found: list[list[int]] = []
-        for thread in range(self._threads):
-            words = [mixed(thread * self._words + first + at, self.salt) for at in range(2 * count)]
+        for thread in range(self.threads):
+            words = [self._word(thread, first + at) for at in range(2 * count)]
             found.append([low.of(words[2 * at]) | high.of(words[2 * at + 1]) << 32 for at in range(count)])
         for at in range(count):
             lower, upper = (f"%w{first + 2 * at + half}" for half in (0, 1))
@@ -118,13 +119,35 @@ class Kernel:
             self.line(f"mov.b64 %{name}{at}, {{%h, %s}};")
         return found
 
+    def region(self, name: str, fields: Sequence[Field], count: int, first: int) -> list[int]:
+        """Fills shared memory of its own, aligned to a kilobyte, with `count` words of each thread, thread
+        after thread; `fields` take turns. %NAME0 has its address; the words.
+        """
+        self.declare(name, ".b32", 1)
+        self._regions.append(f"\t.shared .align 1024 .b32 of_{name}[{count * self.threads}];")
+        self.line(f"mov.u32 %{name}0, of_{name};")
+        self.line(f"mad.lo.u32 %n, %id, {4 * count}, %{name}0;")
+        for at in range(count):
+            kept = fields[at % len(fields)].code("%h", f"%w{first + at}")
+            self.line(f"{kept}  st.shared.b32 [%n+{4 * at}], %h;")
+        return [
+            fields[at % len(fields)].of(self._word(thread, first + at))
+            for thread in range(self.threads) for at in range(count)
+        ]
+
+    def _word(self, thread: int, at: int) -> int:
+        return mixed(thread * self._words + at, self.salt)
+
+    def buffer(self, label: str, type: str, values: Iterable[str]) -> None:
+        """A parameter, whose address is in %out from now on; the buffer must hold `values` in the end."""
+        assert all(label != one for one, _, _ in self._results), label
+        self._results.append((label, type, list(values)))
+        self.line(f"ld.param.u64 %out, [{label}];")
+
     def result(self, label: str, type: str, registers: Sequence[str], values: Iterable[str]) -> None:
         """Stores registers of each thread, thread after thread, in a buffer that must hold `values`."""
-        found = list(values)
-        assert all(label != one for one, _, _ in self._results), label
-        self._results.append((label, type, found))
+        self.buffer(label, type, values)
         width = 8 if type == "f64" else 4
-        self.line(f"ld.param.u64 %out, [{label}];")
         self.line(f"mad.wide.u32 %out, %id, {width * len(registers)}, %out;")
         most = gcd(16 // width, len(registers))
         for at in range(0, len(registers), most):
@@ -136,16 +159,16 @@ class Kernel:
     def text(self) -> str:
         """The launch comment, the expectations and the kernel."""
         buffers = " ".join(f"{label}={type}:zeros({len(values)})" for label, type, values in self._results)
-        lines = [f"// ptx-run: grid=1 block={self._threads} {buffers}"]
+        lines = [f"// ptx-run: grid=1 block={self.threads} {buffers}"]
         lines += [f"// expect: {label}={','.join(values)}  (exact)" for label, _, values in self._results]
         parameters = ", ".join(f".param .u64 {label}" for label, _, _ in self._results)
-        count = self._words * self._threads
+        count = self._words * self.threads
         lines += [
             f".visible .entry {self.name}({parameters})", "{",
-            f"\t.shared .align 16 .b32 memory[{count}];", "\t.reg .pred %p;",
+            f"\t.shared .align 16 .b32 memory[{count}];", *self._regions, "\t.reg .pred %p;",
             "\t.reg .b32 %id, %n, %base, %h, %s;", "\t.reg .b64 %out;",
             *(f"\t.reg {type} %{name}<{number}>;" for name, (type, number) in self._declared.items()),
-            FILL.format(salt=f"{self.salt:#x}", kept="", threads=self._threads, count=count).rstrip("\n"),
+            FILL.format(salt=f"{self.salt:#x}", kept="", threads=self.threads, count=count).rstrip("\n"),
             f"\tmad.lo.u32 %s, %id, {4 * self._words}, %base;",
         ]
         for at in range(0, self._words, 4):
