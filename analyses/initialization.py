@@ -22,6 +22,7 @@ from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 
+_LEADING_AWAY = JUMPS | LEAVES | {"call"}
 _CANCELLING = frozenset({"xor", "sub"})
 _MOST = 3_000_000
 """Registers times blocks times predicates up to which guards are taken into account."""
@@ -54,7 +55,7 @@ Condition = tuple[int, bool]
 
 class _State:
     """What is written at one place: sets of suspects as bits. `maybe`: on some way; `always`: on all;
-    `when`: on all ways on which the condition holds.
+    `when`: on all ways on which the condition holds. One that places share is not changed.
     """
 
     __slots__ = ("always", "maybe", "when")
@@ -88,16 +89,17 @@ class _State:
         self.always |= self.when.get((predicate, value), 0)
         self.when[predicate, not value] = everything
 
-    def meet(self, other: _State) -> bool:
-        """Keeps what both know; whether that changed anything."""
-        before = (self.maybe, self.always, self.when)
+    def meet(self, other: _State) -> _State:
+        """What both know: this very state if the other one knows all of it."""
+        if other is self:
+            return self
         conditions = self.when.keys() | other.when.keys()
         when = {c: self.under(c) & other.under(c) for c in conditions}
         always = self.always & other.always
-        self.maybe |= other.maybe
-        self.always = always
-        self.when = {c: known for c, known in when.items() if known & ~always}
-        return before != (self.maybe, self.always, self.when)
+        when = {c: known for c, known in when.items() if known & ~always}
+        found = _State(self.maybe | other.maybe, always, when)
+        is_same = (found.maybe, always, when) == (self.maybe, self.always, self.when)
+        return self if is_same else found
 
 
 class _Search:
@@ -117,6 +119,7 @@ class _Search:
         for number, state in sorted(self.states().items()):
             if self.quiet[number] is not None:
                 continue
+            state = state.copy()
             for step in self.steps_of(self.graph.blocks[number]):
                 self.look(step, state, found)
                 self.pass_by(step, state)
@@ -138,33 +141,43 @@ class _Search:
         position = {block: index for index, block in enumerate(order)}
         found = {0: _State(0, 0, {})}
         waiting = [0]  # positions, those first that lead to others
+        queued = {0}
         while waiting:
-            number = order[heappop(waiting)]
+            place = heappop(waiting)
+            queued.discard(place)
+            number = order[place]
             block = self.graph.blocks[number]
-            state = found[number].copy()
-            quiet = self.quiet[number]
-            for guard in quiet or ():
-                state.forget(guard)
-            for step in self.steps_of(block) if quiet is None else ():
-                self.pass_by(step, state)
+            state = self.behind(block, found[number])
             for target in block.successors:
                 after = self.along(block, target, state)
-                if target not in found:
-                    found[target] = after
-                elif not found[target].meet(after):
-                    continue
-                if position[target] not in waiting:
+                known = found.get(target)
+                found[target] = after if known is None else known.meet(after)
+                if found[target] is not known and position[target] not in queued:
+                    queued.add(position[target])
                     heappush(waiting, position[target])
         return found
 
+    def behind(self, block: Block, state: _State) -> _State:
+        """What is written behind a block."""
+        quiet = self.quiet[block.number]
+        if quiet == ():
+            return state
+        state = state.copy()
+        for guard in quiet or ():
+            state.forget(guard)
+        for step in self.steps_of(block) if quiet is None else ():
+            self.pass_by(step, state)
+        return state
+
     def along(self, block: Block, target: int, state: _State) -> _State:
         """What is written on the edge from `block` to `target`."""
+        last = self.flow.steps[block.end - 1] if block.splits else None
+        condition = self.condition(last) if last is not None else None
+        if last is None or condition is None or last.opcode not in _LEADING_AWAY:
+            return state
         after = state.copy()
-        last = self.flow.steps[block.end - 1]
-        condition = self.condition(last)
-        if condition is not None and block.splits and last.opcode in JUMPS | LEAVES | {"call"}:
-            jumps = target != block.successors[0]
-            after.assume(condition[0], condition[1] == jumps, self.everything)
+        jumps = target != block.successors[0]
+        after.assume(condition[0], condition[1] == jumps, self.everything)
         return after
 
     def guards_written(self, local: LocalValues) -> tuple[int, ...] | None:

@@ -115,12 +115,16 @@ class LanesOfValues:
 
 class BlockLanes:
     """The lanes of the values that one block makes, as far as they are known: the same object for as long as
-    the block, its values, their levels and the lanes that it enters with are the same.
+    the block, its values, their `levels` and the lanes that it enters with are the same.
     """
 
-    __slots__ = ("known",)
+    __slots__ = ("entered", "known", "levels")
 
-    def __init__(self, known: dict[int, Lanes]) -> None:
+    def __init__(
+        self, levels: bytes, entered: tuple[Lanes | None, ...], known: dict[int, Lanes]
+    ) -> None:
+        self.levels = levels
+        self.entered = entered
         self.known = known
 
 
@@ -141,12 +145,11 @@ class LanesMemory:
     def __init__(self, of_whole: object, before: LanesMemory | None) -> None:
         self.of_whole = of_whole
         is_same = before is not None and before.of_whole == of_whole
-        self.lanes: Memory[_LanesKey, BlockLanes] = Memory(before.lanes if before and is_same else None)
-        self.data: Memory[_DataKey, BlockData] = Memory(before.data if before and is_same else None)
+        known = before if is_same else None
+        self.lanes: Memory[tuple[int, BlockValues], BlockLanes] = Memory(known.lanes if known else None)
+        self.data: Memory[_DataKey, BlockData] = Memory(known.data if known else None)
 
 
-_LanesKey: TypeAlias = tuple[BlockValues, bytes, tuple[Lanes | None, ...]]
-"""The levels of the values that it makes, and the lanes that it enters with."""
 _DataKey: TypeAlias = tuple[BlockLanes, tuple[bool, ...]]
 
 
@@ -186,7 +189,7 @@ class _Evaluation:
             self.known.clear()
             if turn == _ROUNDS:
                 self.refused.update(self.values.joins)
-            self.sweep()
+            self.sweep(turn)
             doubtful = {join for join in self.values.joins if not self.holds(join)} - self.refused
             if not doubtful:
                 break
@@ -194,26 +197,26 @@ class _Evaluation:
         self.spread_data()
         return self.found
 
-    def sweep(self) -> None:
+    def sweep(self, turn: int) -> None:
         cfg = self.values.cfg
         for block in cfg.order:
             for join in self.values.joins_of[block]:
                 self.join(join.value, join.inputs)
-            self.blocks[block] = self.block(block)
+            self.blocks[block] = self.block(block, turn)
 
-    def block(self, number: int) -> BlockLanes:
+    def block(self, number: int, turn: int) -> BlockLanes:
         values = self.values.blocks[number]
-        entered = tuple([self.known.get(value) for value in values.entered])
+        entered = tuple(map(self.known.get, values.entered))
         made = range(values.first, values.first + values.made)
-        key = values, self.uniformity.numbers[made.start : made.stop], entered
-        found = self.memory.lanes.get(key)
-        if found is None:
+        levels = self.uniformity.numbers[made.start : made.stop]
+        found = self.memory.lanes.get((turn, values))
+        if found is None or found.levels != levels or found.entered != entered:
             steps = self.values.cfg.blocks[number].steps
             for step, of in zip(self.values.steps.steps[steps.start : steps.stop], values.of, strict=True):
                 if of.writes:
                     self.step(step, of.writes)
             known = {value: self.known[value] for value in made if value in self.known}
-            return self.memory.lanes.put(key, BlockLanes(known))
+            return self.memory.lanes.put((turn, values), BlockLanes(levels, entered, known))
         self.known.update(found.known)
         return found
 
@@ -277,7 +280,7 @@ class _Evaluation:
             for join in self.values.joins_of[block]:
                 if join.value not in self.known and any(one in self.data for one in join.inputs):
                     self.data.add(join.value)
-            entered = tuple([one in self.data for one in self.values.blocks[block].entered])
+            entered = tuple(map(self.data.__contains__, self.values.blocks[block].entered))
             key = self.blocks[block], entered
             found = self.memory.data.get(key)
             if found is None:

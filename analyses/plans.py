@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from analyses.sources import LOADED, Floor, Level, Size, floor, special
@@ -51,18 +53,32 @@ def block_plans(function: Function, earlier: Earlier[BlockPlans] | None) -> Bloc
 @fact
 def plans(function: Function) -> tuple[Plan, ...]:
     """Those of the steps of `function`."""
-    return tuple([plan for block in block_plans(function).of for plan in block])
+    return tuple(chain.from_iterable([block.plans for block in block_plans(function).of]))
+
+
+class OfBlock:
+    """The plans of the steps of one block: the same object for as long as they are the same."""
+
+    def __init__(self, plans: tuple[Plan, ...]) -> None:
+        self.plans = plans
+
+    @cached_property
+    def readers(self) -> dict[int, list[int]]:
+        """Of each value the steps whose results depend on it, counted from the first of the block."""
+        found: dict[int, list[int]] = {}
+        for index, plan in enumerate(self.plans):
+            for value in dict.fromkeys(plan.inputs):
+                found.setdefault(value, []).append(index)
+        return found
 
 
 @dataclass(frozen=True)
 class BlockPlans:
-    """For each block its plans: the same object for as long as they are the same. `of_whole` is what they
-    depend on besides the block and its values.
-    """
+    """For each block its plans. `of_whole` is what they depend on besides the block and its values."""
 
-    of: tuple[tuple[Plan, ...], ...]
+    of: tuple[OfBlock, ...]
     of_whole: tuple[Size, bool]
-    known: Memory[BlockValues, tuple[Plan, ...]]
+    known: Memory[BlockValues, OfBlock]
 
 
 @fact
@@ -103,7 +119,7 @@ class _Planning:
 
     def run(self, before: BlockPlans | None) -> BlockPlans:
         of_whole = self.size, self.may_be_local
-        known: Memory[BlockValues, tuple[Plan, ...]] = Memory()
+        known: Memory[BlockValues, OfBlock] = Memory()
         if before is not None and before.of_whole == of_whole:
             known = Memory(before.known)
         flow = self.values.steps.steps
@@ -114,8 +130,9 @@ class _Planning:
         ]
         return BlockPlans(tuple(found), of_whole, known)
 
-    def block(self, steps: tuple[Step, ...], values: BlockValues) -> tuple[Plan, ...]:
-        return tuple([self.plan(step, found) for step, found in zip(steps, values.of, strict=True)])
+    def block(self, steps: tuple[Step, ...], values: BlockValues) -> OfBlock:
+        pairs = zip(steps, values.of, strict=True)
+        return OfBlock(tuple([self.plan(step, found) for step, found in pairs]))
 
     def has_local_addresses(self) -> bool:
         function = self.function

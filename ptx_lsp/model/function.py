@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptx_lsp.model.body import Body, Free
 from ptx_lsp.model.body_change import Change
 from ptx_lsp.model.place import Located, Place
-from ptx_lsp.model.symbols import Declared, FunctionName, Symbol
+from ptx_lsp.model.symbols import Declared, FunctionName, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
@@ -118,6 +118,20 @@ class Function:
     @property
     def is_kernel(self) -> bool:
         return self.symbol.is_kernel
+
+    @property
+    def launched(self) -> list[Register | Variable]:
+        """What a launch gives a kernel: its parameters, which up to PTX 1.3 are `.param` in its body."""
+        version = self.module.version
+        if not self.is_kernel or version is None or version >= (1, 4):
+            return self.body.parameters
+        return [*self.body.parameters, *(one for one in self.body.variables if one.space == ".param")]
+
+    @property
+    def opaque(self) -> list[Variable]:
+        """The variables of the module and of the body that are textures, samplers and surfaces."""
+        every = (*self.module.variables, *self.body.variables)
+        return [one for one in every if isinstance(one, Variable) and one.is_opaque]
 
     def resolve(self, name: nodes.Name) -> Symbol | None:
         """What a name in this function stands for; None where nothing declares it."""

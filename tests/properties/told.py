@@ -41,7 +41,7 @@ def told(function: Function) -> Told:
         "initialization": unwritten_reads(function),
         "pressure": (need.units, need.predicates, [one.name for one in need.live_at_peak]),
         "words": (left.values, [_operation(function, one) for one in left.operations]),
-        "words alive": words_alive(function),
+        "words alive": [words_alive(function).at((block.number,)) for block in cfg(function).blocks],
         "runs": [(run.least(True), run.hoisted(40, False), run.live_out) for run in runs(function)],
         "registers estimated": register_estimate(function),
         "origins": {
