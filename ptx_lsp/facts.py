@@ -19,6 +19,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from itertools import chain
+from operator import is_not
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
@@ -147,6 +148,20 @@ class Found(NamedTuple, Generic[_T]):
         )
 
 
+    def between(self, first: int, end: int) -> Found[_T]:
+        """What is found in the instructions from `first` to `end`, without that."""
+        some = slice(bisect_left(self.numbers, first), bisect_left(self.numbers, end))
+        return Found(self.numbers[some], self.of[some])
+
+    def but_for(self, others: dict[int, tuple[_T, ...]]) -> Found[_T]:
+        """The same but for some instructions, in which something else is found, or nothing."""
+        if not others:
+            return self
+        found = {**dict(zip(self.numbers, self.of, strict=True)), **others}
+        numbers = tuple([number for number in sorted(found) if found[number]])
+        return Found(numbers, tuple([found[number] for number in numbers]))
+
+
 def numbered(find: Callable[[Function, int], Iterable[_T]]) -> Callable[[Function], Found[_T]]:
     """Makes `find` run once for each instruction, with its number. Apart from that number, it may depend on
     what an `instruction_fact` may depend on.
@@ -155,15 +170,19 @@ def numbered(find: Callable[[Function, int], Iterable[_T]]) -> Callable[[Functio
     @lasting_fact
     @wraps(find)
     def of_all(function: Function, earlier: Earlier[Found[_T]] | None) -> Found[_T]:
-        first, end = (0, len(function.body.instructions))
-        if earlier is not None:
-            first, _, end = earlier.change
-        each = [(number, tuple(find(function, number))) for number in range(first, end)]
-        each = [one for one in each if one[1]]
-        found = Found(tuple([number for number, _ in each]), tuple([one for _, one in each]))
-        return found if earlier is None else earlier.value.after(earlier.change, found)
+        if earlier is None:
+            return _found(function, find, range(len(function.body.instructions)))
+        first, _, end = earlier.change
+        return earlier.value.after(earlier.change, _found(function, find, range(first, end)))
 
     return of_all
+
+
+def _found(
+    function: Function, find: Callable[[Function, int], Iterable[_T]], numbers: Iterable[int]
+) -> Found[_T]:
+    each = [(number, found) for number in numbers if (found := tuple(find(function, number)))]
+    return Found(tuple([number for number, _ in each]), tuple([found for _, found in each]))
 
 
 def found_in_instructions(
@@ -178,10 +197,112 @@ def found_in_instructions(
     def of_each(function: Function, number: int) -> Iterable[_T]:
         return find(function, function.body.instructions[number].node)
 
+    return listed(of_each)
+
+
+def listed(known: Callable[[Function], Found[_T]]) -> Callable[[Function], tuple[_T, ...]]:
+    """All that is found in instructions, in order."""
+
     @fact
-    @wraps(find)
+    @wraps(known)
     def of_all(function: Function) -> tuple[_T, ...]:
-        return tuple(chain.from_iterable(of_each(function).of))
+        return tuple(chain.from_iterable(known(function).of))
+
+    return of_all
+
+
+def found_in(
+    known: Callable[[Function], Found[_K]],
+) -> Callable[[Callable[[Function, _K], Iterable[_T]]], Callable[[Function], tuple[_T, ...]]]:
+    """Makes a function run once for each thing that another fact has found in an instruction; the fact is all
+    that it finds, in order. It may depend on that thing, and on what an `instruction_fact` may depend on.
+    """
+
+    def decorate(
+        find: Callable[[Function, _K], Iterable[_T]],
+    ) -> Callable[[Function], tuple[_T, ...]]:
+        @lasting_fact
+        @wraps(find)
+        def of_each(
+            function: Function, earlier: Earlier[_FoundIn[_K, _T]] | None
+        ) -> _FoundIn[_K, _T]:
+            things = known(function).of
+            before = earlier.value if earlier is not None else _FoundIn[_K, _T]((), ())
+            first = _same(before.things, things)
+            last = _same(before.things[first:][::-1], things[first:][::-1])
+            found = [
+                tuple([one for thing in parts for one in find(function, thing)])
+                for parts in things[first : len(things) - last]
+            ]
+            behind = before.found[len(before.found) - last :]
+            return _FoundIn(things, (*before.found[:first], *found, *behind))
+
+        @fact
+        @wraps(find)
+        def of_all(function: Function) -> tuple[_T, ...]:
+            return tuple(chain.from_iterable(of_each(function).found))
+
+        return of_all
+
+    return decorate
+
+
+class _FoundIn(NamedTuple, Generic[_K, _T]):
+    """What is found in the things of each instruction."""
+
+    things: tuple[tuple[_K, ...], ...]
+    found: tuple[tuple[_T, ...], ...]
+
+
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> int:
+    """How many are the same objects from the beginning on."""
+    differ = map(is_not, one, other)
+    return next((n for n, differs in enumerate(differ) if differs), min(len(one), len(other)))
+
+
+class Indexed(NamedTuple, Generic[_K, _T]):
+    """What all instructions together have for a key, in no order; and each by itself."""
+
+    of: dict[_K, tuple[_T, ...]]
+    each: tuple[tuple[tuple[_K, _T], ...], ...]
+
+    def touched(self, earlier: Earlier[Indexed[_K, _T]]) -> set[_K]:
+        """The keys that instructions have or had which an edit touched."""
+        before, (first, old_end, end) = earlier
+        pairs = chain(before.each[first:old_end], self.each[first:end])
+        return {key for key, _ in chain.from_iterable(pairs)}
+
+
+def indexed(
+    find: Callable[[Function, int], Iterable[tuple[_K, _T]]],
+) -> Callable[[Function], Indexed[_K, _T]]:
+    """Makes `find` run once for each instruction, with its number, to tell what it has for which keys. Apart
+    from that number, it may depend on what an `instruction_fact` may depend on.
+    """
+
+    @lasting_fact
+    @wraps(find)
+    def of_all(
+        function: Function, earlier: Earlier[Indexed[_K, _T]] | None
+    ) -> Indexed[_K, _T]:
+        if earlier is None:
+            numbers = range(len(function.body.instructions))
+            each = tuple([tuple(find(function, number)) for number in numbers])
+            lists: dict[_K, list[_T]] = {}
+            for key, value in chain.from_iterable(each):
+                lists.setdefault(key, []).append(value)
+            return Indexed({key: tuple(values) for key, values in lists.items()}, each)
+        before, (first, old_end, end) = earlier
+        added = [tuple(find(function, number)) for number in range(first, end)]
+        of = dict(before.of)
+        for key, value in chain.from_iterable(before.each[first:old_end]):
+            left = list(of.pop(key))
+            left.remove(value)
+            if left:
+                of[key] = tuple(left)
+        for key, value in chain.from_iterable(added):
+            of[key] = (*of.get(key, ()), value)
+        return Indexed(of, (*before.each[:first], *added, *before.each[old_end:]))
 
     return of_all
 

@@ -45,11 +45,11 @@ def told(function: Function) -> Told:
         "runs": [(run.least(True), run.hoisted(40, False), run.live_out) for run in runs(function)],
         "registers estimated": register_estimate(function),
         "origins": {
-            number: (origin.space, origin.variable and origin.variable.name, origin.offset)
-            for number, origin in origins(function).items()
+            register.name: (origin.space, origin.variable and origin.variable.name, origin.offset)
+            for register, origin in origins(function).known.items()
         },
         "register accesses": [
-            (_step(function, one.step), _where(function, one.address), one.size)
+            (_where(function, one.node), _where(function, one.address), one.origin[2:], one.size)
             for one in register_accesses(function)
         ],
         "used": {_where(function, one.place): is_used(function, one) for one in _declared(function)},
