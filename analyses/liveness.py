@@ -44,6 +44,8 @@ class Liveness:
     """What may be read before anything has written all of it, parameters included."""
     read_first: tuple[frozenset[int], ...]
     """For each block what it reads before it writes all of it."""
+    written: tuple[frozenset[int], ...]
+    """For each block what it writes."""
     sets: BlockSets
 
     def backward(self, block: int) -> Iterator[tuple[Step, set[int]]]:
@@ -110,9 +112,9 @@ def liveness(function: Function, earlier: Earlier[Liveness] | None) -> Liveness:
     else:
         live_in, live_out = _ends(graph, sets, unborn)
     entered = sets.numbers_of(sets.live_in[0])
-    read_first = tuple([one.exposed for one in lives])
     return Liveness(
-        flow, graph, live_in, live_out, tuple(kills), tuple(unborn), entered, read_first, sets
+        flow, graph, live_in, live_out, tuple(kills), tuple(unborn), entered,
+        tuple([one.exposed for one in lives]), tuple([one.written for one in lives]), sets,
     )
 
 
