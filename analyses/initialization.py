@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from analyses.cfg import JUMPS, LEAVES, Block, cfg
 from analyses.liveness import liveness
-from analyses.local_values import LocalValues, local_values
 from analyses.steps import Step, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -111,7 +110,14 @@ class _Search:
         guards = {step.guard for step in self.flow.steps if step.guard >= 0}
         effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
         self.guards = guards if effort <= _MOST else set[int]()
-        self.quiet = [self.guards_written(one) for one in local_values(function)]
+        live = liveness(function)
+        suspected = self.bits.keys()
+        self.quiet = [
+            tuple(written & self.guards)
+            if suspected.isdisjoint(read) and suspected.isdisjoint(written)
+            else None
+            for read, written in zip(live.read_first, live.written, strict=True)
+        ]
         """Of each block that names no suspect the guards that it writes; None of others."""
 
     def run(self) -> list[Unwritten]:
@@ -179,14 +185,6 @@ class _Search:
         jumps = target != block.successors[0]
         after.assume(condition[0], condition[1] == jumps, self.everything)
         return after
-
-    def guards_written(self, local: LocalValues) -> tuple[int, ...] | None:
-        if not self.bits.keys().isdisjoint(local.entries):
-            return None
-        written = [register for register, _ in local.last]
-        if not self.bits.keys().isdisjoint(written):
-            return None
-        return tuple([register for register in written if register in self.guards])
 
     def pass_by(self, step: Step, state: _State) -> None:
         written = 0

@@ -28,7 +28,7 @@ from analyses.plans import block_plans, block_size, uses_of_y_and_z
 from analyses.sources import Level, Size, special
 from analyses.steps import Step
 from analyses.uniformity import Cause, Uniformity, uniformity
-from analyses.values import BlockValues
+from analyses.values import BlockValues, Join
 from ptx_lsp.facts import Earlier, Memory, lasting_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Register, Variable
@@ -185,24 +185,40 @@ class _Evaluation:
         """Joins whose inputs do not agree, or that depend on the way."""
 
     def run(self) -> LanesOfValues:
-        for turn in range(_ROUNDS + 1):
-            self.known.clear()
-            if turn == _ROUNDS:
-                self.refused.update(self.values.joins)
-            self.sweep(turn)
-            doubtful = {join for join in self.values.joins if not self.holds(join)} - self.refused
-            if not doubtful:
-                break
-            self.refused |= doubtful
-        self.spread_data()
-        return self.found
-
-    def sweep(self, turn: int) -> None:
         cfg = self.values.cfg
         for block in cfg.order:
             for join in self.values.joins_of[block]:
-                self.join(join.value, join.inputs)
-            self.blocks[block] = self.block(block, turn)
+                self.join(join)
+            self.blocks[block] = self.block(block, 0)
+        for turn in range(1, _ROUNDS + 1):
+            doubtful = {join for join in self.values.joins if not self.holds(join)} - self.refused
+            if not doubtful:
+                break
+            self.refused |= doubtful if turn < _ROUNDS else self.values.joins.keys()
+            self.again(turn)
+        self.spread_data()
+        return self.found
+
+    def again(self, turn: int) -> None:
+        """Evaluates what depends on joins that are refused now."""
+        changed: set[int] = set()
+        for block in self.values.cfg.order:
+            for join in self.values.joins_of[block]:
+                before = self.known.get(join.value)
+                is_refused = before is not None and join.value in self.refused
+                if is_refused or not changed.isdisjoint(join.inputs):
+                    self.known.pop(join.value, None)
+                    self.join(join)
+                    if self.known.get(join.value) != before:
+                        changed.add(join.value)
+            if not changed.isdisjoint(self.values.blocks[block].entered):
+                past = self.blocks[block].known
+                for value in past:
+                    del self.known[value]
+                found = self.blocks[block] = self.block(block, turn)
+                for value in past.keys() | found.known.keys():
+                    if past.get(value) != found.known.get(value):
+                        changed.add(value)
 
     def block(self, number: int, turn: int) -> BlockLanes:
         values = self.values.blocks[number]
@@ -220,14 +236,20 @@ class _Evaluation:
         self.known.update(found.known)
         return found
 
-    def join(self, value: int, inputs: tuple[int, ...]) -> None:
+    def join(self, join: Join) -> None:
+        value = join.value
         if self.uniformity.levels[value].is_uniform:
             self.known[value] = ANY
         elif value not in self.refused and self.uniformity.causes.get(value, Cause()).block < 0:
-            first = next((self.known[one] for one in inputs if one in self.known), None)
+            first = next((self.known[one] for one in self.from_before(join) if one in self.known), None)
             if first is not None:
                 low = first.offsets[0]
                 self.known[value] = Lanes(tuple(one - low for one in first.offsets), 1)
+
+    def from_before(self, join: Join) -> Iterator[int]:
+        """The inputs of a join that do not come round a loop."""
+        rank = self.values.cfg.graph.ranks
+        return (one for one in join.inputs if rank[self.values.block_of(one)] < rank[join.block])
 
     def holds(self, value: int) -> bool:
         """Whether all inputs of a join differ from lane to lane as the join does."""

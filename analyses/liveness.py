@@ -20,7 +20,6 @@ from analyses.bits import Bits
 from analyses.block_sets import BlockSet, BlockSets
 from analyses.cfg import Block, Cfg, cfg
 from analyses.contents import block_fact, contents
-from analyses.local_values import local_values
 from analyses.steps import Step, Steps, steps
 from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
@@ -45,6 +44,8 @@ class Liveness:
     """What may be read before anything has written all of it, parameters included."""
     read_first: tuple[frozenset[int], ...]
     """For each block what it reads before it writes all of it."""
+    written: tuple[frozenset[int], ...]
+    """For each block what it writes."""
     sets: BlockSets
 
     def backward(self, block: int) -> Iterator[tuple[Step, set[int]]]:
@@ -111,9 +112,9 @@ def liveness(function: Function, earlier: Earlier[Liveness] | None) -> Liveness:
     else:
         live_in, live_out = _ends(graph, sets, unborn)
     entered = sets.numbers_of(sets.live_in[0])
-    read_first = tuple([one.exposed for one in lives])
     return Liveness(
-        flow, graph, live_in, live_out, tuple(kills), tuple(unborn), entered, read_first, sets
+        flow, graph, live_in, live_out, tuple(kills), tuple(unborn), entered,
+        tuple([one.exposed for one in lives]), tuple([one.written for one in lives]), sets,
     )
 
 
@@ -138,11 +139,12 @@ def _ends(
 
 
 class _Lives(NamedTuple):
-    """Of a block what it reads before it writes all of it, what it writes all of, and of each step its
-    `kills`.
+    """Of a block what it reads before it writes all of it, what it writes, what it writes all of, and of each
+    step its `kills`.
     """
 
     exposed: frozenset[int]
+    written: frozenset[int]
     killed: frozenset[int]
     kills: tuple[frozenset[int], ...]
 
@@ -155,7 +157,8 @@ def _lives(_: Function, block: Sequence[Step]) -> _Lives:
     for step, killed in zip(reversed(block), reversed(kills), strict=True):
         dead |= killed
         _before(step, killed, live)
-    return _Lives(frozenset(live), frozenset(dead), kills)
+    written = dead.union(*[step.keeps for step in block])
+    return _Lives(frozenset(live), frozenset(written), frozenset(dead), kills)
 
 
 @lasting_fact
@@ -195,20 +198,20 @@ def _unborn(function: Function, graph: Cfg, sets: BlockSets) -> list[dict[int, i
         return [{} for _ in graph.blocks]
     written = _written(function, graph, bits, suspects)
     flow = steps(function)
-    return [
-        _first_writes(flow, block, sets.numbers_of(unwritten)) if unwritten else {}
-        for block, known in zip(graph.blocks, written, strict=True)
-        for unwritten in (live_in[block.number] & suspects & ~known,)
-    ]
+    found: list[dict[int, int]] = []
+    for block, lives, known in zip(graph.blocks, _lives(function), written, strict=True):
+        registers = sets.numbers_of(live_in[block.number] & suspects & ~known)
+        if registers.isdisjoint(lives.written):
+            found.append(dict.fromkeys(registers, block.end))
+        else:
+            found.append(_first_writes(flow, block, registers))
+    return found
 
 
 def _written(function: Function, graph: Cfg, bits: Bits, suspects: int) -> list[int]:
     """For each block, those of `suspects` that some way to it has written."""
     named = bits.registers_of(suspects)
-    writes = [
-        bits.of([register for register, _ in one.last if register in named])
-        for one in local_values(function)
-    ]
+    writes = [bits.of(one.written & named) for one in _lives(function)]
     found = [0] * len(graph.blocks)
     rank = graph.graph.ranks
     block_at = sorted(range(len(rank)), key=rank.__getitem__)
@@ -231,6 +234,8 @@ def _written(function: Function, graph: Cfg, bits: Bits, suspects: int) -> list[
 def _first_writes(flow: Steps, block: Block, registers: frozenset[int]) -> dict[int, int]:
     """For each of `registers` the first step of `block` that writes it; the end of the block if none."""
     found = dict.fromkeys(registers, block.end)
-    for number in reversed(block.steps):
-        found.update((one, number) for one in flow.steps[number].writes if one in registers)
+    for step in reversed(flow.steps[block.first : block.end]):
+        for register in step.writes:
+            if register in registers:
+                found[register] = step.number
     return found
