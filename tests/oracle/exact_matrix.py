@@ -19,6 +19,7 @@ from tests.oracle import (
     exact_mma_sparse,
     exact_moves,
     exact_sparse,
+    exact_wgmma,
     exact_wmma,
 )
 from tests.oracle.exact_kernel import Kernel
@@ -62,6 +63,10 @@ FILES = (
     File("mma_sp_scaled", "mma.sp with block scales", "9.1", "sm_120a", exact_mma_scaled.sparse),
     File("wmma_floats", "wmma of floats", "7.8", "sm_80", exact_wmma.floats),
     File("wmma_integers", "wmma of integers and single bits", "7.8", "sm_80", exact_wmma.integers),
+    File("wgmma_floats", "wgmma of floats", "8.5", "sm_90a", exact_wgmma.floats),
+    File("wgmma_integers", "wgmma of integers and single bits", "8.5", "sm_90a", exact_wgmma.integers),
+    File("wgmma_sp_floats", "wgmma.sp of floats", "8.5", "sm_90a", exact_wgmma.sparse_floats),
+    File("wgmma_sp_bytes", "wgmma.sp of bytes", "8.5", "sm_90a", exact_wgmma.sparse_bytes),
     File("matrix_moves", "ldmatrix and stmatrix of 16 bits", "7.8", "sm_90", exact_moves.halves),
     File("matrix_bytes", "ldmatrix and stmatrix of bytes", "9.4", "sm_120a", exact_moves.bytes_of_matrices),
     File("spcompress", "spcompress of every type", "9.4", "sm_107a", exact_sparse.compressed),
