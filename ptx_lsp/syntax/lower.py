@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.lower_directives import Directives
-from ptx_lsp.syntax.lower_leaves import parts_of
+from ptx_lsp.syntax.lower_leaves import PASSED, parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.shape import operand_problems
 
