@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,7 +13,7 @@ from typing import cast
 from ptx_lsp.executor.specs import SpecError
 
 _KEYS = (
-    "file", "entry", "grid", "block", "shared", "seed", "limit", "seconds", "arguments", "out",
+    "file", "entry", "grid", "block", "cluster", "shared", "seed", "limit", "seconds", "arguments", "out",
 )
 
 
@@ -33,6 +35,7 @@ class LaunchFile:
     seconds: float | None = None
     arguments: tuple[tuple[str, str], ...] = ()
     out: tuple[str, ...] = ()
+    cluster: tuple[int, ...] | None = None
 
 
 def read_launch_file(path: Path) -> LaunchFile:
@@ -51,7 +54,7 @@ def read_launch_file(path: Path) -> LaunchFile:
     return LaunchFile(
         path.parent, path.parent / file if file else None, reader.text("entry"), reader.sizes("grid"),
         reader.sizes("block"), reader.count("shared"), reader.count("seed"), reader.count("limit"),
-        reader.seconds(), reader.arguments(), reader.out(),
+        reader.seconds(), reader.arguments(), reader.out(), reader.sizes("cluster"),
     )
 
 
@@ -112,7 +115,7 @@ class _Reader:
 
     def spec(self, text: str) -> str:
         """Files are in the folder of the launch file."""
-        return f"@{self.path.parent / text[1:]}" if text.startswith("@") else text
+        return re.sub(r"(^|[(,])@", lambda found: f"{found[1]}@{self.path.parent}{os.sep}", text)
 
     def out(self) -> tuple[str, ...]:
         """A list as for --out, or a table of names and files ("": printed)."""

@@ -66,6 +66,7 @@ def as_json(launched: Launched) -> Json:
         "entry": request.entry,
         "grid": list(request.grid),
         "block": list(request.block),
+        "cluster": list(request.cluster) or None,
         "status": "failed" if error is not None else "done",
         "error": None if error is None else _finding_json(of_error(error)),
         "findings": [_finding_json(one) for one in launched.findings],

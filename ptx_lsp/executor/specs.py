@@ -31,6 +31,11 @@ class SpecError(ValueError):
     """A text that cannot be understood."""
 
 
+def is_object(spec: str) -> bool:
+    """Whether a text is that of a texture, a sampler or a surface, which `object_specs` reads."""
+    return spec.startswith(("texture(", "sampler(", "surface("))
+
+
 def value(spec: str, seed: int = 0, most: int = MOST_ELEMENTS) -> Value:
     """The scalar or buffer, of at most so many elements, that a text stands for; raises SpecError."""
     type, colon, text = spec.partition(":")

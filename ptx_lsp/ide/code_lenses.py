@@ -65,8 +65,8 @@ def _comments(module: Module) -> tuple[LaunchComment, ...]:
 def _launch(comment: LaunchComment) -> str:
     if comment.problem:
         return f"Run: {comment.problem}"
-    grid, block = (", ".join(map(str, one)) for one in (comment.grid, comment.block))
-    return f"Run: grid {grid}, block {block}"
+    sizes = (("grid", comment.grid), ("block", comment.block), ("cluster", comment.cluster))
+    return "Run: " + ", ".join(f"{name} {', '.join(map(str, one))}" for name, one in sizes if one)
 
 
 def references_of(module: Module, function: Function) -> tuple[Span, ...]:

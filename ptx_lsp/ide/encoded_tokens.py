@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, instruction_fact
+from ptx_lsp.facts import instruction_fact, text_fact
 from ptx_lsp.ide.semantic_tokens import (
     TOKEN_MODIFIERS,
     TOKEN_TYPES,
@@ -147,7 +147,7 @@ def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows
     return _encoded(source, list(of_instruction(function, instruction)), start, "utf-8")
 
 
-@fact
+@text_fact
 def _kept(function: Function) -> dict[ColumnUnit, _Rows]:
     """What is known of a function already."""
     return {}

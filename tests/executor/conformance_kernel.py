@@ -5,6 +5,7 @@
 
 A launch comment (`ptx_lsp.executor.launch_comment`) and below it, for each buffer that the kernel writes, all
 its elements: numbers, `FIRST..LAST`, or `VALUE*COUNT`; in a buffer of floats hexadecimal numbers are bits.
+So with surfaces that are parameters or variables.
 The first word in parentheses is the source, as in the lines of tests/conformance.
 """
 
@@ -20,7 +21,9 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.executor.specs import Value, value
+from ptx_lsp.executor.object_specs import argument, array_of, bindings
+from ptx_lsp.executor.specs import Value, is_object
+from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.model.module import Module
 from tests.executor.conformance import FOLDER, SOURCES
 
@@ -31,7 +34,9 @@ _EXPECT = re.compile(r"//[ \t]*expect:[ \t]*(\w+)=(\S+)[ \t]+\((\w+)[^)]*\)[ \t]
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """What a buffer is to hold, as bits; `position` is that of the parameter."""
+    """What a buffer or a surface is to hold, as bits; `position` is that of the parameter, then of what is
+    bound to variables.
+    """
 
     name: str
     position: int
@@ -47,22 +52,29 @@ class Launch:
     comment: LaunchComment
     expected: tuple[Expectation, ...]
 
-    def arguments(self) -> list[Value]:
-        """New buffers and scalars, as the launch comment says."""
-        return [value(spec, self.comment.seed) for spec in self.comment.specs]
+    def arguments(self) -> list[Value | Opaque]:
+        """New buffers, scalars and objects, as the launch comment says."""
+        return [argument(spec, self.comment.seed) for spec in self.comment.specs]
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether it takes textures, samplers or surfaces."""
+        return bool(self.comment.bound) or any(map(is_object, self.comment.specs))
 
     def run(self) -> list[tuple[int, ...]]:
         """What the expected buffers hold after a run by the executor."""
         arguments = self.arguments()
+        bind = bindings(self.comment.bound, self.comment.seed)
         launch(
             self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
-            args=arguments, shared_bytes=self.comment.shared_bytes,
+            args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
+            bind=bind,
         )
-        return self.results(arguments)
+        return self.results([*arguments, *bind.values()])
 
-    def results(self, arguments: Sequence[Value]) -> list[tuple[int, ...]]:
-        """The bits in the expected buffers among arguments that were given to a launch."""
-        return [_bits(np.asarray(arguments[one.position])) for one in self.expected]
+    def results(self, given: Sequence[Value | Opaque]) -> list[tuple[int, ...]]:
+        """The bits in the expected buffers among what was given to a launch."""
+        return [_bits(np.asarray(array_of(given[one.position]))) for one in self.expected]
 
 
 def launches(path: Path) -> Iterator[Launch]:
@@ -76,7 +88,8 @@ def launches(path: Path) -> Iterator[Launch]:
         place = f"{path.name}:{comment.line}"
         if comment.problem:
             raise ValueError(f"{place}: {comment.problem}")
-        names = [one.name for one in module.definitions[comment.entry].body.parameters]
+        names = [one.name for one in module.definitions[comment.entry].launched]
+        names += [name for name, _ in comment.bound]
         found = tuple(
             _expectation(f"{path.name}:{number}", lines[number - 1], names, comment)
             for number in range(comment.line + 1, end) if "expect:" in lines[number - 1]
@@ -96,7 +109,8 @@ def _expectation(place: str, text: str, names: Sequence[str], comment: LaunchCom
     if name not in names:
         raise ValueError(f"{place}: `{name}` is no parameter of `{comment.entry}`")
     position = names.index(name)
-    buffer = np.asarray(value(comment.specs[position], comment.seed))
+    specs = [*comment.specs, *(spec for _, spec in comment.bound)]
+    buffer = np.asarray(array_of(argument(specs[position], comment.seed)))
     bits = tuple(one for part in values.split(",") for one in _read(part, buffer.dtype))
     if len(bits) != buffer.size:
         raise ValueError(f"{place}: {len(bits)} values, and `{name}` has {buffer.size}")

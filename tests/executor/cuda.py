@@ -16,6 +16,7 @@ from ptx_lsp.executor.specs import Array, Value
 from ptx_lsp.isa.target import Target, Version
 
 _NAMES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
+_CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 _MAJOR, _MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
 _PTX_OF_CUDA = {11: (7, 0), 12: (8, 0), 13: (9, 0)}
 """The PTX version of the first release of each CUDA version; each later release has one more."""
@@ -44,6 +45,24 @@ class Description:
 
     def __str__(self) -> str:
         return f"{self.name}, {self.target}, driver for CUDA {self.cuda}"
+
+
+class _Attribute(ctypes.Structure):
+    """CUlaunchAttribute, for the size of clusters."""
+
+    _fields_ = (
+        ("id", ctypes.c_uint), ("gap", ctypes.c_uint), ("x", ctypes.c_uint), ("y", ctypes.c_uint),
+        ("z", ctypes.c_uint), ("rest", ctypes.c_char * 52),
+    )
+
+
+class _Config(ctypes.Structure):
+    """CUlaunchConfig"""
+
+    _fields_ = (
+        *((name, ctypes.c_uint) for name in ("gx", "gy", "gz", "bx", "by", "bz", "shared")),
+        ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(_Attribute)), ("count", ctypes.c_uint),
+    )
 
 
 class Gpu:
@@ -84,10 +103,10 @@ class Gpu:
 
     def launch(
         self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
-        shared_bytes: int = 0,
+        shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None:
-        """Launches a kernel; arrays are buffers and hold the results afterwards, scalars go by value. Raises
-        CudaError where the driver refuses the kernel.
+        """Launches a kernel; arrays are buffers and hold the results afterwards, scalars go by value;
+        `cluster` is empty where the kernel tells. Raises CudaError where the driver refuses the kernel.
         """
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         source = ctypes.create_string_buffer(text.encode())
@@ -96,11 +115,13 @@ class Gpu:
             name = ctypes.c_char_p(entry.encode())
             self._call("cuModuleGetFunction", ctypes.byref(function), module, name)
             sizes = [*grid, 1, 1][:3] + [*block, 1, 1][:3] + [shared_bytes]
-            self._launch(function, sizes, arguments)
+            self._launch(function, sizes, arguments, [*cluster, 1, 1][:3] if cluster else [])
         finally:
             self._call("cuModuleUnload", module)
 
-    def _launch(self, function: ctypes.c_void_p, sizes: list[int], arguments: Sequence[Value]) -> None:
+    def _launch(
+        self, function: ctypes.c_void_p, sizes: list[int], arguments: Sequence[Value], cluster: list[int]
+    ) -> None:
         addresses: list[tuple[ctypes.c_uint64, Array]] = []
         scalars = [np.array([one]) for one in arguments if isinstance(one, np.generic)]
         try:
@@ -116,7 +137,11 @@ class Gpu:
                 self._copy("cuMemcpyHtoD_v2", address, one, to_device=True)
                 places.append(ctypes.addressof(address))
             parameters = (ctypes.c_void_p * len(places))(*places)
-            self._call("cuLaunchKernel", function, *map(ctypes.c_uint, sizes), None, parameters, None)
+            if cluster:
+                config = _Config(*sizes, None, ctypes.pointer(_Attribute(_CLUSTER_DIMENSION, 0, *cluster)), 1)
+                self._call("cuLaunchKernelEx", ctypes.byref(config), function, parameters, None)
+            else:
+                self._call("cuLaunchKernel", function, *map(ctypes.c_uint, sizes), None, parameters, None)
             self._call("cuCtxSynchronize")
             for address, buffer in addresses:
                 self._copy("cuMemcpyDtoH_v2", address, buffer, to_device=False)

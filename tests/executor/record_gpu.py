@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ptx_lsp.executor.single import HEADER, Single, single
-from ptx_lsp.executor.specs import Value
+from ptx_lsp.executor.specs import Value, value
 from tests.executor.conformance import FOLDER, Line, lines
 from tests.executor.conformance_kernel import KERNELS, launches
 from tests.executor.cuda import CudaError, Description, Gpu
@@ -33,7 +33,7 @@ class Device(Protocol):
     def run(self, kernel: Single) -> list[tuple[int, ...]]: ...
     def launch(
         self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
-        shared_bytes: int = 0,
+        shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None: ...
 
 
@@ -83,10 +83,15 @@ def record_kernels(
     refused: list[tuple[str, str]] = []
     for file in sorted(KERNELS.glob("*.ptx")) if paths is None else paths:
         for one in launches(file):
-            arguments, comment = one.arguments(), one.comment
+            comment = one.comment
+            if one.has_objects:
+                refused.append((f"{one.place} {comment.entry}", "textures and surfaces are not replayed"))
+                continue
+            arguments = [value(spec, comment.seed) for spec in comment.specs]
             try:
                 device.launch(
-                    one.text, comment.entry, comment.grid, comment.block, arguments, comment.shared_bytes
+                    one.text, comment.entry, comment.grid, comment.block, arguments, comment.shared_bytes,
+                    comment.cluster,
                 )
             except CudaError as error:
                 refused.append((f"{one.place} {comment.entry}", str(error)))

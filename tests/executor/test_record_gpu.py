@@ -38,11 +38,14 @@ class Here:
 
     def launch(
         self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
-        shared_bytes: int = 0,
+        shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None:
         if entry == "matches":
             raise CudaError("cuLaunchKernel failed")
-        launch(text, entry=entry, grid=grid, block=block, args=arguments, shared_bytes=shared_bytes)
+        launch(
+            text, entry=entry, grid=grid, block=block, args=arguments, shared_bytes=shared_bytes,
+            cluster=cluster or None,
+        )
 
 
 def mask(type: str) -> int:
@@ -196,6 +199,18 @@ R cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, un
   for (unsigned i = 0; i < gx * bx; i++) d[i] = a[i] + b[i];
   return 0;
 }
+typedef struct {
+  unsigned gx, gy, gz, bx, by, bz, shared;
+  void *stream;
+  struct { int id; char gap[4]; unsigned x, y, z; char rest[52]; } *attributes;
+  unsigned count;
+} Config;
+R cuLaunchKernelEx(const Config *c, void *f, void **args, void **extra) {
+  if (c->count != 1 || c->attributes->id != 4 || c->attributes->y * c->attributes->z != 1) return 1;
+  (**(uint32_t **)args[2]) = c->attributes->x;
+  return cuLaunchKernel(f, c->gx, c->gy, c->gz, c->bx, c->by, c->bz, c->shared, c->stream, args, extra)
+      || ((*(uint32_t **)args[2])[0] += c->attributes->x, 0);
+}
 """
 
 
@@ -213,5 +228,7 @@ def test_the_driver_is_called_as_it_wants(tmp_path: Path) -> None:
     kept = [np.array([1, 2], "u4"), np.array([3, 4], "u4"), np.zeros(2, "u4"), np.uint32(7)]
     gpu.launch("", "k", (1,), (2,), kept)
     assert list(np.asarray(kept[2])) == [4, 6]
+    gpu.launch("", "k", (2,), (1,), kept, cluster=(2,))
+    assert list(np.asarray(kept[2])) == [6, 6]
     with pytest.raises(CudaError, match=r"cuModuleLoadData failed: a PTX JIT compilation failed \(218\)"):
         gpu.run(single("refused.u32", rows, (".u32", ".u32"), (".u32",)))

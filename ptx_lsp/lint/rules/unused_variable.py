@@ -11,7 +11,7 @@ from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
-from ptx_lsp.model.uses import identity, names_elsewhere, uses
+from ptx_lsp.model.uses import is_used, names_elsewhere
 
 _OWN = frozenset({".shared", ".local", ".param"})
 
@@ -79,9 +79,8 @@ def _named(function: Function) -> tuple[str, ...]:
 
 @each_function
 def _in_functions(function: Function) -> Iterator[Finding]:
-    used = uses(function)
     for variable in function.body.variables:
-        if identity(variable) not in used and variable.space in _OWN:
+        if not is_used(function, variable) and variable.space in _OWN:
             yield _finding(variable)
 
 
