@@ -29,17 +29,18 @@ class Home:
 
     def __init__(self, module: Module) -> None:
         self._module: Module | None = module
-        self._next: Home = self
+        self._next: Home | None = None  # never itself: such a cycle would keep the module alive
 
     @property
     def module(self) -> Module:
         """The module, or if that is gone, the newest that came after it."""
         home = self
-        while home._module is None:
+        while (module := home._module) is None:
+            assert home._next is not None
             home = home._next
-        self._next = home
-        assert home._module is not None
-        return home._module
+        if home is not self:
+            self._next = home
+        return module
 
     def move(self, module: Module) -> None:
         self._module = module
@@ -47,7 +48,8 @@ class Home:
     def leave(self, module: Module, successor: Home) -> None:
         """Nobody looks at `module` any more: it is not to be kept alive."""
         if self._module is module:
-            self._module, self._next = None, successor
+            self._next = successor
+            self._module = None
 
 
 class Function:
