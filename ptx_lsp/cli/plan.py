@@ -11,9 +11,19 @@ from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint import config
+from ptx_lsp.lint.budget import Budgets, idle
 from ptx_lsp.lint.config import DEFAULT, Config, ConfigError
+from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporter import find
-from ptx_lsp.lint.selection import PTXAS, Choice, Rules, UnknownRuleError, chosen
+from ptx_lsp.lint.selection import (
+    OVER_BUDGET,
+    PTXAS,
+    Choice,
+    Rules,
+    UnknownRuleError,
+    chosen,
+    did_you_mean,
+)
 
 
 class Plan:
@@ -105,6 +115,23 @@ class Plan:
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
         )
+
+    def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:
+        """What the user is told of budgets that none of the kernels in the files has: a misspelt name
+        would let every kernel pass. An editor's buffer is never all there is.
+        """
+        kernels: dict[tuple[Path, Budgets], set[str]] = {}
+        for (one, settings), file in zip(works, files, strict=True):
+            path = self._config_of(one).path
+            if path is not None and one.data is None and OVER_BUDGET in settings.rules.names:
+                found = kernels.setdefault((path, settings.budgets), set())
+                found.update(kernel.name for kernel in file.kernels)
+        return [
+            f"warning: {path}: the budget for `{pattern}` is for none of the kernels in what was checked"
+            f"{did_you_mean(pattern, sorted(names))}"
+            for (path, budgets), names in kernels.items()
+            for pattern in idle(budgets, names)
+        ]
 
     def _config_of(self, one: Input) -> Config:
         name = _named(one)
