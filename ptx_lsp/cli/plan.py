@@ -117,19 +117,22 @@ class Plan:
         )
 
     def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:
-        """What the user is told of budgets that none of the kernels in the files has: a misspelt name
-        would let every kernel pass. An editor's buffer is never all there is.
+        """What the user is told of budgets that are for no kernel: a misspelt name would let every kernel
+        pass. Files that are named may be a few of many; where a folder is, its kernels are all there are.
         """
         kernels: dict[tuple[Path, Budgets], set[str]] = {}
+        in_folders: set[Path] = set()
         for (one, settings), file in zip(works, files, strict=True):
             path = self._config_of(one).path
-            if path is not None and one.data is None and OVER_BUDGET in settings.rules.names:
+            if path is not None and OVER_BUDGET in settings.rules.names:
+                in_folders.update([path] if one.was_found else [])
                 found = kernels.setdefault((path, settings.budgets), set())
                 found.update(kernel.name for kernel in file.kernels)
         return [
-            f"warning: {path}: the budget for `{pattern}` is for none of the kernels in what was checked"
+            f"warning: {path}: the budget for `{pattern}` fits none of the kernels that were checked"
             f"{did_you_mean(pattern, sorted(names))}"
             for (path, budgets), names in kernels.items()
+            if path in in_folders
             for pattern in idle(budgets, names)
         ]
 
