@@ -203,6 +203,13 @@ multimem.st.relaxed.gpu.global.v2.f32 [%out+8], {%f2, %f1};""", 1, source, out)
     assert out.tolist() == [16, 6, 8, 7]
 
 
+def test_an_mbarrier_with_reports_counts_less() -> None:
+    source, out = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    run("mbarrier.init.layout::v1.shared::cta.b64 [bar], 511;", 1, source, out)
+    with pytest.raises(ExecutionError, match="an mbarrier of `.layout::v1` counts 1 to 511 arrivals"):
+        run("mbarrier.init.layout::v1.shared::cta.b64 [bar], 512;", 1, source, out)
+
+
 def test_a_cluster_is_never_canceled() -> None:
     source, out = np.zeros(4, np.uint32), np.full(4, 9, np.uint32)
     run(""".reg .b128 %w; mov.u32 %r4, 7; st.shared.u32 [%r0], %r4;
