@@ -7,12 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from ptx_lsp.executor.specs import SpecError, value
-
-Array = npt.NDArray[np.generic]
-Value = Array | np.generic
+from ptx_lsp.executor.specs import Array, SpecError, Value, array_of, value
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +27,7 @@ class Output:
 
 def argument(spec: str, seed: int = 0) -> Value:
     """The value of a SPEC or of `@file`; raises SpecError, and OSError where a file cannot be read."""
-    return _file(spec[1:]) if spec.startswith("@") else value(spec, seed)
+    return value(spec, seed, read=_file)
 
 
 def outputs(
@@ -58,8 +54,8 @@ def _output(word: str, names: Sequence[str], arguments: Sequence[Value]) -> Outp
     number = names.index(index) if index in names else int(index) if index.isdecimal() else -1
     if not 0 <= number < len(arguments):
         raise SpecError(f"--out {word}: arguments have the numbers 0 to {len(arguments) - 1}")
-    array = arguments[number]
-    if not isinstance(array, np.ndarray):
+    array = array_of(arguments[number])
+    if array is None:
         raise SpecError(f"--out {word}: argument {number} is a value, not a buffer")
     return Output(number, names[number] if number < len(names) else "", array, path)
 

@@ -113,7 +113,8 @@ class _Reader:
 
     def spec(self, text: str) -> str:
         """Files are in the folder of the launch file."""
-        return f"@{self.path.parent / text[1:]}" if text.startswith("@") else text
+        before, at, file = text.partition("@")
+        return f"{before}@{self.path.parent / file}" if at and before in ("", "tensor(") else text
 
     def out(self) -> tuple[str, ...]:
         """A list as for --out, or a table of names and files ("": printed)."""

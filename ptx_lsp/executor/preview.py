@@ -13,7 +13,6 @@ from functools import lru_cache
 from itertools import islice, product
 
 import numpy as np
-import numpy.typing as npt
 
 from ptx_lsp.executor.check import Finding
 from ptx_lsp.executor.edge_values import edge_values, shown
@@ -22,7 +21,7 @@ from ptx_lsp.executor.last_values import LaneValues, LastValues
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.single import single
-from ptx_lsp.executor.specs import value
+from ptx_lsp.executor.specs import Array, array_of, value
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import Candidate, arrangements, resolve
@@ -233,7 +232,8 @@ def _kernel(
         arguments = [value(spec, comment.seed, _MOST_ELEMENTS) for spec in comment.specs]
     except ValueError as error:
         return _failed(made, str(error))
-    before = [np.array(one) for one in arguments]
+    arrays = [array_of(one) for one in arguments]
+    before = [None if one is None else np.array(one) for one in arrays]
     text = module.document.source.text + "\n"
     seen = LastValues()
     try:
@@ -251,8 +251,8 @@ def _kernel(
     names = [one.name for one in module.definitions[comment.entry].body.parameters]
     buffers = tuple(
         _buffer(name, spec, old, new)
-        for name, spec, old, new in zip(names, comment.specs, before, arguments, strict=True)
-        if isinstance(new, np.ndarray)
+        for name, spec, old, new in zip(names, comment.specs, before, arrays, strict=True)
+        if old is not None and new is not None
     )
     return replace(
         made, buffers=buffers, findings=findings, values=seen.values, instructions=seen.instructions
@@ -264,15 +264,15 @@ def _failed(made: KernelPreview, problem: str) -> KernelPreview:
 
 
 def _buffer(
-    name: str, spec: str, before: npt.NDArray[np.generic], after: npt.NDArray[np.generic]
+    name: str, spec: str, before: Array, after: Array
 ) -> BufferPreview:
     width = after.dtype.itemsize
     changed = before.view(f"u{width}") != after.view(f"u{width}")
     return BufferPreview(
-        name, spec.partition(":")[0].removesuffix("[]"), after.size, _first(before), _first(after),
-        int(np.count_nonzero(changed)),
+        name, spec.removeprefix("tensor(").partition(":")[0].removesuffix("[]"), after.size,
+        _first(before), _first(after), int(np.count_nonzero(changed)),
     )
 
 
-def _first(values: npt.NDArray[np.generic]) -> tuple[str, ...]:
-    return tuple(str(one) for one in values[:_FIRST])
+def _first(values: Array) -> tuple[str, ...]:
+    return tuple(str(one) for one in values.reshape(-1)[:_FIRST])

@@ -3,7 +3,7 @@
 TYPE is `u`, `s`, `b` with 8, 16, 32 or 64, or `f16`, `f32`, `f64`. A buffer is TYPE`[]:` and its elements
 with commas, or TYPE`:[`its elements`]`, or is made: `zeros(N)`, `ones(N)`, `arange(N)` or `arange(FIRST,
 END)`, `full(N, VALUE)`, `random(N)` (floats from 0 to 1, integers of all bits; the same for the same seed).
-`zeros:N` is the same as `zeros(N)`.
+`zeros:N` is the same as `zeros(N)`. `tensor(BUFFER,...)` describes a tensor, see `tensor_spec.py`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.tensor_map import TensorMap
+from ptx_lsp.executor.tensor_spec import tensor
+
 Array: TypeAlias = npt.NDArray[np.generic]
-Value: TypeAlias = Array | np.generic
+Value: TypeAlias = Array | np.generic | TensorMap
 
 TYPES = {
     **{f"{kind}{bits}": f"{'i' if kind == 's' else 'u'}{bits // 8}"
@@ -25,14 +28,27 @@ TYPES = {
 }
 MOST_ELEMENTS = 1 << 28
 _MADE = re.compile(r"(\w+)\((.*)\)")
+_TENSOR = re.compile(r"tensor\((.*)\)")
 
 
 class SpecError(ValueError):
     """A text that cannot be understood."""
 
 
-def value(spec: str, seed: int = 0, most: int = MOST_ELEMENTS) -> Value:
-    """The scalar or buffer, of at most so many elements, that a text stands for; raises SpecError."""
+def value(
+    spec: str, seed: int = 0, most: int = MOST_ELEMENTS, read: Callable[[str], Array] | None = None
+) -> Value:
+    """The scalar or buffer, of at most so many elements, that a text stands for; raises SpecError. `read` has
+    the array of a file, for those that `@file` stands for (None: for none).
+    """
+    if spec.startswith("@") and read is not None:
+        return read(spec[1:])
+    inner = _TENSOR.fullmatch(spec)
+    if inner is not None:
+        try:
+            return tensor(inner[1], lambda first: _buffer(first, seed, most, read))
+        except ValueError as error:
+            raise SpecError(f"`{spec}`: {error}") from error
     type, colon, text = spec.partition(":")
     dtype = TYPES.get(type.removesuffix("[]"))
     if dtype is None or not colon:
@@ -42,6 +58,24 @@ def value(spec: str, seed: int = 0, most: int = MOST_ELEMENTS) -> Value:
         return _value(text, np.dtype(dtype), type.endswith("[]"), seed, most)
     except (ValueError, OverflowError) as error:
         raise SpecError(f"`{spec}`: {error}") from error
+
+
+def array_of(value: Value) -> Array | None:
+    """The array that a kernel may write to through an argument; None where it is a scalar."""
+    match value:
+        case np.ndarray():
+            return value
+        case TensorMap():
+            return value.array
+        case _:
+            return None
+
+
+def _buffer(spec: str, seed: int, most: int, read: Callable[[str], Array] | None) -> Array:
+    found = value(spec, seed, most, read)
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"`{spec}` is no buffer")
+    return found
 
 
 def _value(

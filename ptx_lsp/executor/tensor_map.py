@@ -56,8 +56,10 @@ ELEMENTS = (
 """The types of elements, in the order of their numbers."""
 Swizzle = Literal["none", "32B", "64B", "128B", "96B"]
 Atomicity = Literal["16B", "32B", "32B flip 8B", "64B"]
-_SWIZZLES: tuple[Swizzle, ...] = ("none", "32B", "64B", "128B", "96B")
-_ATOMICITIES: tuple[Atomicity, ...] = ("16B", "32B", "32B flip 8B", "64B")
+Fill = Literal["zeros", "nan"]
+SWIZZLES: tuple[Swizzle, ...] = ("none", "32B", "64B", "128B", "96B")
+ATOMICITIES: tuple[Atomicity, ...] = ("16B", "32B", "32B flip 8B", "64B")
+FILLS: tuple[Fill, ...] = ("zeros", "nan")
 _TYPES = {
     "u1": ".u8", "i1": ".u8", "u2": ".u16", "i2": ".u16", "u4": ".u32", "i4": ".s32", "u8": ".u64",
     "i8": ".s64", "f2": ".f16", "f4": ".f32", "f8": ".f64",
@@ -88,7 +90,7 @@ def tensor_map(
     type: str = "",
     swizzle: Swizzle = "none",
     atomicity: Atomicity = "16B",
-    fill: Literal["zeros", "nan"] = "zeros",
+    fill: Fill = "zeros",
     lower: Sequence[int] = (),
     upper: Sequence[int] = (),
     channels: int = 0,
@@ -127,8 +129,8 @@ def tensor_map(
     data["box_dim"][0, :rank] = tuple(box)[::-1]
     data["element_stride"][0, :rank] = tuple(steps)[::-1]
     data["elemtype"], data["rank"] = ELEMENTS.index(name), rank - 1
-    data["swizzle_mode"] = _SWIZZLES.index(swizzle)
-    data["swizzle_atomicity"] = _ATOMICITIES.index(atomicity)
+    data["swizzle_mode"] = SWIZZLES.index(swizzle)
+    data["swizzle_atomicity"] = ATOMICITIES.index(atomicity)
     data["fill_mode"] = fill == "nan"
     if channels:
         data["is_im2col"], data["channels"], data["pixels"] = 1, channels, pixels

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.executor.specs import Value, value
+from ptx_lsp.executor.specs import Value, array_of, value
 from ptx_lsp.model.module import Module
 from tests.executor.conformance import FOLDER, SOURCES
 
@@ -62,7 +62,7 @@ class Launch:
 
     def results(self, arguments: Sequence[Value]) -> list[tuple[int, ...]]:
         """The bits in the expected buffers among arguments that were given to a launch."""
-        return [_bits(np.asarray(arguments[one.position])) for one in self.expected]
+        return [_bits(_array(arguments[one.position])) for one in self.expected]
 
 
 def launches(path: Path) -> Iterator[Launch]:
@@ -96,11 +96,17 @@ def _expectation(place: str, text: str, names: Sequence[str], comment: LaunchCom
     if name not in names:
         raise ValueError(f"{place}: `{name}` is no parameter of `{comment.entry}`")
     position = names.index(name)
-    buffer = np.asarray(value(comment.specs[position], comment.seed))
+    buffer = _array(value(comment.specs[position], comment.seed))
     bits = tuple(one for part in values.split(",") for one in _read(part, buffer.dtype))
     if len(bits) != buffer.size:
         raise ValueError(f"{place}: {len(bits)} values, and `{name}` has {buffer.size}")
     return Expectation(name, position, bits)
+
+
+def _array(value: Value) -> Array:
+    found = array_of(value)
+    assert found is not None, "a scalar cannot be written to"
+    return found
 
 
 def _read(part: str, dtype: np.dtype[np.generic]) -> list[int]:

@@ -248,7 +248,8 @@ def _reduction(name: str, operation: str, cases: Sequence[Case], order: str = ""
 def _reduced_between() -> Iterator[Kernel]:
     """The same in the shared memory of the other block; all operations in a kernel, 16 bytes each."""
     wide = [one for one in _WIDE if one[0] == ".add.u64"]
-    lines, old, new, come = [], list[int](), list[int](), list[int]()
+    lines: list[str] = []
+    old, come, new = list[int](), list[int](), list[int]()
     cases = [*_INTEGERS, *wide]
     for at, (name, numbers) in enumerate(cases):
         size = 16 // len(numbers)

@@ -1,10 +1,10 @@
-"""Makes kernels of tests/conformance/kernels in which one thread of each block starts asynchronous operations.
+"""Makes kernels of tests/conformance in which one thread of each block starts asynchronous operations.
 
     python -m tests.oracle.async_kernels      writes tests/conformance/kernels/async_*.ptx anew
 
-A kernel has an array `box` in shared memory, which it fills with the words of `in`, and an mbarrier. Then come
-the instructions that are looked at. What they must leave in `box` and in buffers stands beside them, by hand
-from the manual, as Python's whole numbers.
+A kernel has an array `box` in shared memory, which it fills with the words of `in`, and an mbarrier. Then
+come the instructions that are looked at. What they must leave in `box` and in buffers stands beside them, by
+hand from the manual, as Python's whole numbers.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ WORD = 4
 class Kernel:
     """One launch of one thread in each block of one cluster.
 
-    `before` are the words in the `box` of every block; `after` those of each block behind `body`, none where it
-    is not looked at. `given` has further buffers, by name their specs, and `left` what some of them then hold.
-    With `arrivals` each block has an mbarrier `bar` that waits for so many.
+    `before` are the words in the `box` of every block; `after` those of each block behind `body`, none where
+    it is not looked at. `given` has further buffers, by name their specs, and `left` what some of them then
+    hold. With `arrivals` each block has an mbarrier `bar` that waits for so many.
     """
 
     name: str
@@ -95,7 +95,7 @@ def _text(kernel: Kernel) -> str:
     left |= kernel.left
     specs = " ".join(f"{name}={spec}" for name, spec in given.items())
     lines = [f"// ptx-run: grid={kernel.cluster} block=1 {specs}".rstrip()]
-    lines += [f"// expect: {name}={values(numbers)}  (manual: {kernel.why})" for name, numbers in left.items()]
+    lines += [f"// expect: {name}={values(one)}  (manual: {kernel.why})" for name, one in left.items()]
     parameters = ", ".join(
         f".param .align 64 .b8 {name}[128]" if spec.startswith("tensor(") else f".param .u64 {name}"
         for name, spec in given.items()
@@ -133,7 +133,8 @@ def _head(kernel: Kernel, given: Mapping[str, str]) -> Iterator[str]:
             yield f"ld.param.u64 %{name}, [{name}];"
     yield "mov.u32 %box, box;"
     if kernel.before:
-        yield _loop("fill", len(kernel.before), "ld.global.u32 %r0, [%in];\nst.shared.u32 [%at], %r0;", "%in")
+        fill = "ld.global.u32 %r0, [%in];\nst.shared.u32 [%at], %r0;"
+        yield _loop("fill", len(kernel.before), fill, "%in")
     if kernel.arrivals:
         layout = kernel.layout
         yield f"mov.u32 %bar, bar;\nmbarrier.init{layout}.shared::cta.b64 [bar], {kernel.arrivals};"
@@ -160,8 +161,9 @@ def _tail(kernel: Kernel) -> Iterator[str]:
 def _loop(label: str, count: int, body: str, pointer: str) -> str:
     """Something for each word of `box`, with `%at` in shared memory and `pointer` in global memory."""
     return (
-        f"mov.u32 %at, %box;\nmov.u32 %i, 0;\n{label}:\n{body}\nadd.u32 %at, %at, 4;\n"
-        f"add.u64 {pointer}, {pointer}, 4;\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %p0, %i, {count};\n@%p0 bra {label};"
+        f"mov.u32 %at, %box;\nmov.u32 %i, 0;\n{label}:\n{body}\n"
+        f"add.u32 %at, %at, 4;\nadd.u64 {pointer}, {pointer}, 4;\nadd.u32 %i, %i, 1;\n"
+        f"setp.lt.u32 %p0, %i, {count};\n@%p0 bra {label};"
     )
 
 

@@ -115,16 +115,16 @@ def _several() -> Iterator[Kernel]:
 
     def kernel(name: str, parts: list[str], why: str, chosen: list[int], others: list[int]) -> Kernel:
         after = [chosen if rank in (1, 3) else others for rank in range(4)]
-        return Kernel(
-            f"several_{name}", "\n".join((first, *parts)), why, [9] * len(chosen), after, arrivals=3, cluster=4
-        )
+        body = "\n".join((first, *parts))
+        return Kernel(f"several_{name}", body, why, [9] * len(chosen), after, arrivals=3, cluster=4)
 
     for name, later in (("arrive", 0), ("arrive_drop", 1)):
         yield kernel(
             name,
             [f"@%p1 mbarrier.{name}.{release}.{many} _, [%bar], 2, 10;", MEET, _LOCAL, looked(0, 0),
              "@!%p0 bra over;", _LOCAL, looked(1, 1), "over:"],
-            f"two more arrivals for blocks 1 and 3; their next phase waits for {3 - 2 * later}", [1, later], [0, 9],
+            f"two more arrivals for blocks 1 and 3; their next phase waits for {3 - 2 * later}",
+            [1, later], [0, 9],
         )
         yield kernel(
             f"{name}_expect",

@@ -62,9 +62,11 @@ def _reductions() -> Kernel:
         f"mov.u32 %r1, {operand:#x};\n{head}{name} [%far+{4 * at}], %r1, [%farbar];"
         for at, (name, _, operand, _) in enumerate(operations)
     ]
-    lines.append(f"add.u32 %r1, %rank, 1;\ncvt.u64.u32 %l1, %r1;\n{head}.add.u64 [%far+48], %l1, [%farbar];")
+    lines.append("add.u32 %r1, %rank, 1;\ncvt.u64.u32 %l1, %r1;")
+    lines.append(f"{head}.add.u64 [%far+48], %l1, [%farbar];")
     size = 4 * len(operations) + 8
-    body = f"mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], {size};\n" + "\n".join(lines) + "\n" + wait()
+    expect = f"mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], {size};"
+    body = "\n".join((expect, *lines, wait()))
     before = [old for _, old, _, _ in operations] + [0xFFFFFFFF, 7]
     after = [[new for _, _, _, new in operations] + [1 - rank, 8] for rank in range(2)]
     return Kernel(
@@ -97,7 +99,8 @@ def _arrivals() -> Iterator[Kernel]:
     for name, last in (("arrive", 0), ("arrive_drop", 1)):
         yield Kernel(
             f"{name}_expect", "\n".join((
-                first, remote.format(f"{name}.expect_tx.release.cluster", 24), MEET, local, local, looked(0, 0),
+                first, remote.format(f"{name}.expect_tx.release.cluster", 24), MEET, local, local,
+                looked(0, 0),
                 "@%p1 bra over;\nmbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 24;", looked(1, 0),
                 local, local, looked(2, 1), "over:",
             )),
