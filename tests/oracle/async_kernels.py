@@ -59,11 +59,12 @@ class File:
 
 def files() -> Iterator[File]:
     """All of them."""
-    from tests.oracle import async_bulk, async_mbarriers, async_stores
+    from tests.oracle import async_bulk, async_mbarriers, async_stores, async_tensors
 
     yield from async_stores.files()
     yield from async_mbarriers.files()
     yield from async_bulk.files()
+    yield from async_tensors.files()
 
 
 def main() -> None:
