@@ -59,12 +59,13 @@ class File:
 
 def files() -> Iterator[File]:
     """All of them."""
-    from tests.oracle import async_bulk, async_mbarriers, async_stores, async_tensors
+    from tests.oracle import async_bulk, async_maps, async_mbarriers, async_stores, async_tensors
 
     yield from async_stores.files()
     yield from async_mbarriers.files()
     yield from async_bulk.files()
     yield from async_tensors.files()
+    yield from async_maps.files()
 
 
 def main() -> None:
