@@ -5,7 +5,8 @@
 
 A launch comment (`ptx_lsp.executor.launch_comment`) and below it, for each buffer that the kernel writes, all
 its elements: numbers, `FIRST..LAST`, or `VALUE*COUNT`; in a buffer of floats hexadecimal numbers are bits.
-The first word in parentheses is the source, as in the lines of tests/conformance.
+The first word in parentheses is the source, as in the lines of tests/conformance. `// expect: trap  (manual)`
+has the kind of the error that stops the kernel; `// not recorded: why` keeps a kernel from GPUs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.specs import Value, array_of, value
@@ -27,6 +29,8 @@ from tests.executor.conformance import FOLDER, SOURCES
 KERNELS = FOLDER / "kernels"
 Array = npt.NDArray[np.generic]
 _EXPECT = re.compile(r"//[ \t]*expect:[ \t]*(\w+)=(\S+)[ \t]+\((\w+)[^)]*\)[ \t]*$")
+_STOPS = re.compile(r"//[ \t]*expect:[ \t]*(\w+)[ \t]+\((\w+)[^)]*\)[ \t]*$")
+_NOT_RECORDED = re.compile(r"//[ \t]*not recorded:[ \t]*(.*)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,18 +50,30 @@ class Launch:
     text: str
     comment: LaunchComment
     expected: tuple[Expectation, ...]
+    stops: str = ""
+    """The kind of the error that stops it; "" for none."""
+    unrecorded: str = ""
+    """Why no GPU is asked; "" where one is."""
 
     def arguments(self) -> list[Value]:
         """New buffers and scalars, as the launch comment says."""
         return [value(spec, self.comment.seed) for spec in self.comment.specs]
 
     def run(self) -> list[tuple[int, ...]]:
-        """What the expected buffers hold after a run by the executor."""
-        arguments = self.arguments()
-        launch(
-            self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
-            args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
-        )
+        """What the expected buffers hold after a run by the executor; ExecutionError where another error
+        stops it than is expected.
+        """
+        arguments, kind = self.arguments(), ""
+        try:
+            launch(
+                self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
+                args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
+            )
+        except ExecutionError as error:
+            kind = error.kind
+            if kind != self.stops:
+                raise
+        assert kind == self.stops, f"{self.place}: nothing stops it"
         return self.results(arguments)
 
     def results(self, arguments: Sequence[Value]) -> list[tuple[int, ...]]:
@@ -77,13 +93,22 @@ def launches(path: Path) -> Iterator[Launch]:
         if comment.problem:
             raise ValueError(f"{place}: {comment.problem}")
         names = [one.name for one in module.definitions[comment.entry].body.parameters]
+        below = lines[comment.line : end - 1]
+        stops = next((one for one in map(_stop, below) if one), "")
+        unrecorded = next((one[1] for one in map(_NOT_RECORDED.search, below) if one), "")
         found = tuple(
-            _expectation(f"{path.name}:{number}", lines[number - 1], names, comment)
-            for number in range(comment.line + 1, end) if "expect:" in lines[number - 1]
+            _expectation(f"{path.name}:{number}", line, names, comment)
+            for number, line in enumerate(below, comment.line + 1) if "expect:" in line and not _stop(line)
         )
-        if not found:
+        if not found and not stops:
             raise ValueError(f"{place}: nothing is expected of `{comment.entry}`")
-        yield Launch(place, text, comment, found)
+        yield Launch(place, text, comment, found, stops, unrecorded or (stops and f"`{stops}` stops it"))
+
+
+def _stop(line: str) -> str:
+    """The kind of the error that a line expects; "" for another line."""
+    match = _STOPS.search(line)
+    return match[1] if match is not None and match[2] in SOURCES else ""
 
 
 def _expectation(place: str, text: str, names: Sequence[str], comment: LaunchComment) -> Expectation:

@@ -84,6 +84,9 @@ def record_kernels(
     for file in sorted(KERNELS.glob("*.ptx")) if paths is None else paths:
         for one in launches(file):
             arguments, comment = one.arguments(), one.comment
+            if one.unrecorded:
+                refused.append((f"{one.place} {comment.entry}", one.unrecorded))
+                continue
             try:
                 device.launch(
                     one.text, comment.entry, comment.grid, comment.block, arguments, comment.shared_bytes,

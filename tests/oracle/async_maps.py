@@ -35,7 +35,7 @@ def files() -> Iterator[File]:
         [*_replaced(), _in_place()],
     )
     yield File(
-        "async_replace_newer", "changes to tensor maps for swizzling and elements of 4 bits", "8.8", "sm_100a",
+        "async_replace_newer", "changes of swizzling and to elements of 4 bits", "8.8", "sm_100a",
         list(_newer()),
     )
     yield File("async_replace_newest", "swizzling of 96 bytes", "9.4", "sm_107a", list(_newest()))
@@ -73,7 +73,7 @@ def _whole(rank: int) -> str:
 
 
 def _loads() -> Iterator[Kernel]:
-    """From a buffer that the tensor map does not know. Only the first block of those that load is looked at."""
+    """From a buffer that the tensor map does not know."""
     small = counted(8, 4)
     for target, cluster in (("shared::cta", 1), ("shared::cluster", 2)):
         place = target.removeprefix("shared::")
@@ -93,15 +93,16 @@ def _loads() -> Iterator[Kernel]:
 
 def _load(
     name: str, rank: int, target: str, override: str, more: str, operands: str, start: Sequence[int],
-    places: Sequence[Sequence[int]], shape: Sequence[int], strides: Sequence[int], tensor: Tensor, cluster: int,
-    box: Sequence[int] = (4, 2),
+    places: Sequence[Sequence[int]], shape: Sequence[int], strides: Sequence[int], tensor: Tensor,
+    cluster: int, box: Sequence[int] = (4, 2),
 ) -> Kernel:
     """With two blocks, block 0 loads for both."""
     opcode = LOAD.format(rank, target, "tile")
     many, mask = (".multicast::cluster::32b", ", 3") if cluster > 1 else ("", "")
     body = "\n".join((
         EXPECT.format(4 * len(places)), f"add.u64 %l1, %data, {_MOVED};", more, "setp.eq.u32 %p1, %rank, 0;",
-        f"@%p1 {opcode}{many}{override} [%box], [%map, {operands}, {coordinates(start)}], [%bar]{mask};", wait(),
+        f"@%p1 {opcode}{many}{override}"
+        f" [%box], [%map, {operands}, {coordinates(start)}], [%bar]{mask};", wait(),
     ))
     found = [_moved(shape, strides, one) for one in places]
     after = [0 if one is None else one for one in found]
@@ -121,14 +122,15 @@ def _stores() -> Iterator[Kernel]:
     ):
         places = tile((2, 1), (4, 2))
         yield _store(
-            f"{name}_moved", opcode.format(2, "tile") + _ADDRESS, "", "%l1", (2, 1), places, (8, 4), (8,), base
+            f"{name}_moved", opcode.format(2, "tile") + _ADDRESS, "", "%l1", (2, 1), places, (8, 4), (8,),
+            base,
         )
         for rank in (1, 2, 3):
             more, operands, shape, strides = _attributes(rank)
             start, box = (0,) * rank, (8, 3, 4)[:rank]
             yield _store(
-                f"{name}_resized_{rank}d", opcode.format(rank, "tile") + _whole(rank), more, f"%l1, {operands}",
-                start, tile(start, box), shape, strides, base, box,
+                f"{name}_resized_{rank}d", opcode.format(rank, "tile") + _whole(rank), more,
+                f"%l1, {operands}", start, tile(start, box), shape, strides, base, box,
             )
 
 
@@ -211,15 +213,16 @@ _COPY_MAP = """
 """A copy of the tensor map in shared memory."""
 
 _PUBLISH = """
-tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%space], [changed], 128;
+tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned \
+[%space], [changed], 128;
 fence.proxy.tensormap::generic.acquire.gpu [%space], 128;
 """
 """The changed tensor map in global memory, where copies may use it."""
 
 
 def _replace(
-    name: str, fields: Sequence[str], tensor: Tensor, more: dict[str, object], load: str, start: Sequence[int],
-    after: Sequence[int], why: str, *, values: str = "", bytes: int = 0,
+    name: str, fields: Sequence[str], tensor: Tensor, more: dict[str, object], load: str,
+    start: Sequence[int], after: Sequence[int], why: str, *, values: str = "", bytes: int = 0,
 ) -> Kernel:
     """Changes fields of a tensor map in shared memory, then loads with it. `fields` are `FIELD operands`."""
     body = "\n".join((
@@ -279,8 +282,8 @@ def _replaced() -> Iterator[Kernel]:
         _swizzled("01234567 10325476 23016745 32107654"), "64 bytes: the table of the mode",
     )
     yield _replace(
-        "interleave_layout", ["interleave_layout 0"], counted(8, 8), {"box": "8x8", "swizzle": "32B"}, _LOAD_2D,
-        (0, 0), _swizzled("01234567 10325476"), "not interleaved, as before, and swizzled as before",
+        "interleave_layout", ["interleave_layout 0"], counted(8, 8), {"box": "8x8", "swizzle": "32B"},
+        _LOAD_2D, (0, 0), _swizzled("01234567 10325476"), "not interleaved, and swizzled, as before",
     )
 
 
@@ -324,6 +327,6 @@ def _newer() -> Iterator[Kernel]:
 
 def _newest() -> Iterator[Kernel]:
     yield _replace(
-        "swizzle_96B", ["swizzle_mode 4"], counted(16, 4), {"box": "4x16", "swizzle": "128B"}, _LOAD_2D, (0, 0),
-        _swizzled("01234567 10325476"), "the table of the mode",
+        "swizzle_96B", ["swizzle_mode 4"], counted(16, 4), {"box": "4x16", "swizzle": "128B"}, _LOAD_2D,
+        (0, 0), _swizzled("01234567 10325476"), "the table of the mode",
     )

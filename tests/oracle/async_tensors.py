@@ -6,7 +6,7 @@ Where the elements of a box lie is written here a second time, element by elemen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
@@ -94,7 +94,7 @@ def columns(
         (*position[::-1], image)
         for image in range(start[-1], start[-1] + pixels + 1) for position in product(*axes[::-1])
     ]
-    first = order.index(tuple(start[1:]))
+    first = order.index((*start[1:-1], start[-1]))
     moved = [*offsets, *[0] * (len(spatial) + 1 - len(offsets))]
     return [
         (start[0] + channel, *(at + by for at, by in zip(pixel, moved, strict=True)))
@@ -170,9 +170,7 @@ def _swizzles(tables: Sequence[tuple[str, str, int, str]]) -> Iterator[Kernel]:
             name, tensor, tile((0, 0), tensor.sizes), LOAD.format(2, "shared::cluster", "tile"), (0, 0),
             {"box": sizes(tensor.sizes), "swizzle": mode, "atomicity": atomicity}, "the table of the mode",
         )
-        yield Kernel(
-            kernel.name, kernel.body, kernel.why, kernel.before, [[*after, 99]], given=kernel.given, arrivals=1
-        )
+        yield replace(kernel, after=[[*after, 99]])
 
 
 def _columns() -> Iterator[Kernel]:
@@ -191,10 +189,7 @@ def _columns() -> Iterator[Kernel]:
             "pixels in order, each moved by the offsets, zeros outside", f", {{{info}}}",
         )
         moves = "".join(f"mov.b16 %h{at + 1}, {offset};\n" for at, offset in enumerate(offsets))
-        yield Kernel(
-            kernel.name, moves + kernel.body, kernel.why, kernel.before, kernel.after, given=kernel.given,
-            arrivals=1,
-        )
+        yield replace(kernel, body=moves + kernel.body)
 
 
 def _several() -> Kernel:
@@ -210,8 +205,8 @@ def _several() -> Kernel:
     came = [99] * 8 + tensor.read(tile((4, 1), (4, 2)))
     return Kernel(
         "several", body, "the box is in blocks 0 and 3 at the same place", [99] * 16,
-        [came, [99] * 16, [99] * 16, came], given={"map": tensor.spec("u32:arange(32)", box="2x4")}, arrivals=1,
-        cluster=4,
+        [came, [99] * 16, [99] * 16, came], given={"map": tensor.spec("u32:arange(32)", box="2x4")},
+        arrivals=1, cluster=4,
     )
 
 
