@@ -114,7 +114,8 @@ class _Reader:
     def spec(self, text: str) -> str:
         """Files are in the folder of the launch file."""
         before, at, file = text.partition("@")
-        return f"{before}@{self.path.parent / file}" if at and before in ("", "tensor(") else text
+        is_file = at and before in ("", "tensor(", "multimem(")
+        return f"{before}@{self.path.parent / file}" if is_file else text
 
     def out(self) -> tuple[str, ...]:
         """A list as for --out, or a table of names and files ("": printed)."""

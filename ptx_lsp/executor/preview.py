@@ -268,9 +268,10 @@ def _buffer(
 ) -> BufferPreview:
     width = after.dtype.itemsize
     changed = before.view(f"u{width}") != after.view(f"u{width}")
+    type = spec.removeprefix("tensor(").removeprefix("multimem(").partition(":")[0]
     return BufferPreview(
-        name, spec.removeprefix("tensor(").partition(":")[0].removesuffix("[]"), after.size,
-        _first(before), _first(after), int(np.count_nonzero(changed)),
+        name, type.removesuffix("[]"), after.size, _first(before), _first(after),
+        int(np.count_nonzero(changed)),
     )
 
 

@@ -3,7 +3,8 @@
 TYPE is `u`, `s`, `b` with 8, 16, 32 or 64, or `f16`, `f32`, `f64`. A buffer is TYPE`[]:` and its elements
 with commas, or TYPE`:[`its elements`]`, or is made: `zeros(N)`, `ones(N)`, `arange(N)` or `arange(FIRST,
 END)`, `full(N, VALUE)`, `random(N)` (floats from 0 to 1, integers of all bits; the same for the same seed).
-`zeros:N` is the same as `zeros(N)`. `tensor(BUFFER,...)` describes a tensor, see `tensor_spec.py`.
+`zeros:N` is the same as `zeros(N)`. `tensor(BUFFER,...)` describes a tensor, see `tensor_spec.py`;
+`multimem(BUFFER,gpus=N)` has an equal part of the buffer for each of N GPUs.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.replicas import Multimem
 from ptx_lsp.executor.tensor_map import TensorMap
-from ptx_lsp.executor.tensor_spec import tensor
+from ptx_lsp.executor.tensor_spec import split, tensor
 
 Array: TypeAlias = npt.NDArray[np.generic]
-Value: TypeAlias = Array | np.generic | TensorMap
+Value: TypeAlias = Array | np.generic | TensorMap | Multimem
 
 TYPES = {
     **{f"{kind}{bits}": f"{'i' if kind == 's' else 'u'}{bits // 8}"
@@ -28,7 +30,7 @@ TYPES = {
 }
 MOST_ELEMENTS = 1 << 28
 _MADE = re.compile(r"(\w+)\((.*)\)")
-_TENSOR = re.compile(r"tensor\((.*)\)")
+_OF_BUFFER = re.compile(r"(tensor|multimem)\((.*)\)")
 
 
 class SpecError(ValueError):
@@ -43,10 +45,11 @@ def value(
     """
     if spec.startswith("@") and read is not None:
         return read(spec[1:])
-    inner = _TENSOR.fullmatch(spec)
+    inner = _OF_BUFFER.fullmatch(spec)
     if inner is not None:
+        describe = tensor if inner[1] == "tensor" else _multimem
         try:
-            return tensor(inner[1], lambda first: _buffer(first, seed, most, read))
+            return describe(inner[2], lambda first: _buffer(first, seed, most, read))
         except ValueError as error:
             raise SpecError(f"`{spec}`: {error}") from error
     type, colon, text = spec.partition(":")
@@ -65,7 +68,7 @@ def array_of(value: Value) -> Array | None:
     match value:
         case np.ndarray():
             return value
-        case TensorMap():
+        case TensorMap() | Multimem():
             return value.array
         case _:
             return None
@@ -76,6 +79,17 @@ def _buffer(spec: str, seed: int, most: int, read: Callable[[str], Array] | None
     if not isinstance(found, np.ndarray):
         raise ValueError(f"`{spec}` is no buffer")
     return found
+
+
+def _multimem(text: str, buffer: Callable[[str], Array]) -> Multimem:
+    first, *words = split(text)
+    count = words[0].removeprefix("gpus=") if len(words) == 1 else ""
+    if not count.isdecimal() or not int(count):
+        raise ValueError("`BUFFER,gpus=N` is expected")
+    array = buffer(first)
+    if array.size % int(count):
+        raise ValueError(f"{array.size} elements cannot be divided among {count} GPUs")
+    return Multimem(array.reshape(int(count), -1))
 
 
 def _value(

@@ -24,7 +24,8 @@ class Kernel:
 
     `before` are the words in the `box` of every block; `after` those of each block behind `body`, none where
     it is not looked at. `given` has further buffers, by name their specs, and `left` what some of them then
-    hold. With `arrivals` each block has an mbarrier `bar` that waits for so many.
+    hold. With `arrivals` each block has an mbarrier `bar` that waits for so many. `unrecorded` says why no
+    GPU is asked.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Kernel:
     arrivals: int = 0
     cluster: int = 1
     layout: str = ""
+    unrecorded: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,21 @@ class File:
 
 def files() -> Iterator[File]:
     """All of them."""
-    from tests.oracle import async_bulk, async_maps, async_mbarriers, async_stores, async_tensors
+    from tests.oracle import (
+        async_bulk,
+        async_maps,
+        async_mbarriers,
+        async_multimem,
+        async_stores,
+        async_tensors,
+    )
 
     yield from async_stores.files()
     yield from async_mbarriers.files()
     yield from async_bulk.files()
     yield from async_tensors.files()
     yield from async_maps.files()
+    yield from async_multimem.files()
 
 
 def main() -> None:
@@ -98,6 +108,7 @@ def _text(kernel: Kernel) -> str:
     specs = " ".join(f"{name}={spec}" for name, spec in given.items())
     lines = [f"// ptx-run: grid={kernel.cluster} block=1 {specs}".rstrip()]
     lines += [f"// expect: {name}={values(one)}  (manual: {kernel.why})" for name, one in left.items()]
+    lines += [f"// not recorded: {kernel.unrecorded}"] if kernel.unrecorded else []
     parameters = ", ".join(
         f".param .align 64 .b8 {name}[128]" if spec.startswith("tensor(") else f".param .u64 {name}"
         for name, spec in given.items()
