@@ -323,6 +323,10 @@ def _newer() -> Iterator[Kernel]:
             {"box": f"{lines}x32", "swizzle": "128B"}, _LOAD_2D, (0, 0), _swizzled(table),
             "the table of the mode",
         )
+    yield _replace(
+        "elemtype_small", ["elemtype 13"], counted(32), {"box": "32"}, _LOAD_1D, (16,), [2, 3, 0, 0],
+        ".b4x16: 32 elements are 16 bytes, of which the first 8 are left out",
+    )
 
 
 def _newest() -> Iterator[Kernel]:
