@@ -3,38 +3,50 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from ptx_lsp.executor.specs import Array, SpecError, Value, array_of, value
+from ptx_lsp.executor import object_specs
+from ptx_lsp.executor.object_specs import Object, array_of
+from ptx_lsp.executor.specs import SpecError, Value
+from ptx_lsp.executor.texture import Opaque
+
+Array = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """A buffer that is printed, or saved to `path`."""
+    """A buffer or a surface that is printed, or saved to `path`. A variable has no number."""
 
-    number: int
+    number: int | None
     name: str
     array: Array
     path: str
 
     def text(self) -> str:
         shown = np.array2string(self.array, separator=", ", threshold=1000, max_line_width=100)
-        return f"{self.number}: {shown}"
+        return f"{self.name if self.number is None else self.number}: {shown}"
 
 
-def argument(spec: str, seed: int = 0) -> Value:
+def argument(spec: str, seed: int = 0) -> Value | Object:
     """The value of a SPEC or of `@file`; raises SpecError, and OSError where a file cannot be read."""
-    return value(spec, seed, read=_file)
+    return object_specs.argument(spec, seed, file=_file)
+
+
+def bindings(pairs: Sequence[tuple[str, str]], seed: int = 0) -> dict[str, Opaque]:
+    """The objects that names of variables stand for; raises as `argument` does."""
+    return object_specs.bindings(pairs, seed, file=_file)
 
 
 def outputs(
-    words: Sequence[str], names: Sequence[str], arguments: Sequence[Value]
+    words: Sequence[str], names: Sequence[str], arguments: Sequence[Value | Object],
+    bind: Mapping[str, Opaque],
 ) -> list[Output]:
     """What `--out` names, `names` being those of the parameters; raises SpecError where that is no buffer."""
-    return [_output(word, names, arguments) for word in words]
+    return [_output(word, names, arguments, bind) for word in words]
 
 
 def save(found: Sequence[Output]) -> None:
@@ -49,14 +61,21 @@ def save(found: Sequence[Output]) -> None:
         np.savez(path, allow_pickle=False, **arrays)
 
 
-def _output(word: str, names: Sequence[str], arguments: Sequence[Value]) -> Output:
+def _output(
+    word: str, names: Sequence[str], arguments: Sequence[Value | Object], bind: Mapping[str, Opaque]
+) -> Output:
     index, _, path = word.partition("=")
+    if index in bind and index not in names:
+        array = array_of(bind[index])
+        if array is None:
+            raise SpecError(f"--out {word}: a kernel changes surfaces alone")
+        return Output(None, index, array, path)
     number = names.index(index) if index in names else int(index) if index.isdecimal() else -1
     if not 0 <= number < len(arguments):
         raise SpecError(f"--out {word}: arguments have the numbers 0 to {len(arguments) - 1}")
     array = array_of(arguments[number])
     if array is None:
-        raise SpecError(f"--out {word}: argument {number} is a value, not a buffer")
+        raise SpecError(f"--out {word}: argument {number} is no buffer and no surface")
     return Output(number, names[number] if number < len(names) else "", array, path)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -113,9 +115,7 @@ class _Reader:
 
     def spec(self, text: str) -> str:
         """Files are in the folder of the launch file."""
-        before, at, file = text.partition("@")
-        is_file = at and before in ("", "tensor(", "multimem(")
-        return f"{before}@{self.path.parent / file}" if is_file else text
+        return re.sub(r"(^|[(,])@", lambda found: f"{found[1]}@{self.path.parent}{os.sep}", text)
 
     def out(self) -> tuple[str, ...]:
         """A list as for --out, or a table of names and files ("": printed)."""

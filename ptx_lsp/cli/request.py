@@ -35,6 +35,8 @@ class Request:
     """That of the launch comment."""
     cluster: tuple[int, ...] = ()
     """Empty where the kernel is to tell."""
+    bound: tuple[tuple[str, str], ...] = ()
+    """The names of variables that are textures, samplers and surfaces, and their SPECs."""
 
 
 def requests(options: Options) -> list[Request]:
@@ -54,12 +56,15 @@ def requests(options: Options) -> list[Request]:
         if not size:
             raise SpecError(f"the size of the {key} is missing: --{key}, or a `// ptx-run:` comment")
     assert grid and block
-    names = [one.name for one in kernel.body.parameters]
+    names = [one.name for one in kernel.launched]
     pairs = [_named(word, names) for word in options.arg] or list(file.arguments)
+    objects = {one.name for one in kernel.opaque} - set(names)
+    bound = [one for one in pairs if one[0] in objects]
+    pairs = [one for one in pairs if one[0] not in objects]
     request = Request(
         path, source, kernel.name, tuple(grid), tuple(block), _ordered(pairs, names, kernel.name),
         tuple(names), file.shared or 0, file.seed or 0, file.limit, file.seconds,
-        tuple(options.out) or file.out, cluster=tuple(file.cluster or ()),
+        tuple(options.out) or file.out, cluster=tuple(file.cluster or ()), bound=tuple(bound),
     )
     return [_with_options(request, options)]
 
@@ -104,16 +109,20 @@ def _of_comment(
 ) -> Request:
     if comment.problem:
         raise SpecError(f"{path}:{comment.line}: {comment.problem}")
-    names = [one.name for one in module.definitions[comment.entry].body.parameters]
-    buffers = tuple(
-        str(at) for at, spec in enumerate(comment.specs) if "[" in spec or "(" in spec
-    )
+    names = [one.name for one in module.definitions[comment.entry].launched]
+    buffers = tuple(str(at) for at, spec in enumerate(comment.specs) if _is_changed(spec))
+    buffers += tuple(name for name, spec in comment.bound if _is_changed(spec))
     request = Request(
         path, source, comment.entry, comment.grid, comment.block, comment.specs, tuple(names),
         comment.shared_bytes, comment.seed, out=tuple(options.out) or buffers, line=comment.line,
-        cluster=comment.cluster,
+        cluster=comment.cluster, bound=comment.bound,
     )
     return _with_options(request, options)
+
+
+def _is_changed(spec: str) -> bool:
+    """Whether a kernel can change what a SPEC stands for."""
+    return not spec.startswith(("texture(", "sampler(")) and ("[" in spec or "(" in spec)
 
 
 def _named(word: str, names: Sequence[str]) -> tuple[str, str]:

@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _launched(request: Request, options: Options) -> Launched:
-    from ptx_lsp.cli.buffers import argument, outputs, save
+    from ptx_lsp.cli.buffers import argument, bindings, outputs, save
     from ptx_lsp.cli.progress import progress
     from ptx_lsp.cli.run_report import Launched
     from ptx_lsp.executor import ExecutionError, launch
@@ -50,7 +50,8 @@ def _launched(request: Request, options: Options) -> Launched:
     from ptx_lsp.executor.profile import Profile
 
     arguments = [argument(spec, request.seed) for spec in request.specs]
-    wanted = outputs(request.out, request.names, arguments)
+    bind = bindings(request.bound, request.seed)
+    wanted = outputs(request.out, request.names, arguments, bind)
     trace, profile = _trace(request, options), Profile() if options.profile else None
     observers: list[Observer] = [one for one in (trace, profile) if one is not None]
     try:
@@ -60,7 +61,7 @@ def _launched(request: Request, options: Options) -> Launched:
                 cluster=request.cluster or None, shared_bytes=request.shared_bytes, seed=request.seed,
                 check=options.check, limit=LIMIT if request.limit is None else request.limit,
                 seconds=float("inf") if request.seconds is None else request.seconds,
-                observers=observers, progress=advance,
+                observers=observers, progress=advance, bind=bind,
             )
     except ExecutionError as error:
         return Launched(request, error, error.findings, wanted, trace, profile)

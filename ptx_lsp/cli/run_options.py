@@ -17,6 +17,7 @@ an argument is one of
   f32[]:arange:32                a buffer with 0, 1, 2, ...; also f32:arange(32)
   f32:full(8,1.5)  f32:random(8) a buffer with one value, or random ones (see --seed)
   @file.npy  @file.npz:name      a buffer from a file
+  texture(f32:arange(16),shape=4x4,filter=linear)  surface(...)  sampler(...)
 and may be given by name: --arg x=f32:arange(32)
 
 examples:
@@ -93,7 +94,8 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--arg", action="append", default=[], metavar="SPEC",
-        help="an argument, in order, or NAME=SPEC with the name of a parameter",
+        help="an argument, in order, or NAME=SPEC with the name of a parameter or of a variable that is"
+        " a texture, a sampler or a surface",
     )
     group.add_argument("--launch", metavar="FILE.toml", help="a launch file; options go before it")
     group.add_argument(

@@ -21,6 +21,7 @@ from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import Match
 from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes
 
 
@@ -52,7 +53,8 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     formats = [_element(one) for one in wanted if _element(one) in FORMATS]
     result = formats[-1] if formats else ""
     op = Symbolic(
-        match.candidate.choices, type, result, operands.frame, emitter, *_written(node, match)
+        match.candidate.choices, type, result, operands.frame, emitter, *_written(node, match),
+        flushes=_flushes(match, operands.function),
     )
     call = _Call(op, type, meaning, names)
     values = [value for operand, one in read for value in operands.elements(operand, one)]
@@ -61,6 +63,18 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     else:
         results = call(values, types)
     return _emitted(operands, emitter, op, destinations, results)
+
+
+def _flushes(match: Match, function: Function) -> bool:
+    """Whether subnormal `.f32` are zeros without `.ftz`: for targets below sm_20. Up to PTX ISA 1.4, `cvt`
+    spares them where the other type has 64 bits.
+    """
+    module = function.module
+    if module.target is None or module.target.number >= 20:
+        return False
+    is_old = module.version is not None and module.version <= (1, 4)
+    spares = match.entry.opcode == "cvt" and is_old
+    return not (spares and match.candidate.choices.modifiers & {".u64", ".s64", ".f64"})
 
 
 def _spread(

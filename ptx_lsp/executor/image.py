@@ -45,7 +45,7 @@ class Image:
         self.locals = Locals()
         self.own = self.locals.place(kernel)
         """The local variables of the kernel."""
-        self.parameters = [v for v in kernel.body.parameters if isinstance(v, Variable)]
+        self.parameters = [v for v in kernel.launched if isinstance(v, Variable)]
         self.parameter_bytes = self._place(self.parameters)
 
     @property

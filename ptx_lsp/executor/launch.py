@@ -68,7 +68,7 @@ def launch(
     image = Image(module, kernel, memory, shared_bytes)
     checker = Checker() if check else None
     observer = combined((checker, *observers) if checker is not None else observers)
-    opaque = bound(module, kernel, image, bind or {})
+    opaque = bound(kernel, image, bind or {})
     spaces = Spaces(memory, parameters(kernel, image, memory, opaque, args), observer)
     spaces.opaque = opaque
     frame = Frame()

@@ -5,8 +5,9 @@
    `shared=BYTES` is the dynamic shared memory, `seed=N` that of random buffers, `entry=NAME` the kernel.
    Without `entry` it is the kernel that the comment stands in, else the next one.
 3. The others are arguments: `NAME=SPEC` or `NUMBER=SPEC` with a parameter's name or position from 0, or SPECs
-   alone, in order. SPEC is as `ptx_lsp.executor.specs` says. A parameter named like a key is given by
-   position.
+   alone, in order. SPEC is as `ptx_lsp.executor.specs` and `object_specs` say. A parameter named like a key
+   is given by position.
+4. `NAME=SPEC` with the name of a variable that is a texture, a sampler or a surface says what it stands for.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ptx_lsp.executor.specs import TYPES
+from ptx_lsp.executor.specs import TYPES, is_object
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared
@@ -44,6 +45,8 @@ class LaunchComment:
     specs: tuple[str, ...] = ()
     problem: str = ""
     cluster: tuple[int, ...] = ()
+    bound: tuple[tuple[str, str], ...] = ()
+    """The names of variables that are textures, samplers and surfaces, and their SPECs."""
 
 
 def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
@@ -65,7 +68,7 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
 def suggestion(kernel: Function) -> str:
     """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits."""
     words = ["grid=1", "block=32"]
-    for parameter in kernel.body.parameters:
+    for parameter in kernel.launched:
         sort, bits = parameter.type[1:2], parameter.type[2:]
         if bits == "64" and sort != "f":
             words.append(f"{parameter.name}=f32:zeros(32)")
@@ -94,11 +97,17 @@ def _kernel(module: Module, offset: int, text: str) -> Function:
 def _read(line: int, kernel: Function, text: str) -> LaunchComment:
     values: dict[str, str] = {}
     specs: dict[int, str] = {}
-    names = [_name(one) for one in kernel.body.parameters]
+    names = [_name(one) for one in kernel.launched]
+    objects = {one.name for one in kernel.opaque} - {*names, *_KEYS}
+    bound: list[tuple[str, str]] = []
     for word in text.split():
-        key, equals, rest = word.partition("=")
+        key, equals, rest = ("", "", "") if is_object(word) else word.partition("=")
         if equals and key in _KEYS:
             values[key] = rest
+        elif equals and key in objects:
+            if key in dict(bound):
+                raise LaunchCommentError(f"`{word}`: `{key}` is given already")
+            bound.append((key, rest))
         else:
             position, spec = _argument(word, key, equals, rest, names, specs)
             if position in specs:
@@ -114,7 +123,7 @@ def _read(line: int, kernel: Function, text: str) -> LaunchComment:
         line, kernel.name, _sizes("grid", values["grid"]), _sizes("block", values["block"]),
         _number("shared", values.get("shared", "0")), _number("seed", values.get("seed", "0")),
         tuple(specs[at] for at in range(len(names))),
-        cluster=_sizes("cluster", values["cluster"]) if "cluster" in values else (),
+        cluster=_sizes("cluster", values["cluster"]) if "cluster" in values else (), bound=tuple(bound),
     )
 
 

@@ -42,7 +42,10 @@ class Locals:
     def place(self, function: Function) -> dict[int, int | Relative]:
         """New memory for the variables of a function, once for each call: their addresses."""
         found: dict[int, int | Relative] = {}
+        launched = {id(one) for one in function.launched}
         for variable in function.body.variables:
+            if id(variable) in launched:
+                continue
             size, alignment = occupied(variable), alignment_bytes(variable) or 1
             if variable.space in (".local", ".param") and size is not None:
                 size *= range_count(variable.declarator) if variable.declarator.range else 1

@@ -22,7 +22,6 @@ from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.texture import ADDRESSES, Address, Opaque, Sampler, Surface, Texture
 from ptx_lsp.executor.threads import Indices, Threads
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 
@@ -40,14 +39,12 @@ def passed(value: Opaque, memory: Memory, opaque: dict[int, Opaque], name: str) 
 
 
 def bound(
-    module: Module, kernel: Function, image: Image, values: Mapping[str, Opaque]
+    kernel: Function, image: Image, values: Mapping[str, Opaque]
 ) -> dict[int, Opaque]:
-    """The objects of the variables of a module, by their addresses; ExecutionError for other names."""
+    """The objects of the variables that a kernel sees, by their addresses; ExecutionError for other names."""
     found: dict[int, Opaque] = {}
     names: set[str] = set()
-    for variable in (*module.variables, *kernel.body.variables):
-        if not isinstance(variable, Variable) or (variable.type not in TYPES and variable.space != ".tex"):
-            continue
+    for variable in kernel.opaque:
         names.add(variable.name)
         wanted = TYPES.get(variable.type, Texture)
         value = values.get(variable.name)

@@ -49,7 +49,7 @@ class Operands:
 
     def is_launched(self, variable: Variable) -> bool:
         """Whether a variable is a parameter of the kernel; others in `.param` belong to calls."""
-        return self._instance == 0 and variable.is_parameter
+        return self._instance == 0 and any(variable is one for one in self.function.launched)
 
     def number(self, operand: nodes.Expression) -> int | None:
         """The number of the register that stands there; None for `_`."""
@@ -82,10 +82,17 @@ class Operands:
         return [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
 
     def elements(self, operand: nodes.Expression, type: Type | None) -> list[Integers]:
-        """What is read of each element: those of a vector in braces, or of a register that is one."""
+        """What is read of each element: those of a vector in braces, or of a register that is one,
+        `%tid` among them.
+        """
         if isinstance(operand, nodes.Vector):
             return [value for item in operand.items for value in self.elements(item, type)]
         symbol = self._symbol(operand) if isinstance(operand, nodes.Name) else None
+        if isinstance(operand, nodes.Name) and isinstance(symbol, Predefined):
+            special = special_registers.find(operand.text)
+            count = special.vector if special is not None else 1
+            components = [f".{axis}" for axis in "xyzw"[:count]] if count > 1 else [""]
+            return [self._of_symbol(symbol, operand.text, one, type) for one in components]
         if not isinstance(symbol, Register) or symbol.vector == 1:
             return [self.source(operand, type)]
         return [

@@ -13,6 +13,7 @@ from ptx_lsp.executor.reals import Reals, Rounding
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.types import Kind, Type
 
+_FLUSHED = frozenset({".ftz"})
 _WINDOWS = {".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW}
 
 
@@ -21,12 +22,12 @@ class Symbolic(Rounding):
 
     def __init__(
         self, choices: Choices, type: Type, result: str, frame: Frame, emitter: Emitter,
-        selectors: Mapping[str, str], minus: Collection[str],
+        selectors: Mapping[str, str], minus: Collection[str], *, flushes: bool = False,
     ) -> None:
         """`type` is that of the form, `result` the format of a float result. By name, `selectors` has what is
-        written behind operands, `minus` those negated.
+        written behind operands, `minus` those negated. `flushes`: as if `.ftz` were written.
         """
-        super().__init__(emitter, choices.modifiers, result)
+        super().__init__(emitter, choices.modifiers | _FLUSHED if flushes else choices.modifiers, result)
         self._converts = "atype" in choices
         self._choices = choices
         self._type = type

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import islice, product
 
 import numpy as np
+import numpy.typing as npt
 
 from ptx_lsp.executor.check import Finding
 from ptx_lsp.executor.edge_values import edge_values, shown
@@ -20,8 +21,8 @@ from ptx_lsp.executor.errors import ExecutionError, Lane
 from ptx_lsp.executor.last_values import LaneValues, LastValues
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.object_specs import argument, array_of, bindings
 from ptx_lsp.executor.single import single
-from ptx_lsp.executor.specs import Array, array_of, value
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import Candidate, arrangements, resolve
@@ -65,7 +66,7 @@ class InstructionPreview:
 
 @dataclass(frozen=True)
 class BufferPreview:
-    """A buffer argument: its first values before and after, of `size` elements, `changed` of which differ."""
+    """A buffer or surface: its first values before and after; of `size` elements, `changed` differ."""
 
     name: str
     type: str
@@ -229,18 +230,24 @@ def _kernel(
     if threads > _MOST_THREADS:
         return _failed(made, f"{threads} threads are more than the {_MOST_THREADS} of a preview")
     try:
-        arguments = [value(spec, comment.seed, _MOST_ELEMENTS) for spec in comment.specs]
+        arguments = [argument(spec, comment.seed, _MOST_ELEMENTS) for spec in comment.specs]
+        bind = bindings(comment.bound, comment.seed, _MOST_ELEMENTS)
     except ValueError as error:
         return _failed(made, str(error))
-    arrays = [array_of(one) for one in arguments]
-    before = [None if one is None else np.array(one) for one in arrays]
+    names = [one.name for one in module.definitions[comment.entry].launched]
+    given = [*zip(names, comment.specs, arguments, strict=True)]
+    given += [(name, spec, bind[name]) for name, spec in comment.bound]
+    kept = [
+        (name, spec, array.copy(), array)
+        for name, spec, one in given if (array := array_of(one)) is not None
+    ]
     text = module.document.source.text + "\n"
     seen = LastValues()
     try:
         findings = launch(
             text, entry=comment.entry, grid=comment.grid, block=comment.block, args=arguments,
             shared_bytes=comment.shared_bytes, cluster=comment.cluster or None, seed=comment.seed,
-            limit=limit, seconds=seconds, check=check, observers=[seen],
+            limit=limit, seconds=seconds, check=check, observers=[seen], bind=bind,
         )
     except ExecutionError as error:
         message = str(error).removeprefix(f"line {error.line}: ")
@@ -248,11 +255,8 @@ def _kernel(
             _failed(made, message), problem_line=error.line, kind=error.kind, findings=error.findings,
             lanes=tuple(error.lanes), values=seen.values, instructions=seen.instructions,
         )
-    names = [one.name for one in module.definitions[comment.entry].body.parameters]
     buffers = tuple(
-        _buffer(name, spec, old, new)
-        for name, spec, old, new in zip(names, comment.specs, before, arrays, strict=True)
-        if old is not None and new is not None
+        _buffer(name, spec, old.reshape(-1), new.reshape(-1)) for name, spec, old, new in kept
     )
     return replace(
         made, buffers=buffers, findings=findings, values=seen.values, instructions=seen.instructions
@@ -264,16 +268,16 @@ def _failed(made: KernelPreview, problem: str) -> KernelPreview:
 
 
 def _buffer(
-    name: str, spec: str, before: Array, after: Array
+    name: str, spec: str, before: npt.NDArray[np.generic], after: npt.NDArray[np.generic]
 ) -> BufferPreview:
     width = after.dtype.itemsize
     changed = before.view(f"u{width}") != after.view(f"u{width}")
-    type = spec.removeprefix("tensor(").removeprefix("multimem(").partition(":")[0]
+    type = spec.partition(":")[0].rpartition("(")[2]  # of `surface(f32:...)`, too
     return BufferPreview(
-        name, type.removesuffix("[]"), after.size, _first(before), _first(after),
-        int(np.count_nonzero(changed)),
+        name, type.removesuffix("[]"), after.size,
+        _first(before), _first(after), int(np.count_nonzero(changed)),
     )
 
 
-def _first(values: Array) -> tuple[str, ...]:
-    return tuple(str(one) for one in values.reshape(-1)[:_FIRST])
+def _first(values: npt.NDArray[np.generic]) -> tuple[str, ...]:
+    return tuple(str(one) for one in values[:_FIRST])

@@ -51,7 +51,7 @@ def _component(wave: Wave, register: str, axis: int) -> Array:
     sizes = _VECTORS[register](wave.launch)
     index = _INDICES.get(register)
     if axis == 3:
-        return _one(0 if index else 1)
+        return _one(0)
     if index is None:
         return _one(sizes[axis])
     flat, whole, each = index(wave)

@@ -3,8 +3,7 @@
 TYPE is `u`, `s`, `b` with 8, 16, 32 or 64, or `f16`, `f32`, `f64`. A buffer is TYPE`[]:` and its elements
 with commas, or TYPE`:[`its elements`]`, or is made: `zeros(N)`, `ones(N)`, `arange(N)` or `arange(FIRST,
 END)`, `full(N, VALUE)`, `random(N)` (floats from 0 to 1, integers of all bits; the same for the same seed).
-`zeros:N` is the same as `zeros(N)`. `tensor(BUFFER,...)` describes a tensor, see `tensor_spec.py`;
-`multimem(BUFFER,gpus=N)` has an equal part of the buffer for each of N GPUs.
+`zeros:N` is the same as `zeros(N)`.
 """
 
 from __future__ import annotations
@@ -16,12 +15,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.replicas import Multimem
-from ptx_lsp.executor.tensor_map import TensorMap
-from ptx_lsp.executor.tensor_spec import split, tensor
-
 Array: TypeAlias = npt.NDArray[np.generic]
-Value: TypeAlias = Array | np.generic | TensorMap | Multimem
+Value: TypeAlias = Array | np.generic
 
 TYPES = {
     **{f"{kind}{bits}": f"{'i' if kind == 's' else 'u'}{bits // 8}"
@@ -30,28 +25,19 @@ TYPES = {
 }
 MOST_ELEMENTS = 1 << 28
 _MADE = re.compile(r"(\w+)\((.*)\)")
-_OF_BUFFER = re.compile(r"(tensor|multimem)\((.*)\)")
 
 
 class SpecError(ValueError):
     """A text that cannot be understood."""
 
 
-def value(
-    spec: str, seed: int = 0, most: int = MOST_ELEMENTS, read: Callable[[str], Array] | None = None
-) -> Value:
-    """The scalar or buffer, of at most so many elements, that a text stands for; raises SpecError. `read` has
-    the array of a file, for those that `@file` stands for (None: for none).
-    """
-    if spec.startswith("@") and read is not None:
-        return read(spec[1:])
-    inner = _OF_BUFFER.fullmatch(spec)
-    if inner is not None:
-        describe = tensor if inner[1] == "tensor" else _multimem
-        try:
-            return describe(inner[2], lambda first: _buffer(first, seed, most, read))
-        except ValueError as error:
-            raise SpecError(f"`{spec}`: {error}") from error
+def is_object(spec: str) -> bool:
+    """Whether a text is that of a texture, a sampler or a surface, which `object_specs` reads."""
+    return spec.startswith(("texture(", "sampler(", "surface("))
+
+
+def value(spec: str, seed: int = 0, most: int = MOST_ELEMENTS) -> Value:
+    """The scalar or buffer, of at most so many elements, that a text stands for; raises SpecError."""
     type, colon, text = spec.partition(":")
     dtype = TYPES.get(type.removesuffix("[]"))
     if dtype is None or not colon:
@@ -61,35 +47,6 @@ def value(
         return _value(text, np.dtype(dtype), type.endswith("[]"), seed, most)
     except (ValueError, OverflowError) as error:
         raise SpecError(f"`{spec}`: {error}") from error
-
-
-def array_of(value: Value) -> Array | None:
-    """The array that a kernel may write to through an argument; None where it is a scalar."""
-    match value:
-        case np.ndarray():
-            return value
-        case TensorMap() | Multimem():
-            return value.array
-        case _:
-            return None
-
-
-def _buffer(spec: str, seed: int, most: int, read: Callable[[str], Array] | None) -> Array:
-    found = value(spec, seed, most, read)
-    if not isinstance(found, np.ndarray):
-        raise ValueError(f"`{spec}` is no buffer")
-    return found
-
-
-def _multimem(text: str, buffer: Callable[[str], Array]) -> Multimem:
-    first, *words = split(text)
-    count = words[0].removeprefix("gpus=") if len(words) == 1 else ""
-    if not count.isdecimal() or not int(count):
-        raise ValueError("`BUFFER,gpus=N` is expected")
-    array = buffer(first)
-    if array.size % int(count):
-        raise ValueError(f"{array.size} elements cannot be divided among {count} GPUs")
-    return Multimem(array.reshape(int(count), -1))
 
 
 def _value(

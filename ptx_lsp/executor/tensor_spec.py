@@ -1,13 +1,13 @@
 """Tensor maps written as text: `tensor(u16:arange(512),shape=16x32,box=4x16,swizzle=128B)`.
 
-The first word is a buffer, as `ptx_lsp.executor.specs` has it; the others are what `tensor_map` takes, sizes
-with `x` between them, outermost first. Without `shape` the buffer is a row, or has the shape of its file.
+The words behind the buffer are what `tensor_map` takes: sizes with `x` between them, corners with `/`, the
+outermost first. Without `shape` the buffer is a row, or has the shape of its file.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -19,22 +19,21 @@ from ptx_lsp.executor.tensor_map import ATOMICITIES, FILLS, SWIZZLES, TensorMap,
 _KEYS = (
     "shape", "box", "steps", "type", "swizzle", "atomicity", "fill", "lower", "upper", "channels", "pixels",
 )
-_SIZES = re.compile(r"-?\d+(x-?\d+)*")
+_SIZES = re.compile(r"\d+(x\d+)*")
+_CORNER = re.compile(r"-?\d+(/-?\d+)*")
 ChoiceT = TypeVar("ChoiceT", bound=str)
 
 
-def tensor(text: str, buffer: Callable[[str], npt.NDArray[np.generic]]) -> TensorMap:
-    """The tensor map that the words between the parentheses describe; `buffer` reads the first of them.
-    Raises ValueError for what cannot be understood, or is no tensor that there can be.
+def tensor(array: npt.NDArray[np.generic], words: Sequence[str]) -> TensorMap:
+    """The tensor map of a buffer that words such as `box=4x16` describe. Raises ValueError for what cannot be
+    understood, or is no tensor that there can be.
     """
-    first, *words = split(text)
     given: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in _KEYS:
             raise ValueError(f"`{word}`: KEY=VALUE is expected; keys are {', '.join(_KEYS)}")
         given[key] = value
-    array = buffer(first)
     if "shape" in given:
         shape = _sizes("shape", given)
         if int(np.prod(shape)) != array.size:
@@ -46,26 +45,11 @@ def tensor(text: str, buffer: Callable[[str], npt.NDArray[np.generic]]) -> Tenso
             array, box=_sizes("box", given) if "box" in given else (1,) * array.ndim,
             steps=_sizes("steps", given) if "steps" in given else None, type=type,
             swizzle=_choice("swizzle", given, SWIZZLES), atomicity=_choice("atomicity", given, ATOMICITIES),
-            fill=_choice("fill", given, FILLS), lower=_sizes("lower", given), upper=_sizes("upper", given),
+            fill=_choice("fill", given, FILLS), lower=_corner("lower", given), upper=_corner("upper", given),
             channels=_number("channels", given), pixels=_number("pixels", given),
         )
     except ExecutionError as error:
         raise ValueError(str(error)) from error
-
-
-def split(text: str) -> list[str]:
-    """The words between commas that stand in no parentheses or brackets."""
-    return list(_split(text))
-
-
-def _split(text: str) -> Iterator[str]:
-    depth = first = 0
-    for at, sign in enumerate(text):
-        depth += (sign in "([") - (sign in ")]")
-        if sign == "," and not depth:
-            yield text[first:at].strip()
-            first = at + 1
-    yield text[first:].strip()
 
 
 def _sizes(key: str, given: dict[str, str]) -> tuple[int, ...]:
@@ -75,6 +59,15 @@ def _sizes(key: str, given: dict[str, str]) -> tuple[int, ...]:
     if not _SIZES.fullmatch(text):
         raise ValueError(f"`{key}={text}`: sizes with `x` between them are expected")
     return tuple(map(int, text.split("x")))
+
+
+def _corner(key: str, given: dict[str, str]) -> tuple[int, ...]:
+    text = given.get(key)
+    if text is None:
+        return ()
+    if not _CORNER.fullmatch(text):
+        raise ValueError(f"`{key}={text}`: numbers with `/` between them are expected")
+    return tuple(map(int, text.split("/")))
 
 
 def _number(key: str, given: dict[str, str]) -> int:

@@ -156,6 +156,7 @@ class Surface:
     def __init__(
         self, array: npt.NDArray[np.generic], *, geometry: Geometry | None = None, as_floats: bool = False
     ) -> None:
+        self.array = array
         self.image = Image(array, geometry or _geometry(array), as_floats=as_floats)
         if not np.shares_memory(self.image.data, array):
             raise _wrong("a surface needs an array in one piece")

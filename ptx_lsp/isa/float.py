@@ -184,7 +184,8 @@ def mad(op: Operation, a: Real, b: Real, c: Real) -> Real:
     example="div.rn.f32 %f1, %f2, %f3;",
 )
 def div(op: Operation, a: Real, b: Real) -> Real:
-    return op.approximation("div", a, b) if op.has(".approx") else op.round(a / b)
+    is_approximate = op.has(".approx") or op.slot("type") == ".f32"
+    return op.approximation("div", a, b) if is_approximate else op.round(a / b)
 
 
 @instruction(

@@ -86,7 +86,7 @@ _QUARTER = {".b32": ".b8", ".b64": ".b16", ".b128": ".b32"}
     example="mov.b64 {%r1, %r2}, %rd1;",
 )
 def repack(op: Operation, *parts: Lanes) -> Lanes | tuple[Lanes, ...]:
-    four = op.slot("quad") or op.slot("part")
+    four = op.slot("quad") or op.slot("part") or op.slot("full")
     count = 4 if four else 2
     width = op.width // count
     if len(parts) == 1:
@@ -103,7 +103,8 @@ _LOOSE = {".f32": ".f32|.u32", ".f64": ".f64|.u64", "": ".type"}
 @instruction(
     "mov",
     section=f"{_SECTION}-mov",
-    summary="Copies a vector element by element, or a scalar into all of its elements.",
+    summary="Copies a vector element by element, or takes a scalar apart: each element gets its part of"
+    " the bits, the lowest first, zero-extended.",
     syntax=f"""
         mov.vec.type  d, v;
         mov.v4.whole  d, sreg;
@@ -128,12 +129,24 @@ _LOOSE = {".f32": ".f32|.u32", ".f64": ".f64|.u64", "": ".type"}
         (".v4 .b64|.u64|.s64|.f64", "a vector has at most 128 bits: `.v4` takes 16 and 32-bit types")
     ],
     since=[("", "1.0", 10), _FUNCTION],
-    notes=["The manual does not have vectors for mov; ptxas takes them.", _SPECIAL_NOTE],
+    notes=[
+        "The manual has no more than examples; what a scalar becomes is seen in machine code by ptxas.",
+        "Parts of an `.f32` or `.f64` become numbers; `.v4` of 16 bits has all in its first element.",
+        _SPECIAL_NOTE,
+    ],
     example="mov.v2.u32 {%r1, %r2}, {%r3, %r4};",
 )
 def mov_vector(op: Operation, *parts: Lanes) -> tuple[Lanes, ...]:
-    count = 4 if op.slot("vec") == ".v4" else 2
-    return parts if len(parts) == count else parts * count
+    count = 2 if op.slot("vec") == ".v2" else 4
+    if len(parts) == count:
+        return parts
+    (a,) = parts
+    if op.width == 16 and count == 4:
+        return a, a & 0, a & 0, a & 0
+    width = op.width // count
+    taken = [a >> width * at & (1 << width) - 1 for at in range(count)]
+    is_float = op.slot("type") in (".f32", ".f64")
+    return tuple(op.bits(op.round(op.real(one))) if is_float else one for one in taken)
 
 
 _MODES = ".mode = { .up, .down, .bfly, .idx };"

@@ -59,6 +59,11 @@ class Variable:
         return self.declaration.linkage[0].text if self.declaration.linkage else ""
 
     @property
+    def is_opaque(self) -> bool:
+        """Whether it stands for a texture, a sampler or a surface."""
+        return self.type in (".texref", ".samplerref", ".surfref") or self.space == ".tex"
+
+    @property
     def is_unsized(self) -> bool:
         """`a[]`, whose size an initialiser or another file gives."""
         dimensions = self.declarator.dimensions

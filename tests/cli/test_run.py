@@ -181,7 +181,7 @@ def test_wrong_launch_files(
         ([*LAUNCH, *NAMED, "--arg", "z=u32:1"], "`z` is no parameter of `saxpy`; there are `saxpy_n`"),
         ([*LAUNCH, *NAMED, "--arg", "saxpy_y=u32:1"], "`saxpy_y` is given twice"),
         ([*LAUNCH, *NAMED[:4]], "`saxpy` takes 4 arguments, not 2"),
-        ([*LAUNCH, *NAMED, "--out", "0"], "argument 0 is a value, not a buffer"),
+        ([*LAUNCH, *NAMED, "--out", "0"], "argument 0 is no buffer and no surface"),
         ([*LAUNCH, *NAMED, "--out", "4"], "arguments have the numbers 0 to 3"),
         (["--grid", "1"], "no PTX file is given"),
         ([*LAUNCH, "--trace-lines", "9-x"], "`9-x` is no line"),
@@ -308,6 +308,21 @@ cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%map, {3, 1}], [box]
 cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;
 }
 """
+OBJECTS = """.version 8.0
+.target sm_80
+.address_size 64
+.global .surfref s;
+.visible .entry k(.param .u64 image, .param .u32 x)
+{
+  .reg .u64 %rd; .reg .b32 %r<2>; .reg .f32 %f<4>;
+  ld.param.u64 %rd, [image];
+  ld.param.u32 %r0, [x];
+  tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%rd, {%r0, %r0}];
+  shl.b32 %r1, %r0, 2;
+  sust.b.1d.b32.trap [s, {%r1}], %f0;
+  ret;
+}
+"""
 
 
 def test_tensor_maps(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -329,7 +344,7 @@ def test_tensor_maps(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     ("u32:zeros(16),box=4,swizzle=1B", "`swizzle=1B` is none of none, 32B, 64B, 128B, 96B"),
     ("u32:zeros(16),box=4y", "`box=4y`: sizes with `x` between them are expected"),
     ("u32:zeros(16),box=3", "no tensor map: the rows of a box are not a multiple of 16 bytes"),
-    ("u32:4,box=4", "`u32:4` is no buffer"),
+    ("u32:4,box=4", "`u32:4` is a value, not a buffer"),
 ])
 def test_what_is_no_tensor(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, words: str, message: str
@@ -338,3 +353,31 @@ def test_what_is_no_tensor(
     path.write_text(TENSOR)
     assert main([str(path), "--grid", "1", "--block", "1", "--arg", f"tensor({words})"]) == 2
     assert f"ptx-run: error: `tensor({words})`: {message}" in capsys.readouterr().err
+
+
+def test_textures_and_surfaces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "k.ptx"
+    file.write_text(OBJECTS)
+    np.save(tmp_path / "image.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+    launch = [str(file), "--grid", "1", "--block", "1"]
+    texture = ["--arg", f"texture(@{tmp_path / 'image.npy'},address=border)", "--arg", "u32:1"]
+    surface = ["--arg", "s=surface(f32:zeros(2))"]
+    assert main([*launch, *texture, *surface, "--out", "s"]) == 0
+    assert capsys.readouterr().out == "s: [0., 4.]\n"
+    assert main([*launch, *texture, *surface, "--out", f"s={tmp_path / 's.npz'}", "--format", "json"]) == 0
+    (output,) = json.loads(capsys.readouterr().out)["outputs"]
+    assert (output["argument"], output["name"], output["type"]) == (None, "s", "float32")
+    with np.load(tmp_path / "s.npz") as saved:
+        assert saved["s"].tolist() == [0, 4]
+    (tmp_path / "k.toml").write_text("""file = "k.ptx"
+grid = 1
+block = 1
+arguments = { image = "texture(@image.npy,filter=linear)", x = "u32:1", s = "surface(f32:ones(2))" }
+out = { s = "" }
+""")
+    assert main(["--launch", str(tmp_path / "k.toml")]) == 0
+    assert capsys.readouterr().out == "s: [1., 4.]\n"
+    assert main([*launch, *texture, "--arg", "s=f32:zeros(2)"]) == 2
+    assert "texture(...), sampler(...) or surface(...) is expected" in capsys.readouterr().err
+    assert main([*launch, *texture, *surface, "--out", "0"]) == 2
+    assert "argument 0 is no buffer" in capsys.readouterr().err

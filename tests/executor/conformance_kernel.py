@@ -5,6 +5,7 @@
 
 A launch comment (`ptx_lsp.executor.launch_comment`) and below it, for each buffer that the kernel writes, all
 its elements: numbers, `FIRST..LAST`, or `VALUE*COUNT`; in a buffer of floats hexadecimal numbers are bits.
+So with surfaces that are parameters or variables.
 The first word in parentheses is the source, as in the lines of tests/conformance. `// expect: trap  (manual)`
 has the kind of the error that stops the kernel; `// not recorded: why` keeps a kernel from GPUs.
 """
@@ -22,7 +23,8 @@ import numpy.typing as npt
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.executor.specs import Value, array_of, value
+from ptx_lsp.executor.object_specs import Object, argument, array_of, bindings
+from ptx_lsp.executor.specs import Value, is_object
 from ptx_lsp.model.module import Module
 from tests.executor.conformance import FOLDER, SOURCES
 
@@ -35,7 +37,9 @@ _NOT_RECORDED = re.compile(r"//[ \t]*not recorded:[ \t]*(.*)")
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """What a buffer is to hold, as bits; `position` is that of the parameter."""
+    """What a buffer or a surface is to hold, as bits; `position` is that of the parameter, then of what is
+    bound to variables.
+    """
 
     name: str
     position: int
@@ -55,30 +59,32 @@ class Launch:
     unrecorded: str = ""
     """Why no GPU is asked; "" where one is."""
 
-    def arguments(self) -> list[Value]:
-        """New buffers and scalars, as the launch comment says."""
-        return [value(spec, self.comment.seed) for spec in self.comment.specs]
+    def arguments(self) -> list[Value | Object]:
+        """New buffers, scalars and objects, as the launch comment says."""
+        return [argument(spec, self.comment.seed) for spec in self.comment.specs]
 
     def run(self) -> list[tuple[int, ...]]:
         """What the expected buffers hold after a run by the executor; ExecutionError where another error
         stops it than is expected.
         """
         arguments, kind = self.arguments(), ""
+        bind = bindings(self.comment.bound, self.comment.seed)
         try:
             launch(
                 self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
                 args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
+                bind=bind,
             )
         except ExecutionError as error:
             kind = error.kind
             if kind != self.stops:
                 raise
         assert kind == self.stops, f"{self.place}: nothing stops it"
-        return self.results(arguments)
+        return self.results([*arguments, *bind.values()])
 
-    def results(self, arguments: Sequence[Value]) -> list[tuple[int, ...]]:
-        """The bits in the expected buffers among arguments that were given to a launch."""
-        return [_bits(_array(arguments[one.position])) for one in self.expected]
+    def results(self, given: Sequence[Value | Object]) -> list[tuple[int, ...]]:
+        """The bits in the expected buffers among what was given to a launch."""
+        return [_bits(np.asarray(array_of(given[one.position]))) for one in self.expected]
 
 
 def launches(path: Path) -> Iterator[Launch]:
@@ -92,17 +98,28 @@ def launches(path: Path) -> Iterator[Launch]:
         place = f"{path.name}:{comment.line}"
         if comment.problem:
             raise ValueError(f"{place}: {comment.problem}")
-        names = [one.name for one in module.definitions[comment.entry].body.parameters]
+        names = [one.name for one in module.definitions[comment.entry].launched]
+        names += [name for name, _ in comment.bound]
         below = lines[comment.line : end - 1]
         stops = next((one for one in map(_stop, below) if one), "")
-        unrecorded = next((one[1] for one in map(_NOT_RECORDED.search, below) if one), "")
         found = tuple(
             _expectation(f"{path.name}:{number}", line, names, comment)
             for number, line in enumerate(below, comment.line + 1) if "expect:" in line and not _stop(line)
         )
         if not found and not stops:
             raise ValueError(f"{place}: nothing is expected of `{comment.entry}`")
-        yield Launch(place, text, comment, found, stops, unrecorded or (stops and f"`{stops}` stops it"))
+        yield Launch(place, text, comment, found, stops, _unrecorded(comment, stops, below))
+
+
+def _unrecorded(comment: LaunchComment, stops: str, below: Sequence[str]) -> str:
+    """Why no GPU is asked for a launch; "" where one is."""
+    for line in below:
+        match = _NOT_RECORDED.search(line)
+        if match is not None:
+            return match[1]
+    if comment.bound or any(map(is_object, comment.specs)):
+        return "textures and surfaces are not replayed"
+    return f"`{stops}` stops it" if stops else ""
 
 
 def _stop(line: str) -> str:
@@ -121,17 +138,12 @@ def _expectation(place: str, text: str, names: Sequence[str], comment: LaunchCom
     if name not in names:
         raise ValueError(f"{place}: `{name}` is no parameter of `{comment.entry}`")
     position = names.index(name)
-    buffer = _array(value(comment.specs[position], comment.seed))
+    specs = [*comment.specs, *(spec for _, spec in comment.bound)]
+    buffer = np.asarray(array_of(argument(specs[position], comment.seed)))
     bits = tuple(one for part in values.split(",") for one in _read(part, buffer.dtype))
     if len(bits) != buffer.size:
         raise ValueError(f"{place}: {len(bits)} values, and `{name}` has {buffer.size}")
     return Expectation(name, position, bits)
-
-
-def _array(value: Value) -> Array:
-    found = array_of(value)
-    assert found is not None, "a scalar cannot be written to"
-    return found
 
 
 def _read(part: str, dtype: np.dtype[np.generic]) -> list[int]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ptx_lsp.executor.object_specs import Object, array_of
 from ptx_lsp.executor.single import Single
-from ptx_lsp.executor.specs import Array, Value, array_of
+from ptx_lsp.executor.specs import Array, Value
 from ptx_lsp.executor.tensor_map import TensorMap
 from ptx_lsp.isa.target import Target, Version
 from tests.executor.cuda_tensor import Encoded, encoded
@@ -104,7 +105,8 @@ class Gpu:
         return kernel.rows()
 
     def launch(
-        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
+        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
+        arguments: Sequence[Value | Object],
         shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None:
         """Launches a kernel; arrays are buffers and hold the results afterwards, scalars go by value;
@@ -122,7 +124,8 @@ class Gpu:
             self._call("cuModuleUnload", module)
 
     def _launch(
-        self, function: ctypes.c_void_p, sizes: list[int], arguments: Sequence[Value], cluster: list[int]
+        self, function: ctypes.c_void_p, sizes: list[int], arguments: Sequence[Value | Object],
+        cluster: list[int],
     ) -> None:
         addresses: list[tuple[ctypes.c_uint64, Array]] = []
         kept: list[Array | Encoded] = []

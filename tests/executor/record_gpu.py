@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from ptx_lsp.executor.object_specs import Object
 from ptx_lsp.executor.single import HEADER, Single, single
 from ptx_lsp.executor.specs import Value
 from tests.executor.conformance import FOLDER, Line, lines
@@ -32,7 +33,8 @@ class Device(Protocol):
     def description(self) -> Description: ...
     def run(self, kernel: Single) -> list[tuple[int, ...]]: ...
     def launch(
-        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
+        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
+        arguments: Sequence[Value | Object],
         shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None: ...
 

@@ -7,7 +7,8 @@ import numpy.typing as npt
 import pytest
 
 from ptx_lsp.executor import ExecutionError, Multimem, launch
-from ptx_lsp.executor.specs import SpecError, array_of, value
+from ptx_lsp.executor.object_specs import argument, array_of
+from ptx_lsp.executor.specs import SpecError
 
 _HEAD = """.version 9.0
 .target sm_100a
@@ -72,13 +73,13 @@ def test_what_is_wrong() -> None:
 
 
 def test_values_as_text() -> None:
-    found = array_of(value("multimem(u32:arange(6),gpus=2)"))
+    found = array_of(argument("multimem(u32:arange(6),gpus=2)"))
     assert found is not None
     assert found.tolist() == [[0, 1, 2], [3, 4, 5]]
     for text, message in (
-        ("multimem(u32:arange(6))", "`BUFFER,gpus=N` is expected"),
+        ("multimem(u32:arange(6))", "`gpus=N` is expected behind the buffer"),
         ("multimem(u32:arange(6),gpus=4)", "6 elements cannot be divided among 4 GPUs"),
-        ("multimem(u32:6,gpus=1)", "`u32:6` is no buffer"),
+        ("multimem(u32:6,gpus=1)", "`u32:6` is a value, not a buffer"),
     ):
         with pytest.raises(SpecError, match=message):
-            value(text)
+            argument(text)

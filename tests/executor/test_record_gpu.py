@@ -14,6 +14,7 @@ import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.executor import launch, tensor_map
+from ptx_lsp.executor.object_specs import Object
 from ptx_lsp.executor.single import HEADER, Single, single
 from ptx_lsp.executor.specs import Value
 from ptx_lsp.isa.target import Target, Version
@@ -40,7 +41,8 @@ class Here:
         return kernel.run()
 
     def launch(
-        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
+        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
+        arguments: Sequence[Value | Object],
         shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None:
         if entry == "matches":

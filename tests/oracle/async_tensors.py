@@ -111,6 +111,10 @@ def sizes(numbers: Sequence[int]) -> str:
     return "x".join(map(str, numbers[::-1]))
 
 
+def corner(numbers: Sequence[int]) -> str:
+    return "/".join(map(str, numbers[::-1]))
+
+
 # -- loads --------------------------------------------------------------------------------------
 
 _SHAPE = (32, 6, 5, 4, 3)
@@ -185,7 +189,7 @@ def _columns() -> Iterator[Kernel]:
         info = ", ".join(f"%h{at + 1}" for at in range(rank - 2))
         kernel = _load(
             f"im2col_{rank}d", tensor, places, LOAD.format(rank, "shared::cluster", "im2col"), start,
-            {"lower": sizes(lower), "upper": sizes(upper), "channels": 4, "pixels": 12},
+            {"lower": corner(lower), "upper": corner(upper), "channels": 4, "pixels": 12},
             "pixels in order, each moved by the offsets, zeros outside", f", {{{info}}}",
         )
         moves = "".join(f"mov.b16 %h{at + 1}, {offset};\n" for at, offset in enumerate(offsets))
@@ -222,7 +226,7 @@ def _stores() -> Iterator[Kernel]:
     start, lower, upper = (4, 3, 2, 0), (1, 0), (-1, -1)
     yield _store(
         "store_im2col", tensor, columns(tensor, start, 4, 12, lower, upper), 4, "im2col_no_offs", start,
-        {"lower": sizes(lower), "upper": sizes(upper), "channels": 4, "pixels": 12},
+        {"lower": corner(lower), "upper": corner(upper), "channels": 4, "pixels": 12},
     )
 
 
@@ -288,7 +292,7 @@ def _reductions() -> Iterator[Kernel]:
     places = columns(tensor, (0, 1, 0, 0), 4, 2, (0, 0), (0, 0))
     yield _reduce(
         "im2col", tensor, "u32", places, _OPERATIONS["xor"][1], "im2col_no_offs", (0, 1, 0, 0),
-        {"lower": "0x0", "upper": "0x0", "channels": 4, "pixels": 2}, "xor",
+        {"lower": "0/0", "upper": "0/0", "channels": 4, "pixels": 2}, "xor",
     )
 
 

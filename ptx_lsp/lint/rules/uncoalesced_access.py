@@ -108,8 +108,8 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
 def _root(function: Function, value: int) -> int:
     """The value that constants have been added to."""
     values = lanes(function).uniformity.values
-    while value >= 0 and values.origins[value] >= 0:
-        step = values.steps.steps[values.origins[value]]
+    while value >= 0 and values.origin(value) >= 0:
+        step = values.steps.steps[values.origin(value)]
         reads = values.of[step.number].reads
         is_constant = step.opcode == "add" and literal(step.node.operands[-1]) is not None
         if not is_constant or len(reads) != 1 or step.is_guarded:
