@@ -8,6 +8,8 @@ from tests.oracle.async_kernels import MEET, File, Kernel, looked, told
 
 _LOCAL = "mbarrier.arrive.shared::cta.b64 %l0, [bar];"
 _EXPECT = "mbarrier.arrive.expect_tx.shared::cta.b64 %l2, [bar], 32;"
+_TRUE, _FALSE = "setp.eq.u32 %p2, %box, %box;", "setp.ne.u32 %p2, %box, %box;"
+"""What an instruction that does nothing would leave."""
 _COPY = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
 
 
@@ -26,20 +28,20 @@ def _phases() -> Kernel:
     test = "mbarrier.test_wait.{}.shared::cta.b64 %p2|%p3{}, [bar], {};"
     attempt = "mbarrier.try_wait.{}.shared::cta.b64 %p2|%p3{}, [bar], {};"
     state, parity = "phase_type::primary.acquire.cta", "parity.phase_type::primary.relaxed.cluster"
-    parts = ["mov.b32 %r1, 5;", "mbarrier.arrive.shared::cta.b64 %l1, [bar];", test.format(state, "", "%l1"),
-             told(0, "%p2"), _LOCAL]
+    parts = ["mov.b32 %r1, 5;", _TRUE, "mbarrier.arrive.shared::cta.b64 %l1, [bar];",
+             test.format(state, "", "%l1"), told(0, "%p2"), _LOCAL]
     places = iter(range(1, 20))
     for instruction in (
         test.format(state, "", "%l1"), test.format(state, ", %b1", "%l1"), test.format(parity, ", %b1", 0),
         attempt.format(state, ", %b1", "%l1"), attempt.format(parity, ", %b1", "0, 100"),
     ):
         parts += ["cvt.u8.u32 %b1, %r1;"] if "%b1" in instruction else []
-        parts += [instruction, told(next(places), "%p2"), told(next(places), "%p3")]
+        parts += [_FALSE, instruction, told(next(places), "%p2"), told(next(places), "%p3")]
         if "%b1" in instruction:
             parts.append(f"cvt.u32.u8 %r0, %b1;\nst.shared.u32 [box+{4 * next(places)}], %r0;")
     parts += [
-        test.format(parity, "", 1), told(15, "%p2"),
-        "mbarrier.test_wait.parity.phase_type::conditional.shared::cta.b64 %p2, [bar], 0;", told(16, "%p2"),
+        test.format(parity, "", 1), told(15, "%p2"), _FALSE,
+        "mbarrier.test_wait.parity.phase_type::conditional.shared::cta.b64 %p2, [bar], 0;", told(16, "%p2"), _FALSE,
         "mbarrier.try_wait.parity.phase_type::conditional.acquire.cta.shared::cta.b64 %p2, [bar], 0;",
         told(17, "%p2"),
     ]
@@ -52,6 +54,7 @@ def _phases() -> Kernel:
 def _layouts() -> Iterator[Kernel]:
     for at in range(2):
         body = "\n".join(
+            f"{_FALSE if layout == at else _TRUE}\n"
             f"mbarrier.check_layout.layout::v{layout}.shared::cta.b64 %p2, [bar];\n{told(layout, '%p2')}"
             for layout in range(2)
         )
