@@ -11,7 +11,7 @@ from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Label
-from ptx_lsp.model.uses import is_used, names_elsewhere
+from ptx_lsp.model.uses import names_elsewhere, unused
 
 
 @module_rule("unused-label", code="W204")
@@ -68,8 +68,5 @@ def _without_use(function: Function) -> tuple[Label, ...]:
     """The labels that nothing in their function refers to."""
     if not is_certain(function):
         return ()
-    return tuple(
-        label
-        for label in function.body.labels
-        if not label.name.startswith("$") and not is_used(function, label)
-    )
+    labels = unused(function, function.body.labels)
+    return tuple([label for label in labels if not label.name.startswith("$")])

@@ -11,7 +11,7 @@ from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
-from ptx_lsp.model.uses import is_used, names_elsewhere
+from ptx_lsp.model.uses import names_elsewhere, unused
 
 _OWN = frozenset({".shared", ".local", ".param"})
 
@@ -79,8 +79,8 @@ def _named(function: Function) -> tuple[str, ...]:
 
 @each_function
 def _in_functions(function: Function) -> Iterator[Finding]:
-    for variable in function.body.variables:
-        if not is_used(function, variable) and variable.space in _OWN:
+    for variable in unused(function, function.body.variables):
+        if variable.space in _OWN:
             yield _finding(variable)
 
 
