@@ -7,6 +7,7 @@ as it is, and a file after an edit is put together from what is there already.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ptx_lsp.facts import instruction_fact, text_fact
@@ -46,6 +47,31 @@ def encoded_tokens(module: Module, unit: ColumnUnit, span: Span | None = None) -
     `TOKEN_TYPES`; a bit for each of `TOKEN_MODIFIERS`. Columns and lengths are in `unit`. A token of several
     lines becomes one for each line.
     """
+    return flat(token_pieces(module, unit, span))
+
+
+class Piece(NamedTuple):
+    """Rows that follow each other; the first has `line` and `column` in place of its own numbers."""
+
+    line: int
+    column: int
+    rows: array[int]
+
+
+def flat(pieces: Iterable[Piece]) -> list[int]:
+    """The numbers of pieces that follow each other."""
+    numbers: list[int] = []
+    for line, column, rows in pieces:
+        at = len(numbers)
+        numbers.extend(rows)
+        numbers[at : at + 2] = line, column
+    return numbers
+
+
+def token_pieces(module: Module, unit: ColumnUnit, span: Span | None = None) -> list[Piece]:
+    """The tokens as `encoded_tokens` gives them, in pieces; of a function that is as it was the rows are the
+    same object.
+    """
     source = module.document.source
     first, last = span if span is not None else (0, len(source.data))
     joined = _Joined(source, unit)
@@ -63,7 +89,7 @@ def encoded_tokens(module: Module, unit: ColumnUnit, span: Span | None = None) -
                 joined.add_found(list(of_item(module, item, max(first, item.start), last)))
         position = item.end
     joined.add_found(list(between(source.text, position, len(source.data), Span(first, last))))
-    return joined.numbers
+    return joined.pieces
 
 
 class _Joined:
@@ -72,7 +98,7 @@ class _Joined:
     def __init__(self, source: Source, unit: ColumnUnit) -> None:
         self.source = source
         self.unit: ColumnUnit = unit
-        self.numbers: list[int] = []
+        self.pieces: list[Piece] = []
         self.line = 0
         self.column = 0
 
@@ -86,12 +112,10 @@ class _Joined:
         if not rows.numbers:
             return
         line, column = self.source.position(start, self.unit)
-        at = len(self.numbers)
-        self.numbers.extend(rows.numbers)
         first_line = line + rows.numbers[0]
         first_column = rows.numbers[1] + (0 if rows.numbers[0] else column)
-        self.numbers[at] = first_line - self.line
-        self.numbers[at + 1] = first_column - (self.column if first_line == self.line else 0)
+        first_column -= self.column if first_line == self.line else 0
+        self.pieces.append(Piece(first_line - self.line, first_column, rows.numbers))
         self.line = line + rows.line
         self.column = rows.column + (0 if rows.line else column)
 
@@ -134,7 +158,7 @@ def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
         position = end
     joined.add_found(list(of_item(function.module, item, position, item.end)))
     column = joined.column - (base.column if joined.line == base.line else 0)
-    return _Rows(array("I", joined.numbers), joined.line - base.line, column)
+    return _Rows(array("I", flat(joined.pieces)), joined.line - base.line, column)
 
 
 @instruction_fact

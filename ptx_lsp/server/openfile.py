@@ -6,10 +6,10 @@ Everything here runs on the event loop, save for `_module`.
 from __future__ import annotations
 
 import asyncio
-from array import array
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ptx_lsp.ide.encoded_tokens import Piece
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.outline import MOST_BYTES, outline
@@ -74,7 +74,7 @@ class TokensTold(NamedTuple):
     """The semantic tokens that the client was told last."""
 
     identity: str
-    data: array[int]
+    pieces: list[Piece]
 
 
 class OpenFile:

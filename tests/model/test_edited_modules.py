@@ -1,4 +1,4 @@
-"""A module that continues an earlier one knows all that one read anew knows, at the places where it is now."""
+"""A module that continues an earlier one knows all that one read anew knows, at the places of now."""
 
 from __future__ import annotations
 

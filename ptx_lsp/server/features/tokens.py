@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 from itertools import count
+from operator import ne
 
 from lsprotocol import types
 
-from ptx_lsp.ide.encoded_tokens import ROW, encoded_tokens
+from ptx_lsp.ide.encoded_tokens import ROW, Piece, encoded_tokens, flat, token_pieces
 from ptx_lsp.ide.semantic_tokens import TOKEN_MODIFIERS, TOKEN_TYPES, TokenModifier, TokenType
 from ptx_lsp.server.feature import answer
 from ptx_lsp.server.openfile import TokensTold
@@ -47,8 +48,8 @@ _numbers = count(1)
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
 def on_tokens(view: View, _: types.SemanticTokensParams) -> types.SemanticTokens:
-    data = encoded_tokens(view.module, view.client.unit)
-    return types.SemanticTokens(data, _remember(view, data))
+    pieces = token_pieces(view.module, view.client.unit)
+    return types.SemanticTokens(flat(pieces), _remember(view, pieces))
 
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, LEGEND)
@@ -57,11 +58,11 @@ def on_tokens_delta(
 ) -> types.SemanticTokens | types.SemanticTokensDelta:
     """What has changed since the result that the client has, if that is the last one."""
     earlier = view.file.tokens
-    data = encoded_tokens(view.module, view.client.unit)
-    identity = _remember(view, data)
+    pieces = token_pieces(view.module, view.client.unit)
+    identity = _remember(view, pieces)
     if earlier is None or earlier.identity != params.previous_result_id:
-        return types.SemanticTokens(data, identity)
-    return types.SemanticTokensDelta(changes(earlier.data, data), identity)
+        return types.SemanticTokens(flat(pieces), identity)
+    return types.SemanticTokensDelta(changes(earlier.pieces, pieces), identity)
 
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
@@ -70,21 +71,33 @@ def on_tokens_range(view: View, params: types.SemanticTokensRangeParams) -> type
     return types.SemanticTokens(encoded_tokens(view.module, view.client.unit, span))
 
 
-def _remember(view: View, data: list[int]) -> str:
+def _remember(view: View, pieces: list[Piece]) -> str:
     identity = str(next(_numbers))
-    view.file.tokens = TokensTold(identity, array("I", data))
+    view.file.tokens = TokensTold(identity, pieces)
     return identity
 
 
-def changes(old: array[int], new: list[int]) -> list[types.SemanticTokensEdit]:
+def changes(old: list[Piece], new: list[Piece]) -> list[types.SemanticTokensEdit]:
     """One edit of whole rows for all that lies between the first difference and the last."""
-    packed = array("I", new)
-    start = _common(old, packed)
-    if start == len(old) == len(new):
+    first = _same(old, new)
+    most = min(len(old), len(new)) - first
+    last = _same(old[::-1][:most], new[::-1][:most])
+    before = sum(len(piece.rows) for piece in old[:first])
+    ours = array("I", flat(new[first : len(new) - last]))
+    theirs = array("I", flat(old[first : len(old) - last]))
+    start = _common(theirs, ours)
+    if start == len(theirs) == len(ours):
         return []
-    most = min(len(old), len(new)) - start
-    end = _common(old[::-1][:most], packed[::-1][:most])
-    return [types.SemanticTokensEdit(start, len(old) - start - end, new[start : len(new) - end])]
+    rest = min(len(theirs), len(ours)) - start
+    end = _common(theirs[::-1][:rest], ours[::-1][:rest])
+    data = ours[start : len(ours) - end].tolist()
+    return [types.SemanticTokensEdit(before + start, len(theirs) - start - end, data)]
+
+
+def _same(one: list[Piece], other: list[Piece]) -> int:
+    """How many pieces both begin with."""
+    differ = map(ne, one, other)
+    return next((n for n, differs in enumerate(differ) if differs), min(len(one), len(other)))
 
 
 def _common(one: array[int], other: array[int]) -> int:
