@@ -40,7 +40,7 @@ from ptx_lsp.model.declarations import Declared, declarations
 from ptx_lsp.model.directives import Use, directives
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.model.symbols import AliasName, FunctionName, Predefined
 from ptx_lsp.syntax import nodes
 
@@ -226,7 +226,7 @@ def _of_directive(use: Use) -> Iterator[Demand]:
             yield from _demand(Place.of(use.owner, name), name.text, since)
 
 
-def _of_pragma(owner: nodes.Statement, value: nodes.Expression) -> Iterator[Demand]:
+def _of_pragma(owner: Owner, value: nodes.Expression) -> Iterator[Demand]:
     word = value.text.strip('"').partition(" ")[0] if isinstance(value, nodes.String) else ""
     if word in PRAGMAS:
         yield from _demand(Place.of(owner, value), word, PRAGMAS[word].since)
@@ -299,12 +299,12 @@ def _reported(module: Module, place: Place) -> Place:
 def _is_own(module: Module, declared: Declared) -> bool:
     """Whether this is how PTX 1.0 to 1.3 declare the parameters of a kernel: in its body."""
     owner = declared.owner
-    is_kernel = isinstance(owner, nodes.Function) and owner.kind.text == ".entry"
+    is_kernel = isinstance(owner, nodes.Name) and owner.text == ".entry"
     return is_kernel and module.version is not None and module.version < (1, 4)
 
 
 def _attributes(
-    owner: nodes.Statement, attributes: tuple[nodes.Attribute, ...]
+    owner: Owner, attributes: tuple[nodes.Attribute, ...]
 ) -> Iterator[Demand]:
     for attribute in attributes:
         name = attribute.name
@@ -312,7 +312,7 @@ def _attributes(
             yield from _demand(Place.of(owner, name), name.text, ATTRIBUTES[name.text])
 
 
-def _word(owner: nodes.Statement, word: nodes.Name) -> Iterator[Demand]:
+def _word(owner: Owner, word: nodes.Name) -> Iterator[Demand]:
     row = isa.find(word.text)
     if row is not None:
         yield from _demand(Place.of(owner, word), row.name, row.since)
