@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, found_in_instructions
+from ptx_lsp.facts import fact, found_in
 from ptx_lsp.isa import directives as isa
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
@@ -35,13 +35,13 @@ from ptx_lsp.isa.target import (
     parse_target,
 )
 from ptx_lsp.model.arguments import all_arguments
-from ptx_lsp.model.body import names_in
 from ptx_lsp.model.declarations import Declared, declarations
 from ptx_lsp.model.directives import Use, directives
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
-from ptx_lsp.model.symbols import AliasName, FunctionName, Predefined
+from ptx_lsp.model.symbols import AliasName, FunctionName
+from ptx_lsp.model.uses import SpecialUse, special_uses
 from ptx_lsp.syntax import nodes
 
 Ways = tuple[Requirement, ...]
@@ -121,16 +121,12 @@ def demands(function: Function) -> tuple[Demand, ...]:
     return tuple(sorted(found, key=lambda demand: function.module.span(demand.place)))
 
 
-@found_in_instructions
-def special_register_demands(function: Function, instruction: nodes.Instruction) -> Iterator[Demand]:
+@found_in(special_uses)
+def special_register_demands(function: Function, use: SpecialUse) -> Iterator[Demand]:
     """What the special registers demand that the instructions of a function name, each time that they do."""
-    symbols = function.body.symbols
-    for operand in instruction.operands:
-        for name in names_in(operand):
-            symbol = symbols.get(name.start)
-            row = special_registers.find(symbol.name) if type(symbol) is Predefined else None
-            if row is not None:
-                yield from _demand(function.place(name), name.text, row.requirement)
+    row = special_registers.find(use.name.text)
+    if row is not None:
+        yield from _demand(function.place(use.name), use.name.text, row.requirement)
 
 
 def part_demands(module: Module, use: Use) -> Iterator[Demand]:
