@@ -20,11 +20,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from itertools import chain
 from operator import is_not
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
 from ptx_lsp.model.function import LASTING, OF_DIRECTIVES, OF_TEXT, Function
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from ptx_lsp.model.module import Module
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -61,15 +64,29 @@ def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
     return fact(compute)
 
 
-def of_all(known: Callable[[Function], tuple[_T, ...]], functions: Iterable[Function]) -> Iterator[_T]:
-    """What a fact has for all of some functions, one after the other. Fast where it has mostly nothing."""
-    key = getattr(known, "__wrapped__", None)
-    for function in functions:
-        found = cast("tuple[_T, ...] | None", function.facts.get(key))
-        if found is None:
-            found = known(function)
-        if found:
-            yield from found
+def of_all(known: Callable[[Function], tuple[_T, ...]], module: Module) -> Iterator[_T]:
+    """What a fact has for all functions of a module, one after the other. After an edit it is asked for
+    those only that are not what they were; what it has for the others is kept.
+    """
+    found = module.gathered.get(known)
+    if found is None:
+        found = module.gathered[known] = _gathered(known, module)
+    return chain.from_iterable(cast("Iterable[tuple[_T, ...]]", found.values()))
+
+
+def _gathered(
+    known: Callable[[Function], tuple[object, ...]], module: Module
+) -> dict[int, tuple[object, ...]]:
+    """What a fact has for each function, by its number, where that is anything."""
+    before, touched = module.gathered_before.get(known, ({}, range(len(module.functions))))
+    found = dict(before)
+    for number in touched:
+        value = known(module.functions[number])
+        if value:
+            found[number] = value
+        else:
+            found.pop(number, None)
+    return dict(sorted(found.items()))
 
 
 def is_known(known: Callable[[Function], object], function: Function) -> bool:

@@ -54,7 +54,7 @@ def declarations(module: Module) -> Iterator[Declared]:
 
 def declarations_outside(module: Module) -> Iterator[Declared]:
     """Those that stand in no function."""
-    for item in module.document.items:
+    for item in module.outside:
         if isinstance(item.node, nodes.Declaration):
             yield Declared(item.node, item.node, "module")
 

@@ -62,9 +62,8 @@ def directives(module: Module) -> Iterator[Use]:
 
 def directives_outside(module: Module) -> Iterator[Use]:
     """Those that stand in no function."""
-    for item in module.document.items:
-        if not isinstance(item.node, nodes.Function):
-            yield from _named(item.node, item.node, "module", labelled=False)
+    for item in module.outside:
+        yield from _named(item.node, item.node, "module", labelled=False)
 
 
 @directive_fact
@@ -76,7 +75,7 @@ def directives_of(function: Function) -> tuple[Use, ...]:
 def unknown_directives(module: Module) -> Iterator[Use]:
     """Those that PTX does not have."""
     yield from (use for use in directives_outside(module) if use.row is None)
-    yield from of_all(_unknown_in, module.functions)
+    yield from of_all(_unknown_in, module)
 
 
 @directive_fact
@@ -87,7 +86,7 @@ def _unknown_in(function: Function) -> tuple[Use, ...]:
 def target_directives(module: Module) -> Iterator[Use]:
     """Every `.target`, also where none can stand."""
     yield from (use for use in directives_outside(module) if isinstance(use.node, nodes.Target))
-    yield from of_all(_targets_in, module.functions)
+    yield from of_all(_targets_in, module)
 
 
 @directive_fact
@@ -106,6 +105,8 @@ class Outside(NamedTuple):
 
 def outside(module: Module) -> Iterator[Outside]:
     """The runs of such statements."""
+    if not any(isinstance(item.node, _BODY_ONLY) for item in module.outside):
+        return
     run: list[Item] = []
     before: Item | None = None
     for item in (*module.document.items, None):

@@ -64,7 +64,7 @@ def names_elsewhere(module: Module) -> frozenset[str]:
     """
     found: set[str] = set()
     source = module.document.source
-    for item in module.document.items:
+    for item in module.outside:
         match item.node:
             case nodes.Declaration(declarators=declarators):
                 for declarator in declarators:
