@@ -1,5 +1,5 @@
-"""Real Vim with ALE and `editors/vim/ptx.vim` in `~/.vim/plugin`, as docs/editors.md tells: keys are pressed on
-a terminal, and Vim is asked what came of them.
+"""Real Vim with ALE and `editors/vim/ptx.vim` in `~/.vim/plugin`, as docs/editors.md tells: keys are pressed
+on a terminal, and Vim is asked what came of them.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Vim:
 
     def __init__(self, screen: Terminal, folder: Path) -> None:
         self.screen = screen
-        self._folder = folder
+        self.file = folder / "kernel.ptx"
         self._numbers = count()
 
     def ask(self, expression: str) -> Json:
         """The value of an expression."""
-        answer = self._folder / f"answer{next(self._numbers)}"
+        answer = self.file.parent / f"answer{next(self._numbers)}"
         self.command(f"call writefile([json_encode({expression})], '{answer}.part')")
         self.command(f"call rename('{answer}.part', '{answer}')")
         until(answer.exists, bool)
@@ -86,6 +86,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vim]:
 @pytest.fixture
 def vim(running: Vim) -> Vim:
     """It shows the text as it was at first, and has told of the finding in it."""
+    running.file.write_text(TEXT)  # ALE writes what it renames
     running.command("only! | edit! kernel.ptx")
     running.until(FOUND, lambda told: "%r9" in told and told.count('", "') == 0)
     return running
