@@ -13,16 +13,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, repeat
 from typing import NamedTuple
 
 from analyses.steps import Step, steps
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
 from ptx_lsp.syntax import nodes
+
+Edges = tuple[tuple[int, ...], ...]
+"""For each block some others."""
 
 JUMPS = frozenset({"bra", "brx"})
 LEAVES = frozenset({"ret", "exit", "trap"})
@@ -53,12 +58,52 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Graph:
+    """Which blocks lead to which, without their steps: the same object for as long as edits leave that as it
+    is.
+    """
+
+    successors: Edges
+    predecessors: Edges
+    is_unknown: tuple[bool, ...]
+
+    @property
+    def exit(self) -> int:
+        """The number of the empty block at the end."""
+        return len(self.successors) - 1
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The blocks that can be reached, in reverse postorder: first those that lead to others."""
+        return order(self.successors, 0)
+
+    @cached_property
+    def reached(self) -> frozenset[int]:
+        """The blocks that can be reached."""
+        return frozenset(self.order)
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """For each block its place in an order in which most lead to later ones."""
+        rest = [block for block in range(len(self.successors)) if block not in self.reached]
+        ranks = [0] * len(self.successors)
+        for place, block in enumerate((*self.order, *rest)):
+            ranks[block] = place
+        return tuple(ranks)
+
+
+@dataclass(frozen=True)
 class Cfg:
-    """The graph. `blocks` are in the order of the text, `exit` is the last."""
+    """The graph with its steps. `blocks` are in the order of the text, `exit` is the last."""
 
     blocks: tuple[Block, ...]
     starts: tuple[int, ...]
     """The first step of each block but `exit`."""
+    graph: Graph
+    cuts: tuple[int, ...]
+    """The steps before which one ends a block."""
+    labelled: dict[int, int]
+    """The block that each label stands before, by the start of its name."""
 
     @property
     def exit(self) -> int:
@@ -68,31 +113,26 @@ class Cfg:
     @cached_property
     def block_of(self) -> tuple[int, ...]:
         """For each step, the number of its block."""
-        return tuple(block.number for block in self.blocks for _ in block.steps)
+        return tuple(chain.from_iterable([repeat(one.number, one.end - one.first) for one in self.blocks]))
 
-    @cached_property
-    def edges(self) -> tuple[tuple[int, ...], ...]:
-        """For each block its successors."""
-        return tuple([block.successors for block in self.blocks])
-
-    @cached_property
+    @property
     def order(self) -> tuple[int, ...]:
         """The blocks that can be reached, in reverse postorder: first those that lead to others."""
-        return order(self.edges, 0)
+        return self.graph.order
 
-    @cached_property
+    @property
     def reached(self) -> frozenset[int]:
         """The blocks that can be reached."""
-        return frozenset(self.order)
+        return self.graph.reached
 
 
-@fact
-def cfg(function: Function) -> Cfg:
+@lasting_fact
+def cfg(function: Function, earlier: Earlier[Cfg] | None) -> Cfg:
     """The control flow graph of `function`."""
-    return _Builder(function).build()
+    return _Builder(function, earlier).build()
 
 
-def order(edges: tuple[tuple[int, ...], ...], root: int) -> tuple[int, ...]:
+def order(edges: Edges, root: int) -> tuple[int, ...]:
     """What can be reached from `root`, in reverse postorder."""
     seen = {root}
     postorder: list[int] = []
@@ -111,42 +151,64 @@ def order(edges: tuple[tuple[int, ...], ...], root: int) -> tuple[int, ...]:
 
 
 class _Builder:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, earlier: Earlier[Cfg] | None) -> None:
         self.function = function
+        self.earlier = earlier
         self.steps = steps(function).steps
         self.without_return = _without_return(function)
         self.names: dict[int, list[str]] = {}
         """The labels before each step."""
         self.at: dict[int, int] = {}
         """The step that each label stands before, by the start of its name."""
+        self.starts: list[int] = []
+        self.number_of: dict[int, int] = {}
+        """Of each step that begins a block the number of the block."""
 
     def build(self) -> Cfg:
         self.place_labels()
         count = len(self.steps)
-        starts = sorted({0, *self.names, *self.cuts()} - {count}) if count else []
-        number_of = {start: number for number, start in enumerate(starts)}
-        number_of[count] = len(starts)
-        ends = [*starts[1:], count]
-        ways = [self.ways(start, end) for start, end in zip(starts, ends, strict=False)]
+        cuts = self.cuts()
+        self.starts = sorted({0, *self.names, *cuts} - {count}) if count else []
+        self.number_of = {start: number for number, start in enumerate(self.starts)}
+        self.number_of[count] = len(self.starts)
+        labelled = {label: self.number_of[step] for label, step in self.at.items()}
+        graph = self.same_graph(cuts, labelled) or self.graph()
+        blocks = map(
+            Block, range(count + 1), (*self.starts, count), (*self.starts[1:], count, count),
+            [tuple(self.names.get(start, ())) for start in (*self.starts, count)],
+            graph.successors, graph.predecessors, graph.is_unknown,
+        )
+        return Cfg(tuple(blocks), tuple(self.starts), graph, tuple(cuts), labelled)
+
+    def same_graph(self, cuts: list[int], labelled: dict[int, int]) -> Graph | None:
+        """The graph before an edit that has come and gone between the jumps."""
+        if self.earlier is None:
+            return None
+        before, (first, old_end, end) = self.earlier
+        is_same = (
+            before.labelled == labelled
+            and len(before.starts) == len(self.starts)
+            and not any(first < one <= old_end for one in before.cuts)
+            and not any(first < one <= end for one in cuts)
+        )
+        return before.graph if is_same else None
+
+    def graph(self) -> Graph:
+        count = len(self.steps)
+        ends = [*self.starts[1:], count]
+        ways = [self.ways(start, end) for start, end in zip(self.starts, ends, strict=False)]
+        number_of = self.number_of
         successors = [
-            tuple(dict.fromkeys(number_of[step] for step in targets)) for targets, _ in ways
+            tuple(dict.fromkeys([number_of[step] for step in targets])) for targets, _ in ways
         ]
-        predecessors: list[list[int]] = [[] for _ in range(len(starts) + 1)]
+        predecessors: list[list[int]] = [[] for _ in range(len(self.starts) + 1)]
         for number, targets in enumerate(successors):
             for target in targets:
                 predecessors[target].append(number)
-        blocks = [
-            Block(
-                number, start, end, tuple(self.names.get(start, ())), successors[number],
-                tuple(predecessors[number]), ways[number][1],
-            )
-            for number, (start, end) in enumerate(zip(starts, ends, strict=False))
-        ]
-        last = Block(
-            len(starts), count, count, tuple(self.names.get(count, ())), (),
-            tuple(predecessors[-1]), False,
-        )
-        return Cfg((*blocks, last), tuple(starts))
+        unknown = [is_unknown for _, is_unknown in ways]
+        found = Graph((*successors, ()), tuple(map(tuple, predecessors)), (*unknown, False))
+        is_same = self.earlier is not None and self.earlier.value.graph == found
+        return self.earlier.value.graph if self.earlier and is_same else found
 
     def place_labels(self) -> None:
         statements = self.function.body.statements
@@ -165,8 +227,16 @@ class _Builder:
 
     def cuts(self) -> list[int]:
         """Where blocks begin because the step before ends one."""
-        found = steps(self.function).spelt(_may_end)
-        return [step.number + 1 for step in found if self.ends_block(step)]
+        if self.earlier is None:
+            found = steps(self.function).spelt(_may_end)
+            return [step.number + 1 for step in found if self.ends_block(step)]
+        before, change = self.earlier
+        first, old_end, end = change
+        kept = bisect_right(before.cuts, first)
+        behind = bisect_right(before.cuts, old_end)
+        changed = [step.number + 1 for step in self.steps[first:end] if self.ends_block(step)]
+        later = [one + change.growth for one in before.cuts[behind:]]
+        return [*before.cuts[:kept], *changed, *later]
 
     def ends_block(self, step: Step) -> bool:
         opcode = step.opcode

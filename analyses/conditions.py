@@ -90,7 +90,7 @@ class Conditions:
 
     def _computed(self, value: int, depth: int) -> Condition:
         values = self.uniformity.values
-        number = values.origins[value]
+        number = values.origin(value)
         if number == NONE:
             return NOTHING
         step = values.steps.steps[number]

@@ -18,11 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyses.cfg import Cfg, cfg, order
-from ptx_lsp.facts import fact
+from analyses.cfg import Edges, Graph, cfg, order
+from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
-
-Edges = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Dominance:
     immediate dominator is -1; so is that of the root.
     """
 
-    cfg: Cfg
+    graph: Graph
     immediate: tuple[int, ...]
     immediate_post: tuple[int, ...]
 
@@ -55,14 +53,39 @@ class Dominance:
     def reconvergence(self, block: int) -> int:
         """Where threads meet again that leave `block` in different ways; `exit` at the latest."""
         found = self.immediate_post[block]
-        return found if found >= 0 else self.cfg.exit
+        return found if found >= 0 else self.graph.exit
+
+    @cached_property
+    def below(self) -> tuple[tuple[int, ...], ...]:
+        """For each block those that it dominates immediately, the last in `Graph.order` first."""
+        found: list[list[int]] = [[] for _ in self.graph.successors]
+        for block in reversed(self.graph.order):
+            if self.immediate[block] >= 0:
+                found[self.immediate[block]].append(block)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def frontiers(self) -> tuple[frozenset[int], ...]:
+        """For each block, where its dominance ends: the blocks behind it that other ways lead to as well."""
+        found: list[set[int]] = [set() for _ in self.graph.successors]
+        for block in self.graph.order:
+            sources = [one for one in self.graph.predecessors[block] if one in self.graph.reached]
+            if len(sources) < 2 and block != 0:
+                continue
+            for source in sources:
+                while source != self.immediate[block] and block not in found[source]:
+                    found[source].add(block)
+                    if source == 0:
+                        break
+                    source = self.immediate[source]
+        return tuple(map(frozenset, found))
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """The natural loops, in the order of their heads."""
         latches: dict[int, list[int]] = {}
-        for block in self.cfg.order:
-            for target in self.cfg.blocks[block].successors:
+        for block in self.graph.order:
+            for target in self.graph.successors[block]:
                 if self.dominates(target, block):
                     latches.setdefault(target, []).append(block)
         return tuple(
@@ -73,7 +96,7 @@ class Dominance:
     @cached_property
     def depth_of_loops(self) -> tuple[int, ...]:
         """For each block, how many loops it lies in."""
-        depth = [0] * len(self.cfg.blocks)
+        depth = [0] * len(self.graph.successors)
         for loop in self.loops:
             for block in loop.blocks:
                 depth[block] += 1
@@ -82,22 +105,22 @@ class Dominance:
     @cached_property
     def is_irreducible(self) -> bool:
         """Whether some way runs into itself elsewhere than at the head of a loop."""
-        position = {block: index for index, block in enumerate(self.cfg.order)}
+        position = {block: index for index, block in enumerate(self.graph.order)}
         return any(
             position[target] <= position[block] and not self.dominates(target, block)
-            for block in self.cfg.order
-            for target in self.cfg.blocks[block].successors
+            for block in self.graph.order
+            for target in self.graph.successors[block]
         )
 
     @cached_property
     def deciding(self) -> tuple[tuple[int, ...], ...]:
         """For each block those whose ways decide whether it is reached (Ferrante et al., 1987)."""
-        found: list[list[int]] = [[] for _ in self.cfg.blocks]
-        for block in self.cfg.order:
-            if not self.cfg.blocks[block].splits:
+        found: list[list[int]] = [[] for _ in self.graph.successors]
+        for block in self.graph.order:
+            if len(self.graph.successors[block]) < 2:
                 continue
             meeting = self.immediate_post[block]
-            for target in self.cfg.blocks[block].successors:
+            for target in self.graph.successors[block]:
                 while target not in (meeting, -1):
                     if not found[target] or found[target][-1] != block:
                         found[target].append(block)
@@ -112,7 +135,7 @@ class Dominance:
             if block not in blocks:
                 blocks.add(block)
                 open_blocks.extend(
-                    p for p in self.cfg.blocks[block].predecessors if p in self.cfg.reached
+                    p for p in self.graph.predecessors[block] if p in self.graph.reached
                 )
         return frozenset(blocks)
 
@@ -125,17 +148,18 @@ class Dominance:
         return _depths(self.immediate_post)
 
 
-@fact
-def dominance(function: Function) -> Dominance:
+@lasting_fact
+def dominance(function: Function, earlier: Earlier[Dominance] | None) -> Dominance:
     """The dominators and post-dominators of the blocks of `function`."""
-    graph = cfg(function)
-    forward = tuple(block.successors for block in graph.blocks)
-    backward = tuple(block.predecessors for block in graph.blocks)
-    immediate = _immediate(forward, backward, 0, graph.order)
-    return Dominance(graph, immediate, _immediate_post(graph, forward, backward))
+    graph = cfg(function).graph
+    if earlier is not None and earlier.value.graph is graph:
+        return earlier.value
+    immediate = _immediate(graph.successors, graph.predecessors, 0, graph.order)
+    return Dominance(graph, immediate, _immediate_post(graph))
 
 
-def _immediate_post(graph: Cfg, forward: Edges, backward: Edges) -> tuple[int, ...]:
+def _immediate_post(graph: Graph) -> tuple[int, ...]:
+    forward, backward = graph.successors, graph.predecessors
     reaching = order(backward, graph.exit)
     reached = set(reaching)
     stuck = [block for block in reversed(graph.order) if block not in reached]

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from analyses.cfg import JUMPS, LEAVES, Block, cfg
 from analyses.liveness import liveness
-from analyses.local_values import LocalValues, local_values
 from analyses.steps import Step, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 
+_LEADING_AWAY = JUMPS | LEAVES | {"call"}
 _CANCELLING = frozenset({"xor", "sub"})
 _MOST = 3_000_000
 """Registers times blocks times predicates up to which guards are taken into account."""
@@ -54,7 +54,7 @@ Condition = tuple[int, bool]
 
 class _State:
     """What is written at one place: sets of suspects as bits. `maybe`: on some way; `always`: on all;
-    `when`: on all ways on which the condition holds.
+    `when`: on all ways on which the condition holds. One that places share is not changed.
     """
 
     __slots__ = ("always", "maybe", "when")
@@ -88,16 +88,17 @@ class _State:
         self.always |= self.when.get((predicate, value), 0)
         self.when[predicate, not value] = everything
 
-    def meet(self, other: _State) -> bool:
-        """Keeps what both know; whether that changed anything."""
-        before = (self.maybe, self.always, self.when)
+    def meet(self, other: _State) -> _State:
+        """What both know: this very state if the other one knows all of it."""
+        if other is self:
+            return self
         conditions = self.when.keys() | other.when.keys()
         when = {c: self.under(c) & other.under(c) for c in conditions}
         always = self.always & other.always
-        self.maybe |= other.maybe
-        self.always = always
-        self.when = {c: known for c, known in when.items() if known & ~always}
-        return before != (self.maybe, self.always, self.when)
+        when = {c: known for c, known in when.items() if known & ~always}
+        found = _State(self.maybe | other.maybe, always, when)
+        is_same = (found.maybe, always, when) == (self.maybe, self.always, self.when)
+        return self if is_same else found
 
 
 class _Search:
@@ -109,7 +110,14 @@ class _Search:
         guards = {step.guard for step in self.flow.steps if step.guard >= 0}
         effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
         self.guards = guards if effort <= _MOST else set[int]()
-        self.quiet = [self.guards_written(one) for one in local_values(function)]
+        live = liveness(function)
+        suspected = self.bits.keys()
+        self.quiet = [
+            tuple(written & self.guards)
+            if suspected.isdisjoint(read) and suspected.isdisjoint(written)
+            else None
+            for read, written in zip(live.read_first, live.written, strict=True)
+        ]
         """Of each block that names no suspect the guards that it writes; None of others."""
 
     def run(self) -> list[Unwritten]:
@@ -117,6 +125,7 @@ class _Search:
         for number, state in sorted(self.states().items()):
             if self.quiet[number] is not None:
                 continue
+            state = state.copy()
             for step in self.steps_of(self.graph.blocks[number]):
                 self.look(step, state, found)
                 self.pass_by(step, state)
@@ -138,42 +147,44 @@ class _Search:
         position = {block: index for index, block in enumerate(order)}
         found = {0: _State(0, 0, {})}
         waiting = [0]  # positions, those first that lead to others
+        queued = {0}
         while waiting:
-            number = order[heappop(waiting)]
+            place = heappop(waiting)
+            queued.discard(place)
+            number = order[place]
             block = self.graph.blocks[number]
-            state = found[number].copy()
-            quiet = self.quiet[number]
-            for guard in quiet or ():
-                state.forget(guard)
-            for step in self.steps_of(block) if quiet is None else ():
-                self.pass_by(step, state)
+            state = self.behind(block, found[number])
             for target in block.successors:
                 after = self.along(block, target, state)
-                if target not in found:
-                    found[target] = after
-                elif not found[target].meet(after):
-                    continue
-                if position[target] not in waiting:
+                known = found.get(target)
+                found[target] = after if known is None else known.meet(after)
+                if found[target] is not known and position[target] not in queued:
+                    queued.add(position[target])
                     heappush(waiting, position[target])
         return found
 
+    def behind(self, block: Block, state: _State) -> _State:
+        """What is written behind a block."""
+        quiet = self.quiet[block.number]
+        if quiet == ():
+            return state
+        state = state.copy()
+        for guard in quiet or ():
+            state.forget(guard)
+        for step in self.steps_of(block) if quiet is None else ():
+            self.pass_by(step, state)
+        return state
+
     def along(self, block: Block, target: int, state: _State) -> _State:
         """What is written on the edge from `block` to `target`."""
+        last = self.flow.steps[block.end - 1] if block.splits else None
+        condition = self.condition(last) if last is not None else None
+        if last is None or condition is None or last.opcode not in _LEADING_AWAY:
+            return state
         after = state.copy()
-        last = self.flow.steps[block.end - 1]
-        condition = self.condition(last)
-        if condition is not None and block.splits and last.opcode in JUMPS | LEAVES | {"call"}:
-            jumps = target != block.successors[0]
-            after.assume(condition[0], condition[1] == jumps, self.everything)
+        jumps = target != block.successors[0]
+        after.assume(condition[0], condition[1] == jumps, self.everything)
         return after
-
-    def guards_written(self, local: LocalValues) -> tuple[int, ...] | None:
-        if not self.bits.keys().isdisjoint(local.entries):
-            return None
-        written = [register for register, _ in local.last]
-        if not self.bits.keys().isdisjoint(written):
-            return None
-        return tuple([register for register in written if register in self.guards])
 
     def pass_by(self, step: Step, state: _State) -> None:
         written = 0

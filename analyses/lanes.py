@@ -17,7 +17,6 @@ for all of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,17 +24,16 @@ from typing import TypeAlias
 
 from analyses.constants import literal
 from analyses.lane_arithmetic import ANY, WARP, Lanes, compute, constant
-from analyses.plans import block_plans, block_size
+from analyses.plans import block_plans, block_size, uses_of_y_and_z
 from analyses.sources import Level, Size, special
 from analyses.steps import Step
 from analyses.uniformity import Cause, Uniformity, uniformity
-from analyses.values import BlockValues
+from analyses.values import BlockValues, Join
 from ptx_lsp.facts import Earlier, Memory, lasting_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Register, Variable
 from ptx_lsp.syntax import nodes
 
-_OTHER_THREAD_NUMBERS = re.compile(r"%tid\b(?!\.x\b)")
 _ROUNDS = 4
 """How often joins are tried again before those in doubt are given up."""
 
@@ -117,12 +115,16 @@ class LanesOfValues:
 
 class BlockLanes:
     """The lanes of the values that one block makes, as far as they are known: the same object for as long as
-    the block, its values, their levels and the lanes that it enters with are the same.
+    the block, its values, their `levels` and the lanes that it enters with are the same.
     """
 
-    __slots__ = ("known",)
+    __slots__ = ("entered", "known", "levels")
 
-    def __init__(self, known: dict[int, Lanes]) -> None:
+    def __init__(
+        self, levels: bytes, entered: tuple[Lanes | None, ...], known: dict[int, Lanes]
+    ) -> None:
+        self.levels = levels
+        self.entered = entered
         self.known = known
 
 
@@ -143,12 +145,11 @@ class LanesMemory:
     def __init__(self, of_whole: object, before: LanesMemory | None) -> None:
         self.of_whole = of_whole
         is_same = before is not None and before.of_whole == of_whole
-        self.lanes: Memory[_LanesKey, BlockLanes] = Memory(before.lanes if before and is_same else None)
-        self.data: Memory[_DataKey, BlockData] = Memory(before.data if before and is_same else None)
+        known = before if is_same else None
+        self.lanes: Memory[tuple[int, BlockValues], BlockLanes] = Memory(known.lanes if known else None)
+        self.data: Memory[_DataKey, BlockData] = Memory(known.data if known else None)
 
 
-_LanesKey: TypeAlias = tuple[BlockValues, bytes, tuple[Lanes | None, ...]]
-"""The levels of the values that it makes, and the lanes that it enters with."""
 _DataKey: TypeAlias = tuple[BlockLanes, tuple[bool, ...]]
 
 
@@ -184,49 +185,71 @@ class _Evaluation:
         """Joins whose inputs do not agree, or that depend on the way."""
 
     def run(self) -> LanesOfValues:
-        for turn in range(_ROUNDS + 1):
-            self.known.clear()
-            if turn == _ROUNDS:
-                self.refused.update(self.values.joins)
-            self.sweep()
-            doubtful = {join for join in self.values.joins if not self.holds(join)} - self.refused
-            if not doubtful:
-                break
-            self.refused |= doubtful
-        self.spread_data()
-        return self.found
-
-    def sweep(self) -> None:
         cfg = self.values.cfg
         for block in cfg.order:
             for join in self.values.joins_of[block]:
-                self.join(join.value, join.inputs)
-            self.blocks[block] = self.block(block)
+                self.join(join)
+            self.blocks[block] = self.block(block, 0)
+        for turn in range(1, _ROUNDS + 1):
+            doubtful = {join for join in self.values.joins if not self.holds(join)} - self.refused
+            if not doubtful:
+                break
+            self.refused |= doubtful if turn < _ROUNDS else self.values.joins.keys()
+            self.again(turn)
+        self.spread_data()
+        return self.found
 
-    def block(self, number: int) -> BlockLanes:
+    def again(self, turn: int) -> None:
+        """Evaluates what depends on joins that are refused now."""
+        changed: set[int] = set()
+        for block in self.values.cfg.order:
+            for join in self.values.joins_of[block]:
+                before = self.known.get(join.value)
+                is_refused = before is not None and join.value in self.refused
+                if is_refused or not changed.isdisjoint(join.inputs):
+                    self.known.pop(join.value, None)
+                    self.join(join)
+                    if self.known.get(join.value) != before:
+                        changed.add(join.value)
+            if not changed.isdisjoint(self.values.blocks[block].entered):
+                past = self.blocks[block].known
+                for value in past:
+                    del self.known[value]
+                found = self.blocks[block] = self.block(block, turn)
+                for value in past.keys() | found.known.keys():
+                    if past.get(value) != found.known.get(value):
+                        changed.add(value)
+
+    def block(self, number: int, turn: int) -> BlockLanes:
         values = self.values.blocks[number]
-        entered = tuple([self.known.get(value) for value in values.entered])
+        entered = tuple(map(self.known.get, values.entered))
         made = range(values.first, values.first + values.made)
-        key = values, self.uniformity.numbers[made.start : made.stop], entered
-        found = self.memory.lanes.get(key)
-        if found is None:
+        levels = self.uniformity.numbers[made.start : made.stop]
+        found = self.memory.lanes.get((turn, values))
+        if found is None or found.levels != levels or found.entered != entered:
             steps = self.values.cfg.blocks[number].steps
             for step, of in zip(self.values.steps.steps[steps.start : steps.stop], values.of, strict=True):
                 if of.writes:
                     self.step(step, of.writes)
             known = {value: self.known[value] for value in made if value in self.known}
-            return self.memory.lanes.put(key, BlockLanes(known))
+            return self.memory.lanes.put((turn, values), BlockLanes(levels, entered, known))
         self.known.update(found.known)
         return found
 
-    def join(self, value: int, inputs: tuple[int, ...]) -> None:
+    def join(self, join: Join) -> None:
+        value = join.value
         if self.uniformity.levels[value].is_uniform:
             self.known[value] = ANY
         elif value not in self.refused and self.uniformity.causes.get(value, Cause()).block < 0:
-            first = next((self.known[one] for one in inputs if one in self.known), None)
+            first = next((self.known[one] for one in self.from_before(join) if one in self.known), None)
             if first is not None:
                 low = first.offsets[0]
                 self.known[value] = Lanes(tuple(one - low for one in first.offsets), 1)
+
+    def from_before(self, join: Join) -> Iterator[int]:
+        """The inputs of a join that do not come round a loop."""
+        rank = self.values.cfg.graph.ranks
+        return (one for one in join.inputs if rank[self.values.block_of(one)] < rank[join.block])
 
     def holds(self, value: int) -> bool:
         """Whether all inputs of a join differ from lane to lane as the join does."""
@@ -279,7 +302,7 @@ class _Evaluation:
             for join in self.values.joins_of[block]:
                 if join.value not in self.known and any(one in self.data for one in join.inputs):
                     self.data.add(join.value)
-            entered = tuple([one in self.data for one in self.values.blocks[block].entered])
+            entered = tuple(map(self.data.__contains__, self.values.blocks[block].entered))
             key = self.blocks[block], entered
             found = self.memory.data.get(key)
             if found is None:
@@ -303,9 +326,7 @@ def is_shape_known(function: Function, shape: Size) -> bool:
     """See `LanesOfValues.is_shape_known`."""
     if block_size(function).x or shape.y * shape.z > 1:
         return True
-    item = function.item
-    text = function.module.document.source.text[item.start : item.end]
-    return _OTHER_THREAD_NUMBERS.search(text) is None
+    return not uses_of_y_and_z(function)
 
 
 def _shape(function: Function) -> Size:

@@ -11,21 +11,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from analyses.bits import Bits
+from analyses.block_sets import BlockSet, BlockSets
 from analyses.cfg import Block, Cfg, cfg
-from analyses.contents import Content, block_fact, contents
+from analyses.contents import block_fact, contents
 from analyses.steps import Step, Steps, steps
-from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
+from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 
 LiveBehind: TypeAlias = tuple[frozenset[int], tuple[tuple[int, int], ...]]
-_SPARE: Final = 64
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,9 @@ class Liveness:
     """What may be read before anything has written all of it, parameters included."""
     read_first: tuple[frozenset[int], ...]
     """For each block what it reads before it writes all of it."""
+    written: tuple[frozenset[int], ...]
+    """For each block what it writes."""
+    sets: BlockSets
 
     def backward(self, block: int) -> Iterator[tuple[Step, set[int]]]:
         """The steps of `block` from last to first, each with what is live after it.
@@ -92,42 +95,56 @@ class Liveness:
             live.difference_update([one for one in live if unborn.get(one, -1) >= step.number])
 
 
-@fact
-def liveness(function: Function) -> Liveness:
+@lasting_fact
+def liveness(function: Function, earlier: Earlier[Liveness] | None) -> Liveness:
     """Which registers of `function` are live where."""
-    flow, graph = steps(function), cfg(function)
-    known = _sets(function)
-    bits = known.bits
-    live_in = _live_in(graph, known.of, bits.of(_returned(function)))
-    kills = [one for block in _lives(function) for one in block.kills]
-    unborn = _unborn(flow, graph, bits, live_in)
-    ins: list[frozenset[int]] = []
-    outs: list[frozenset[int]] = []
+    flow, graph, lives = steps(function), cfg(function), _lives(function)
+    sets = _sets(function)
+    unborn = _unborn(function, graph, sets)
+    kills = [one for block in lives for one in block.kills]
     for block, begins in zip(graph.blocks, unborn, strict=True):
         for number in block.steps if begins else ():
             keeps = flow.steps[number].keeps
             kills[number] |= {one for one in keeps if begins.get(one) == number}
-        out = live_in[graph.exit] if block.number == graph.exit else 0
-        for target in block.successors:
-            out |= live_in[target]
-        never = [one for one, at in begins.items() if at >= block.end]
-        live = known.registers_of(live_in[block.number])
-        ins.append(live - begins.keys() if begins else live)
-        behind = known.registers_of(out)
-        outs.append(behind.difference(never) if never else behind)
-    entered = known.registers_of(live_in[0])
-    read_first = tuple([one.exposed for one in _lives(function)])
+    before = earlier.value if earlier else None
+    if before is not None and before.sets.live_in is sets.live_in and not any((*unborn, *before.unborn)):
+        live_in, live_out = before.live_in, before.live_out
+    else:
+        live_in, live_out = _ends(graph, sets, unborn)
+    entered = sets.numbers_of(sets.live_in[0])
     return Liveness(
-        flow, graph, tuple(ins), tuple(outs), tuple(kills), tuple(unborn), entered, read_first
+        flow, graph, live_in, live_out, tuple(kills), tuple(unborn), entered,
+        tuple([one.exposed for one in lives]), tuple([one.written for one in lives]), sets,
     )
 
 
+def _ends(
+    graph: Cfg, sets: BlockSets, unborn: list[dict[int, int]]
+) -> tuple[tuple[frozenset[int], ...], tuple[frozenset[int], ...]]:
+    """What is live where each block begins, and where it ends."""
+    live_in = sets.live_in
+    ins: list[frozenset[int]] = []
+    outs: list[frozenset[int]] = []
+    for block, begins in zip(graph.blocks, unborn, strict=True):
+        out = live_in[graph.exit] if block.number == graph.exit else 0
+        for target in block.successors:
+            out |= live_in[target]
+        live = live_in[block.number]
+        if begins:  # their bits are taken away first, so that the sets are mostly known
+            live &= ~sets.bits.of(begins)
+            out &= ~sets.bits.of([one for one, at in begins.items() if at >= block.end])
+        ins.append(sets.numbers_of(live))
+        outs.append(sets.numbers_of(out))
+    return tuple(ins), tuple(outs)
+
+
 class _Lives(NamedTuple):
-    """Of a block what it reads before it writes all of it, what it writes all of, and of each step its
-    `kills`.
+    """Of a block what it reads before it writes all of it, what it writes, what it writes all of, and of each
+    step its `kills`.
     """
 
     exposed: frozenset[int]
+    written: frozenset[int]
     killed: frozenset[int]
     kills: tuple[frozenset[int], ...]
 
@@ -140,44 +157,17 @@ def _lives(_: Function, block: Sequence[Step]) -> _Lives:
     for step, killed in zip(reversed(block), reversed(kills), strict=True):
         dead |= killed
         _before(step, killed, live)
-    return _Lives(frozenset(live), frozenset(dead), kills)
-
-
-class _Sets:
-    """Sets of the registers that live from block to block, as bits.
-
-    `of` has for each block what it exposes, and all that it does not kill.
-    """
-
-    def __init__(self, function: Function, before: _Sets | None) -> None:
-        lives = _lives(function)
-        registers = set[int]().union(_returned(function), *(one.exposed for one in lives))
-        self._frozen = Memory[int, frozenset[int]]()
-        self._pairs = Memory[Content, tuple[int, int]]()
-        if before is None or len(before.bits.registers) > 2 * len(registers) + _SPARE:
-            self.bits = Bits(sorted(registers))
-        else:
-            more = registers - before.bits.bits.keys()
-            self.bits = Bits([*before.bits.registers, *sorted(more)]) if more else before.bits
-            self._frozen = Memory(before._frozen)
-            if not more:
-                self._pairs = Memory(before._pairs)
-        pairs = zip(contents(function).of, lives, strict=True)
-        self.of = [self._pairs.get(key) or self._pairs.put(key, self._pair(one)) for key, one in pairs]
-
-    def _pair(self, lives: _Lives) -> tuple[int, int]:
-        return self.bits.of(lives.exposed), ~self.bits.of(lives.killed)
-
-    def registers_of(self, bits: int) -> frozenset[int]:
-        found = self._frozen.get(bits)
-        if found is None:
-            found = self._frozen.put(bits, frozenset(self.bits.registers_of(bits)))
-        return found
+    written = dead.union(*[step.keeps for step in block])
+    return _Lives(frozenset(live), frozenset(written), frozenset(dead), kills)
 
 
 @lasting_fact
-def _sets(function: Function, earlier: Earlier[_Sets] | None) -> _Sets:
-    return _Sets(function, earlier.value if earlier else None)
+def _sets(function: Function, earlier: Earlier[BlockSets] | None) -> BlockSets:
+    blocks = [
+        BlockSet(content, one.exposed, one.killed)
+        for content, one in zip(contents(function).of, _lives(function), strict=True)
+    ]
+    return BlockSets(cfg(function).graph, blocks, _returned(function), earlier.value if earlier else None)
 
 
 def _returned(function: Function) -> frozenset[int]:
@@ -190,41 +180,6 @@ def _returned(function: Function) -> frozenset[int]:
     )
 
 
-def _live_in(graph: Cfg, of: list[tuple[int, int]], returned: int) -> list[int]:
-    """What may be read from the beginning of each block on, before all of it is written."""
-    found = [exposed for exposed, _ in of]
-    found[graph.exit] |= returned
-    rank = _ranks(graph)
-    block_at = sorted(range(len(rank)), key=rank.__getitem__, reverse=True)
-    waiting = list(range(len(block_at)))  # those first that nothing follows
-    queued = set(waiting)
-    while waiting:
-        position = heappop(waiting)
-        queued.discard(position)
-        block = graph.blocks[block_at[position]]
-        after = 0
-        for target in block.successors:
-            after |= found[target]
-        known = found[block.number]
-        found[block.number] = known | (after & of[block.number][1])
-        if found[block.number] != known or block.number == graph.exit:
-            for source in block.predecessors:
-                place = len(rank) - 1 - rank[source]
-                if place not in queued:
-                    queued.add(place)
-                    heappush(waiting, place)
-    return found
-
-
-def _ranks(graph: Cfg) -> list[int]:
-    """For each block its place in an order in which most lead to later ones."""
-    rest = [block.number for block in graph.blocks if block.number not in graph.reached]
-    ranks = [0] * len(graph.blocks)
-    for place, number in enumerate((*graph.order, *rest)):
-        ranks[number] = place
-    return ranks
-
-
 def _before(step: Step, kills: frozenset[int], live: set[int]) -> None:
     live -= kills
     live.update(step.reads)
@@ -232,31 +187,33 @@ def _before(step: Step, kills: frozenset[int], live: set[int]) -> None:
         live.add(step.guard)
 
 
-def _unborn(
-    flow: Steps, graph: Cfg, bits: Bits, live_in: list[int]
-) -> list[dict[int, int]]:
+def _unborn(function: Function, graph: Cfg, sets: BlockSets) -> list[dict[int, int]]:
     """For each block, what no way to it has written, though it would be live, see `Liveness.unborn`."""
+    bits, live_in = sets.bits, sets.live_in
     suspects = live_in[0]
     for block in graph.blocks:
         if block.number not in graph.reached:
             suspects |= live_in[block.number]
     if not suspects:  # whatever is live at some place has been written on some way there
         return [{} for _ in graph.blocks]
-    written = _written(flow, graph, bits, suspects)
-    return [
-        _first_writes(flow, block, bits.registers_of(live_in[block.number] & suspects & ~known))
-        for block, known in zip(graph.blocks, written, strict=True)
-    ]
+    written = _written(function, graph, bits, suspects)
+    flow = steps(function)
+    found: list[dict[int, int]] = []
+    for block, lives, known in zip(graph.blocks, _lives(function), written, strict=True):
+        registers = sets.numbers_of(live_in[block.number] & suspects & ~known)
+        if registers.isdisjoint(lives.written):
+            found.append(dict.fromkeys(registers, block.end))
+        else:
+            found.append(_first_writes(flow, block, registers))
+    return found
 
 
-def _written(flow: Steps, graph: Cfg, bits: Bits, suspects: int) -> list[int]:
+def _written(function: Function, graph: Cfg, bits: Bits, suspects: int) -> list[int]:
     """For each block, those of `suspects` that some way to it has written."""
-    writes = [
-        suspects & bits.of(one for number in block.steps for one in flow.steps[number].writes)
-        for block in graph.blocks
-    ]
+    named = bits.registers_of(suspects)
+    writes = [bits.of(one.written & named) for one in _lives(function)]
     found = [0] * len(graph.blocks)
-    rank = _ranks(graph)
+    rank = graph.graph.ranks
     block_at = sorted(range(len(rank)), key=rank.__getitem__)
     waiting = list(range(len(block_at)))
     queued = set(waiting)
@@ -274,11 +231,11 @@ def _written(flow: Steps, graph: Cfg, bits: Bits, suspects: int) -> list[int]:
     return found
 
 
-def _first_writes(flow: Steps, block: Block, registers: Set[int]) -> dict[int, int]:
+def _first_writes(flow: Steps, block: Block, registers: frozenset[int]) -> dict[int, int]:
     """For each of `registers` the first step of `block` that writes it; the end of the block if none."""
-    if not registers:
-        return {}
     found = dict.fromkeys(registers, block.end)
-    for number in reversed(block.steps):
-        found.update((one, number) for one in flow.steps[number].writes if one in registers)
+    for step in reversed(flow.steps[block.first : block.end]):
+        for register in step.writes:
+            if register in registers:
+                found[register] = step.number
     return found

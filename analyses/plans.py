@@ -4,13 +4,16 @@ the step can give (`sources.py`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from analyses.sources import LOADED, Floor, Level, Size, floor, special
 from analyses.steps import Step, steps
 from analyses.values import NONE, BlockValues, StepValues, Values, values
-from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
+from ptx_lsp.facts import Earlier, Memory, fact, found_in_instructions, lasting_fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -50,18 +53,32 @@ def block_plans(function: Function, earlier: Earlier[BlockPlans] | None) -> Bloc
 @fact
 def plans(function: Function) -> tuple[Plan, ...]:
     """Those of the steps of `function`."""
-    return tuple([plan for block in block_plans(function).of for plan in block])
+    return tuple(chain.from_iterable([block.plans for block in block_plans(function).of]))
+
+
+class OfBlock:
+    """The plans of the steps of one block: the same object for as long as they are the same."""
+
+    def __init__(self, plans: tuple[Plan, ...]) -> None:
+        self.plans = plans
+
+    @cached_property
+    def readers(self) -> dict[int, list[int]]:
+        """Of each value the steps whose results depend on it, counted from the first of the block."""
+        found: dict[int, list[int]] = {}
+        for index, plan in enumerate(self.plans):
+            for value in dict.fromkeys(plan.inputs):
+                found.setdefault(value, []).append(index)
+        return found
 
 
 @dataclass(frozen=True)
 class BlockPlans:
-    """For each block its plans: the same object for as long as they are the same. `of_whole` is what they
-    depend on besides the block and its values.
-    """
+    """For each block its plans. `of_whole` is what they depend on besides the block and its values."""
 
-    of: tuple[tuple[Plan, ...], ...]
+    of: tuple[OfBlock, ...]
     of_whole: tuple[Size, bool]
-    known: Memory[BlockValues, tuple[Plan, ...]]
+    known: Memory[BlockValues, OfBlock]
 
 
 @fact
@@ -77,6 +94,22 @@ def block_size(function: Function) -> Size:
     return Size()
 
 
+@found_in_instructions
+def uses_of_y_and_z(function: Function, instruction: nodes.Instruction) -> Iterator[nodes.Name]:
+    """Where `%tid` is named, but for `%tid.x`."""
+    for operand in instruction.operands:
+        for name in names_in(operand):
+            symbol = function.body.symbols.get(name.start)
+            if isinstance(symbol, Predefined) and symbol.name == "%tid" and not _is_of_x(operand):
+                yield name
+
+
+def _is_of_x(operand: nodes.Operand) -> bool:
+    if not isinstance(operand, nodes.Member):
+        return False
+    return [one.text for one in operand.components] == [".x"]
+
+
 class _Planning:
     def __init__(self, function: Function, found: Values) -> None:
         self.function = function
@@ -86,7 +119,7 @@ class _Planning:
 
     def run(self, before: BlockPlans | None) -> BlockPlans:
         of_whole = self.size, self.may_be_local
-        known: Memory[BlockValues, tuple[Plan, ...]] = Memory()
+        known: Memory[BlockValues, OfBlock] = Memory()
         if before is not None and before.of_whole == of_whole:
             known = Memory(before.known)
         flow = self.values.steps.steps
@@ -97,8 +130,9 @@ class _Planning:
         ]
         return BlockPlans(tuple(found), of_whole, known)
 
-    def block(self, steps: tuple[Step, ...], values: BlockValues) -> tuple[Plan, ...]:
-        return tuple([self.plan(step, found) for step, found in zip(steps, values.of, strict=True)])
+    def block(self, steps: tuple[Step, ...], values: BlockValues) -> OfBlock:
+        pairs = zip(steps, values.of, strict=True)
+        return OfBlock(tuple([self.plan(step, found) for step, found in pairs]))
 
     def has_local_addresses(self) -> bool:
         function = self.function

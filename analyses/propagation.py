@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from analyses.plans import Plan
+from analyses.plans import OfBlock
 from analyses.sources import Level
 from analyses.splits import Splits
 from analyses.values import NONE, BlockValues, Values
@@ -51,22 +52,23 @@ VisitMemory: TypeAlias = Memory[tuple[BlockValues, bytes], Visited]
 
 
 def propagate(
-    found: Values, planned: tuple[Plan, ...], ways: Splits, memory: VisitMemory
+    found: Values, planned: tuple[OfBlock, ...], ways: Splits, memory: VisitMemory
 ) -> Propagated:
-    """The levels of a function."""
+    """The levels of a function, of whose blocks the plans are given."""
     return _Propagation(found, planned, ways, memory).run()
 
 
 class _Propagation:
     def __init__(
-        self, found: Values, planned: tuple[Plan, ...], ways: Splits, memory: VisitMemory
+        self, found: Values, planned: tuple[OfBlock, ...], ways: Splits, memory: VisitMemory
     ) -> None:
         self.values = found
         self.cfg = found.cfg
-        self.plans = planned
+        self.of_blocks = planned
+        self.plans = tuple(chain.from_iterable([block.plans for block in planned]))
         self.splits = ways
         self.memory = memory
-        self.levels = bytearray(len(found.origins))
+        self.levels = bytearray(found.limit)
         self.causes: dict[int, Cause] = {}
         self.escapes: Escapes = {}
         self.branches: dict[int, int] = {}
@@ -110,17 +112,16 @@ class _Propagation:
     def uses(self, value: int) -> list[int]:
         """Who reads a value: a step by its number, a join by `~value`."""
         found: list[int] = []
-        origin = self.values.origins[value]
-        own = [self.cfg.block_of[origin]] if origin >= 0 else []
-        for block in (*own, *self.readers.get(value, ())):
-            numbers = self.cfg.blocks[block].steps
-            last = numbers.stop - 1 if block in self.branches else NONE
-            found.extend(
-                number
-                for number in numbers
-                if value in self.plans[number].inputs
-                or (number == last and value in self.deciding(number))
-            )
+        own = self.values.block_of(value) if value not in self.values.joins else NONE
+        for block in (own, *self.readers.get(value, ())):
+            if block < 0:
+                continue
+            first, end = self.cfg.blocks[block].first, self.cfg.blocks[block].end
+            reading = self.of_blocks[block].readers.get(value, ())
+            found.extend([first + index for index in reading])
+            is_last_told = block not in self.branches or end - first - 1 in reading
+            if not is_last_told and value in self.deciding(end - 1):
+                found.append(end - 1)
         found.extend(self.joins.get(value, ()))
         return found
 
@@ -132,7 +133,7 @@ class _Propagation:
         numbers = self.cfg.blocks[block].steps
         self.past[numbers.start : numbers.stop] = [True] * len(numbers)
         made = slice(values.first, values.first + values.made)
-        entered = bytes([levels[value] for value in values.entered])
+        entered = bytes(map(levels.__getitem__, values.entered))
         is_plain = not any(levels[made]) and self.escapes.keys().isdisjoint(values.entered)
         known = self.memory.get((values, entered)) if is_plain else None
         if known is not None:

@@ -155,7 +155,7 @@ def _with_calls(function: Function, made: CallsMade) -> int:
         peak = max(peak, _LOCAL_CALL_PEAK)  # code without optimisation: nothing is inlined
     left, alive, graph = words(function), words_alive(function), cfg(function)
     for block in graph.blocks:
-        live = set[int]().union(*(alive[target] for target in block.successors))
+        live = set(alive.at(block.successors))
         for number in reversed(block.steps):
             operation = left.operations[number]
             if operation is None:

@@ -25,7 +25,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-from analyses.cfg import Cfg
+from analyses.cfg import Graph
 from analyses.dominance import Dominance, Loop, dominance
 from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
@@ -43,7 +43,7 @@ class Split(NamedTuple):
 class Splits:
     """Answers for each block that control leaves in more than one way."""
 
-    cfg: Cfg
+    graph: Graph
     dominance: Dominance
     known: dict[int, Split] = field(default_factory=dict[int, Split])
 
@@ -74,12 +74,12 @@ class Splits:
         Each way is called by the block after the last one that it shared with another. Ways are followed
         in reverse postorder, those through a back edge after all others.
         """
-        cfg, position = self.cfg, self.position
+        graph, position = self.graph, self.position
         end = self.dominance.reconvergence(block)
-        label = {target: target for target in cfg.blocks[block].successors}
+        label = {target: target for target in graph.successors[block]}
         waiting: list[tuple[int, int, int]] = []
         for target in label:
-            if target != cfg.exit:
+            if target != graph.exit:
                 heappush(waiting, (position[target] <= position[block], position[target], target))
         joins: set[int] = set()
         region: set[int] = set()
@@ -92,7 +92,7 @@ class Splits:
             if not waiting and not is_split and not self.knots:
                 return joins, region, here
             region.add(here)
-            for target in cfg.blocks[here].successors:
+            for target in graph.successors[here]:
                 known = label.get(target)
                 if known is None:
                     label[target] = label[here]
@@ -103,7 +103,7 @@ class Splits:
                 else:
                     label[target] = target
                     joins.add(target)
-                if target != cfg.exit:
+                if target != graph.exit:
                     turn_of = turn + (position[target] <= position[here])
                     heappush(waiting, (turn_of, position[target], target))
         return joins, region, end
@@ -115,7 +115,7 @@ class Splits:
         if len(left) < 2 or self.knots:
             return tuple(left)
         nested = sorted(left, key=len)
-        targets = [target for target in self.cfg.blocks[block].successors if target in ways]
+        targets = [target for target in self.graph.successors[block] if target in ways]
         reached = [self._from(target, ways) for target in targets]
         found = [nested[-1]]
         for inner, outer in pairwise(nested):
@@ -130,7 +130,7 @@ class Splits:
         found = {start}
         waiting = [start]
         while waiting:
-            for target in self.cfg.blocks[waiting.pop()].successors:
+            for target in self.graph.successors[waiting.pop()]:
                 if target in within and target not in found:
                     found.add(target)
                     waiting.append(target)
@@ -138,21 +138,21 @@ class Splits:
 
     def _comes_back(self, block: int, region: set[int]) -> bool:
         """Whether a way leads back to `block` before the threads meet."""
-        sources = self.cfg.blocks[block].predecessors
+        sources = self.graph.predecessors[block]
         return any(source in region or source == block for source in sources)
 
     @cached_property
     def position(self) -> tuple[int, ...]:
         """The place of each block in reverse postorder."""
-        found = [0] * len(self.cfg.blocks)
-        for index, block in enumerate(self.cfg.order):
+        found = [0] * len(self.graph.successors)
+        for index, block in enumerate(self.graph.order):
             found[block] = index
         return tuple(found)
 
     @cached_property
     def loops_of(self) -> tuple[tuple[Loop, ...], ...]:
         """For each block the loops that it lies in."""
-        found: list[list[Loop]] = [[] for _ in self.cfg.blocks]
+        found: list[list[Loop]] = [[] for _ in self.graph.successors]
         for loop in self.dominance.loops:
             for block in loop.blocks:
                 found[block].append(loop)
@@ -166,8 +166,8 @@ class Splits:
         if not self.dominance.is_irreducible:
             return ()
         found: list[frozenset[int]] = []
-        for block in self.cfg.order:
-            for target in self.cfg.blocks[block].successors:
+        for block in self.graph.order:
+            for target in self.graph.successors[block]:
                 if self.position[target] > self.position[block]:
                     continue
                 if self.dominance.dominates(target, block) or any(target in knot for knot in found):
@@ -178,12 +178,11 @@ class Splits:
     def _both_ways(self, block: int) -> frozenset[int]:
         """The blocks that can be reached from `block` and from which it can be reached."""
         ahead, behind = {block}, {block}
-        for seen, forward in ((ahead, True), (behind, False)):
+        for seen, edges in ((ahead, self.graph.successors), (behind, self.graph.predecessors)):
             waiting = [block]
             while waiting:
-                one = self.cfg.blocks[waiting.pop()]
-                for other in one.successors if forward else one.predecessors:
-                    if other not in seen and other in self.cfg.reached:
+                for other in edges[waiting.pop()]:
+                    if other not in seen and other in self.graph.reached:
                         seen.add(other)
                         waiting.append(other)
         return frozenset(ahead & behind)
@@ -193,6 +192,6 @@ class Splits:
 def splits(function: Function, earlier: Earlier[Splits] | None) -> Splits:
     """What becomes of a warp that a block of `function` splits."""
     found = dominance(function)
-    if earlier is not None and earlier.value.cfg.edges == found.cfg.edges:
-        return Splits(found.cfg, found, earlier.value.known)
-    return Splits(found.cfg, found)
+    if earlier is not None and earlier.value.dominance is found:
+        return earlier.value
+    return Splits(found.graph, found)

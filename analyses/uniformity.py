@@ -148,7 +148,7 @@ class Uniformity:
                     if block not in blocks and worse == level:
                         yield from self._of_branch(branch, self._left(value), seen)
                         return
-            number = self.values.origins[value]
+            number = self.values.origin(value)
             cause = self.cause(value)
             if cause.block != NONE:
                 holds = f"decides what `{self.name(value)}` holds"
@@ -186,7 +186,7 @@ class Uniformity:
 
     def name(self, value: int) -> str:
         """The name of the register that holds the value."""
-        register = self.values.registers[value]
+        register = self.values.register(value)
         return self.values.steps.registers[register].name if register >= 0 else "the carry"
 
     # -- control --------------------------------------------------------------------------------
@@ -214,13 +214,13 @@ class Uniformity:
 @lasting_fact
 def uniformity(function: Function, earlier: Earlier[Uniformity] | None) -> Uniformity:
     """How uniform the values and jumps of `function` are."""
-    found, planned, ways = values(function), plans(function), splits(function)
-    of_whole = block_plans(function).of_whole
+    found, planned, ways = values(function), block_plans(function), splits(function)
+    of_whole = planned.of_whole
     is_same = earlier is not None and earlier.value.of_whole == of_whole
     memory: VisitMemory = Memory(earlier.value.memory if earlier and is_same else None)
-    levels = propagate(found, planned, ways, memory)
+    levels = propagate(found, planned.of, ways, memory)
     return Uniformity(
-        found, planned, ways.dominance,
+        found, plans(function), ways.dominance,
         tuple([_LEVELS[level] for level in levels.values]), levels.values,
         {block: _LEVELS[level] for block, level in levels.branches.items()},
         levels.causes, levels.escapes, of_whole, memory,

@@ -12,14 +12,15 @@ ptxas decides this without telling; the limits here come from watching it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
 
+from analyses.block_words import BlockWords, block_words
 from analyses.cfg import Cfg, cfg
 from analyses.dominance import Loop, dominance
 from analyses.schedule import Run
-from analyses.steps import Step, steps
-from analyses.words import Operation, Words, constant, words
+from analyses.steps import steps
+from analyses.words import Operation, constant, words
 from analyses.words_alive import words_alive
 from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.model.function import Function
@@ -38,38 +39,32 @@ def runs(function: Function) -> tuple[Run, ...]:
     return tuple(_runs(function))
 
 
-_Key: TypeAlias = tuple[tuple[int, ...], int, frozenset[int]]
-"""Which operations they are, how often they are repeated, and what is live behind them. A run holds its
-operations, so that none other is where they are.
-"""
+_Key: TypeAlias = tuple[tuple[BlockWords, ...], int, frozenset[int]]
+"""Which blocks they are, how often they are repeated, and what is live behind them."""
 
 
 @lasting_fact
-def _memory(_: Function, earlier: Earlier[Memory[_Key, _Repeated]] | None) -> Memory[_Key, _Repeated]:
+def _memory(_: Function, earlier: Earlier[Memory[_Key, Run]] | None) -> Memory[_Key, Run]:
     return Memory(earlier.value if earlier else None)
 
 
-class _Repeated(NamedTuple):
-    """Operations, and the run that they are as often as it takes."""
-
-    operations: list[Operation]
-    run: Run
-
-
 def _run(
-    function: Function, operations: list[Operation], factor: int, behind: list[frozenset[int]]
+    function: Function, blocks: tuple[BlockWords, ...], factor: int, behind: frozenset[int]
 ) -> Run:
     """The same object as before an edit where the operations and what is live behind them are the same."""
-    live_out = frozenset[int]().union(*behind)
     memory = _memory(function)
-    key = tuple(map(id, operations)), factor, live_out
+    key = blocks, factor, behind
     known = memory.get(key)
     if known is None:
-        repeated = operations
+        repeated = _operations(blocks)
         if factor > 1:
-            repeated = _unrolled(operations, factor, words(function).count)
-        known = memory.put(key, _Repeated(operations, Run(repeated, live_out)))
-    return known.run
+            repeated = _unrolled(repeated, factor, words(function).count)
+        known = memory.put(key, Run(repeated, behind))
+    return known
+
+
+def _operations(blocks: Iterable[BlockWords]) -> list[Operation]:
+    return [operation for block in blocks for operation in block.operations]
 
 
 def turns(function: Function, loop: Loop) -> int | None:
@@ -80,7 +75,7 @@ def turns(function: Function, loop: Loop) -> int | None:
 
 
 def _runs(function: Function) -> Iterator[Run]:
-    graph, left, alive = cfg(function), words(function), words_alive(function)
+    graph, left, alive = cfg(function), block_words(function), words_alive(function)
     kept = _kept_rolled(function)
     straight = {
         min(loop.blocks): loop
@@ -94,25 +89,19 @@ def _runs(function: Function) -> Iterator[Run]:
         loop = straight.get(block.number)
         if loop is not None:
             members = sorted(loop.blocks)
-            body = [operation for member in members for operation in _of(graph, left, member)]
+            body = tuple([left[member] for member in members])
             count = turns(function, loop)
-            factor = _factor(body, count)
+            factor = _factor(_operations(body), count) if count else 1
             if factor > 1:
                 done.update(members)
                 behind = [
-                    alive[target]
+                    target
                     for target in graph.blocks[members[-1]].successors
                     if not (factor == count and target == loop.head)
                 ]
-                yield _run(function, body, factor, behind)
+                yield _run(function, body, factor, alive.at(behind))
                 continue
-        behind = [alive[target] for target in block.successors]
-        yield _run(function, _of(graph, left, block.number), 1, behind)
-
-
-def _of(graph: Cfg, left: Words, block: int) -> list[Operation]:
-    found = (left.operations[number] for number in graph.blocks[block].steps)
-    return [operation for operation in found if operation is not None]
+        yield _run(function, (left[block.number],), 1, alive.at(block.successors))
 
 
 def _is_straight(graph: Cfg, loop: Loop) -> bool:
@@ -125,6 +114,8 @@ def _is_straight(graph: Cfg, loop: Loop) -> bool:
 
 def _kept_rolled(function: Function) -> set[int]:
     """The blocks at whose beginning stands `.pragma "nounroll"`."""
+    if not any(type(one) is nodes.Directive for one in function.body.statements):
+        return set()
     graph, position, found = cfg(function), 0, set[int]()
     for statement in function.body.statements:
         match statement:
@@ -139,8 +130,8 @@ def _kept_rolled(function: Function) -> set[int]:
     return found
 
 
-def _factor(body: Sequence[Operation], count: int | None) -> int:
-    if not count or any(operation.step.opcode in _NOT_UNROLLED for operation in body):
+def _factor(body: Sequence[Operation], count: int) -> int:
+    if any(operation.step.opcode in _NOT_UNROLLED for operation in body):
         return 1
     if count * len(body) <= WHOLE:
         return count
@@ -169,16 +160,6 @@ def _unrolled(body: Sequence[Operation], factor: int, first_word: int) -> list[O
     return found
 
 
-@fact
-def _writers(function: Function) -> dict[int, list[Step]]:
-    """The steps that write each register."""
-    found: dict[int, list[Step]] = {}
-    for step in steps(function).steps:
-        for register in step.writes:
-            found.setdefault(register, []).append(step)
-    return found
-
-
 class _Counter:
     """Follows the register that counts the turns of a loop."""
 
@@ -186,7 +167,7 @@ class _Counter:
         self.function = function
         self.flow = steps(function)
         self.inside = [self.flow.steps[number] for number in numbers]
-        self.writers = _writers(function)
+        self.writers = words(function).found.writers
 
     def turns(self) -> int | None:
         branches = [s for s in self.inside if s.opcode == "bra" and s.guard >= 0]
@@ -209,9 +190,11 @@ class _Counter:
 
     def start(self, register: int | None) -> int | None:
         """The one constant that `register` gets outside the loop."""
-        inside = {step.number for step in self.inside}
-        found = [s for s in self.writers.get(register or 0, ()) if s.number not in inside]
-        if register is None or len(found) != 1 or found[0].opcode != "mov":
+        if register is None:
+            return None
+        inside = {step.node.start for step in self.inside}
+        found = [step for step in self.writers[register] if step.node.start not in inside]
+        if len(found) != 1 or found[0].opcode != "mov":
             return None
         return self.value(found[0].node.operands[-1])
 
@@ -219,7 +202,7 @@ class _Counter:
         register = self.register(operand)
         if register is None:
             return constant(operand)
-        writers = self.writers.get(register, [])
+        writers = self.writers[register]
         if len(writers) == 1 and writers[0].opcode == "mov" and not writers[0].reads:
             return constant(writers[0].node.operands[-1])
         return None

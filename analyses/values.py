@@ -17,6 +17,7 @@ This is static single assignment form; joins are placed as in Cytron et al. (199
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from analyses.cfg import Block, Cfg, cfg
@@ -45,9 +46,7 @@ class Join(NamedTuple):
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a function. They are numbers; `origins` tells of each the step that makes it, and is
-    -1 for those of joins and for those that registers have before they are written.
-    """
+    """The values of a function. They are numbers."""
 
     steps: Steps
     cfg: Cfg
@@ -57,11 +56,27 @@ class Values:
     """The joins, by their values."""
     joins_of: tuple[tuple[Join, ...], ...]
     """For each block the joins at its beginning."""
-    origins: tuple[int, ...]
-    registers: tuple[int, ...]
-    """Of each value its register; -1 for carries."""
     blocks: tuple[BlockValues, ...]
     numbers: Numbers
+
+    @property
+    def limit(self) -> int:
+        """All values are below it."""
+        return self.numbers.limit
+
+    def origin(self, value: int) -> int:
+        """The step that makes a value; -1 for those of joins and those that registers have before they are
+        written.
+        """
+        block = self._makers[value]
+        return NONE if block < 0 else self.cfg.blocks[block].first + self.blocks[block].made_by(value)[1]
+
+    def register(self, value: int) -> int:
+        """The register that holds a value; -1 for carries."""
+        if self.is_initial(value):
+            return value
+        block = self._makers[value]
+        return self.joins[value].register if block < 0 else self.blocks[block].made_by(value)[0]
 
     def is_initial(self, value: int) -> bool:
         """Whether it is what a register holds before it is written."""
@@ -69,11 +84,19 @@ class Values:
 
     def block_of(self, value: int) -> int:
         """The block that a value is made in; 0 for what a register holds before."""
-        origin = self.origins[value]
-        if origin >= 0:
-            return self.cfg.block_of[origin]
+        block = self._makers[value]
+        if block >= 0:
+            return block
         join = self.joins.get(value)
         return join.block if join is not None else 0
+
+    @cached_property
+    def _makers(self) -> list[int]:
+        """Of each value the block whose steps make it."""
+        found = [NONE] * self.limit
+        for number, block in enumerate(self.blocks):
+            found[block.first : block.first + block.made] = [number] * block.made
+        return found
 
 
 class BlockValues:
@@ -81,13 +104,18 @@ class BlockValues:
     values. Those that it makes are `first` and on, those that it enters with are `entered`.
     """
 
-    __slots__ = ("entered", "first", "made", "of")
+    __slots__ = ("_local", "entered", "first", "made", "of")
 
     def __init__(self, local: LocalValues, first: int, entered: tuple[int, ...] | None) -> None:
         self.first = first
         self.entered = entered or ()
         self.made = len(local.made) if entered is not None else 0
         self.of = local.nowhere() if entered is None else local.at(first, entered)
+        self._local = local
+
+    def made_by(self, value: int) -> tuple[int, int]:
+        """The register of a value that the block makes, and the step, counted from the first of the block."""
+        return self._local.made[value - self.first]
 
 
 class Numbers:
@@ -169,32 +197,16 @@ class _Renaming:
             else ()
             for block in self.cfg.blocks
         )
-        origins, registers = self.described()
         return Values(
             self.flow, self.cfg, tuple([one for block in self.blocks for one in block.of]),
             {join.value: join for joins in joins_of for join in joins},
-            joins_of, tuple(origins), tuple(registers), tuple(self.blocks), self.numbers,
+            joins_of, tuple(self.blocks), self.numbers,
         )
-
-    def described(self) -> tuple[list[int], list[int]]:
-        """Of each value its step and its register."""
-        count = len(self.flow.registers)
-        origins = [NONE] * self.numbers.limit
-        registers = [*range(count), *[NONE] * (self.numbers.limit - count)]
-        for block, local, found in zip(self.cfg.blocks, self.local, self.blocks, strict=True):
-            if found.made:
-                made = slice(found.first, found.first + found.made)
-                origins[made] = [block.first + index for _, index in local.made]
-                registers[made] = [register for register, _ in local.made]
-        for joined in self.joined:
-            for register, value in joined.items():
-                registers[value] = register
-        return origins, registers
 
     # -- joins ----------------------------------------------------------------------------------
 
     def place_joins(self) -> None:
-        frontier = self.frontiers()
+        frontier = self.dominance.frontiers
         writers: dict[int, list[int]] = {}
         kept = set[int]().union(*(one.kept for one in self.local))
         wanted = kept.union(*self.live_in)
@@ -214,30 +226,11 @@ class _Renaming:
                         self.inputs[value] = [register] if block == 0 else []
                         waiting.append(block)
 
-    def frontiers(self) -> list[set[int]]:
-        """For each block, where its dominance ends: the joins behind it."""
-        found: list[set[int]] = [set() for _ in self.cfg.blocks]
-        immediate = self.dominance.immediate
-        for block in self.cfg.order:
-            sources = [p for p in self.cfg.blocks[block].predecessors if p in self.cfg.reached]
-            if len(sources) < 2 and block != 0:
-                continue
-            for source in sources:
-                while source != immediate[block] and block not in found[source]:
-                    found[source].add(block)
-                    if source == 0:
-                        break
-                    source = immediate[source]
-        return found
-
     # -- names ----------------------------------------------------------------------------------
 
     def rename(self) -> dict[int, BlockValues]:
         """A walk of the dominator tree; what a block changes is undone when the walk leaves it."""
-        below: list[list[int]] = [[] for _ in self.cfg.blocks]
-        for block in reversed(self.cfg.order):
-            if self.dominance.immediate[block] >= 0:
-                below[self.dominance.immediate[block]].append(block)
+        below = self.dominance.below
         found: dict[int, BlockValues] = {}
         undo: list[tuple[int, int]] = []
         path = [(0, False, 0)]
@@ -260,7 +253,7 @@ class _Renaming:
             current[register] = value
         local = self.local[block.number]
         found = self.block_values(
-            block.number, tuple([current[register] for register in local.entries])
+            block.number, tuple(map(current.__getitem__, local.entries))
         )
         for register, index in local.last:
             undo.append((register, current[register]))

@@ -21,6 +21,7 @@ and may stand for parts of several registers of PTX.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -84,6 +85,8 @@ class _Found(NamedTuple):
     made: list[bool]
     gone: set[int]
     steps: tuple[Step, ...]
+    sizes: list[int]
+    """Of each register how many words it has."""
     numbering: Numbering
 
 
@@ -92,8 +95,9 @@ def words(function: Function, earlier: Earlier[Words] | None) -> Words:
     """The words of `function`."""
     flow = steps(function)
     if earlier is None or earlier.value.found.numbering != flow.numbering:
-        return _Lowering(function, flow).run()
-    return _Lowering(function, flow).run_again(earlier)
+        sizes = [_size(register.type, register.vector) for register in flow.registers]
+        return _Lowering(function, flow, sizes).run()
+    return _Lowering(function, flow, earlier.value.found.sizes).run_again(earlier)
 
 
 def constant(value: nodes.Operand) -> int | None:
@@ -109,10 +113,10 @@ def constant(value: nodes.Operand) -> int | None:
 
 
 class _Lowering:
-    def __init__(self, function: Function, flow: Steps) -> None:
+    def __init__(self, function: Function, flow: Steps, sizes: list[int]) -> None:
         self.function = function
         self.flow = flow
-        self.sizes = [_size(register.type, register.vector) for register in flow.registers]
+        self.sizes = sizes
         self.firsts = [0, *accumulate(self.sizes)]
         self.writers: list[list[Step]] = []
         self.readers: list[list[Step]] = []
@@ -138,7 +142,7 @@ class _Lowering:
     ) -> Words:
         flow = self.flow
         found = _Found(
-            self.writers, self.readers, self.made, self.gone, flow.steps, flow.numbering
+            self.writers, self.readers, self.made, self.gone, flow.steps, self.sizes, flow.numbering
         )
         return Words(values, tuple(operations), self.firsts[-1], found)
 
@@ -168,22 +172,27 @@ class _Lowering:
         touched = self.dependent(named)
         self.values = list(before.values)
         self.made = list(before.found.made)
-        again = {step.node.start for step in came}
+        again = {step.node.start: step for step in came}
         for register in touched:
-            again.update(step.node.start for step in self.writers[register])
-            again.update(step.node.start for step in self.readers[register])
+            for step in (*self.writers[register], *self.readers[register]):
+                again[step.node.start] = step
             self.values[register] = None
             self.made[register] = False
-        self.gone = before.found.gone - again - {step.node.start for step in went}
+        self.gone = before.found.gone - again.keys() - {step.node.start for step in went}
         values = tuple([
             self.value(register) if found is None else found
             for register, found in enumerate(self.values)
         ])  # fmt: skip
         operations = [*before.operations[:first], *[None] * len(came), *before.operations[old_end:]]
-        for number, step in enumerate(self.flow.steps):
-            if step.node.start in again:
-                operations[number] = self.operation(step)
+        for step in again.values():
+            operations[self.number(step)] = self.operation(step)
         return self.words(values, operations)
+
+    def number(self, step: Step) -> int:
+        """Of a step that was there before the edit, the number that it has now."""
+        offset = self.function.item.offset
+        at = offset(step.node.start)
+        return bisect_left(self.flow.steps, at, key=lambda one: offset(one.node.start))
 
     def replace(
         self, found: _Found, went: Sequence[Step], came: Sequence[Step]

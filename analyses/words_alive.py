@@ -6,72 +6,33 @@ function is entered is read somewhere without a write before it on some way; it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable
 
+from analyses.block_sets import BlockSet, BlockSets
+from analyses.block_words import block_words
 from analyses.cfg import cfg
-from analyses.words import Operation, words
-from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
+from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
 
 
-@fact
-def words_alive(function: Function) -> tuple[frozenset[int], ...]:
-    """For each block of `cfg`, the words that are live where it begins."""
-    graph, left, memory = cfg(function), words(function).operations, _memory(function)
-    alive: list[frozenset[int]] = []
-    made: list[frozenset[int]] = []
-    for block in graph.blocks:
-        operations = left[block.first : block.end]
-        key = tuple(map(id, operations))
-        found = memory.get(key) or memory.put(key, _of_block(operations))
-        alive.append(found.alive)
-        made.append(found.made)
-    waiting = [block.number for block in graph.blocks]
-    queued = set(waiting)
-    while waiting:
-        number = waiting.pop()
-        queued.discard(number)
-        known = alive[number].union(
-            *(alive[target] - made[number] for target in graph.blocks[number].successors)
-        )
-        if len(known) > len(alive[number]):
-            alive[number] = known
-            for source in graph.blocks[number].predecessors:
-                if source not in queued:
-                    queued.add(source)
-                    waiting.append(source)
-    return tuple([live - alive[0] for live in alive])
+class WordsAlive:
+    """The words that are live where blocks begin."""
 
+    def __init__(self, sets: BlockSets) -> None:
+        self.sets = sets
 
-class _OfBlock(NamedTuple):
-    """The words that a block reads before it makes them, and those that it makes. It holds its operations, by
-    which it is known.
-    """
-
-    operations: Sequence[Operation | None]
-    alive: frozenset[int]
-    made: frozenset[int]
-
-
-_Memory: TypeAlias = Memory[tuple[int, ...], _OfBlock]
+    def at(self, blocks: Iterable[int]) -> frozenset[int]:
+        """What is live where at least one of these blocks begins; mostly the same object for the same."""
+        live_in = self.sets.live_in
+        found = 0
+        for block in blocks:
+            found |= live_in[block]
+        return self.sets.numbers_of(found & ~live_in[0])
 
 
 @lasting_fact
-def _memory(_: Function, earlier: Earlier[_Memory] | None) -> _Memory:
-    return Memory(earlier.value if earlier else None)
-
-
-def _of_block(operations: Sequence[Operation | None]) -> _OfBlock:
-    live: set[int] = set()
-    made: set[int] = set()
-    for operation in reversed(operations):
-        if operation is not None:
-            _before(operation, live)
-            made |= operation.writes - operation.keeps
-    return _OfBlock(operations, frozenset(live), frozenset(made))
-
-
-def _before(operation: Operation, live: set[int]) -> None:
-    live -= operation.writes - operation.keeps
-    live |= operation.reads
+def words_alive(function: Function, earlier: Earlier[WordsAlive] | None) -> WordsAlive:
+    """The words of `function` that are live where its blocks begin."""
+    blocks = [BlockSet(one, one.exposed, one.made) for one in block_words(function)]
+    before = earlier.value.sets if earlier else None
+    return WordsAlive(BlockSets(cfg(function).graph, blocks, frozenset(), before))

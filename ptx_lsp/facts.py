@@ -1,11 +1,13 @@
 """Facts about functions: computed when first asked for, shared, and kept while they stay true.
 
 A fact is a function of a `Function`. Its value lives as long as neither that function nor what it uses
-of its module changes; a new version of the file takes it over (`Module`). After an edit inside the
-function it is computed again, from what is still true of its value before:
+of its module changes; a new version of the file takes it over (`Module`). Spaces and comments between
+statements are no matter, but to a `text_fact`. After any other edit inside the function it is computed
+again, from what is still true of its value before:
 
 - of an `instruction_fact`, or what is `found_in_instructions`, all stays but what concerns instructions
   that were touched;
+- a `directive_fact` stays as it is where no directive was touched;
 - a `lasting_fact` is given its value before, and says itself what of that can stay;
 - a `Memory` keeps what was computed from keys that hold all it depends on, such as the contents of a
   block of code, for as long as some version in a row asks for it.
@@ -13,13 +15,15 @@ function it is computed again, from what is still true of its value before:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from itertools import chain
+from operator import is_not
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
-from ptx_lsp.model.function import LASTING, Function
+from ptx_lsp.model.function import LASTING, OF_DIRECTIVES, OF_TEXT, Function
 from ptx_lsp.syntax import nodes
 
 _K = TypeVar("_K")
@@ -47,6 +51,14 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
             return value
 
     return known
+
+
+def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
+    """Makes `compute` run once for each text of a function. It alone may depend on what is between statements
+    and on where they are, counted from the start of the function.
+    """
+    OF_TEXT.add(compute)
+    return fact(compute)
 
 
 def of_all(known: Callable[[Function], tuple[_T, ...]], functions: Iterable[Function]) -> Iterator[_T]:
@@ -105,6 +117,74 @@ def lasting_fact(
     return known
 
 
+def directive_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
+    """Makes `compute` run once for all versions of a function that have the same directives.
+
+    It may depend on the head of the function, on the directives in it (`Body.directives`), on what the names
+    in those stand for, on the version and target of the module, and on nothing else.
+    """
+    OF_DIRECTIVES.add(compute)
+    return fact(compute)
+
+
+class Found(NamedTuple, Generic[_T]):
+    """What is found in the instructions of a function: of those with anything their `numbers`, in order, and
+    `of` each what it is.
+    """
+
+    numbers: tuple[int, ...]
+    of: tuple[tuple[_T, ...], ...]
+
+    def after(self, change: Change, found: Found[_T]) -> Found[_T]:
+        """All of it after a change, where this is `found` in the instructions that are new."""
+        first = bisect_left(self.numbers, change.first)
+        behind = bisect_left(self.numbers, change.old_end, first)
+        numbers = self.numbers[behind:]
+        if change.growth:
+            numbers = tuple([number + change.growth for number in numbers])
+        return Found(
+            (*self.numbers[:first], *found.numbers, *numbers),
+            (*self.of[:first], *found.of, *self.of[behind:]),
+        )
+
+
+    def between(self, first: int, end: int) -> Found[_T]:
+        """What is found in the instructions from `first` to `end`, without that."""
+        some = slice(bisect_left(self.numbers, first), bisect_left(self.numbers, end))
+        return Found(self.numbers[some], self.of[some])
+
+    def but_for(self, others: dict[int, tuple[_T, ...]]) -> Found[_T]:
+        """The same but for some instructions, in which something else is found, or nothing."""
+        if not others:
+            return self
+        found = {**dict(zip(self.numbers, self.of, strict=True)), **others}
+        numbers = tuple([number for number in sorted(found) if found[number]])
+        return Found(numbers, tuple([found[number] for number in numbers]))
+
+
+def numbered(find: Callable[[Function, int], Iterable[_T]]) -> Callable[[Function], Found[_T]]:
+    """Makes `find` run once for each instruction, with its number. Apart from that number, it may depend on
+    what an `instruction_fact` may depend on.
+    """
+
+    @lasting_fact
+    @wraps(find)
+    def of_all(function: Function, earlier: Earlier[Found[_T]] | None) -> Found[_T]:
+        if earlier is None:
+            return _found(function, find, range(len(function.body.instructions)))
+        first, _, end = earlier.change
+        return earlier.value.after(earlier.change, _found(function, find, range(first, end)))
+
+    return of_all
+
+
+def _found(
+    function: Function, find: Callable[[Function, int], Iterable[_T]], numbers: Iterable[int]
+) -> Found[_T]:
+    each = [(number, found) for number in numbers if (found := tuple(find(function, number)))]
+    return Found(tuple([number for number, _ in each]), tuple([found for _, found in each]))
+
+
 def found_in_instructions(
     find: Callable[[Function, nodes.Instruction], Iterable[_T]],
 ) -> Callable[[Function], tuple[_T, ...]]:
@@ -112,15 +192,117 @@ def found_in_instructions(
     what an `instruction_fact` may depend on.
     """
 
-    @instruction_fact
+    @numbered
     @wraps(find)
-    def of_each(function: Function, instruction: nodes.Instruction) -> tuple[_T, ...]:
-        return tuple(find(function, instruction))
+    def of_each(function: Function, number: int) -> Iterable[_T]:
+        return find(function, function.body.instructions[number].node)
+
+    return listed(of_each)
+
+
+def listed(known: Callable[[Function], Found[_T]]) -> Callable[[Function], tuple[_T, ...]]:
+    """All that is found in instructions, in order."""
 
     @fact
-    @wraps(find)
+    @wraps(known)
     def of_all(function: Function) -> tuple[_T, ...]:
-        return tuple(chain.from_iterable(of_each(function)))
+        return tuple(chain.from_iterable(known(function).of))
+
+    return of_all
+
+
+def found_in(
+    known: Callable[[Function], Found[_K]],
+) -> Callable[[Callable[[Function, _K], Iterable[_T]]], Callable[[Function], tuple[_T, ...]]]:
+    """Makes a function run once for each thing that another fact has found in an instruction; the fact is all
+    that it finds, in order. It may depend on that thing, and on what an `instruction_fact` may depend on.
+    """
+
+    def decorate(
+        find: Callable[[Function, _K], Iterable[_T]],
+    ) -> Callable[[Function], tuple[_T, ...]]:
+        @lasting_fact
+        @wraps(find)
+        def of_each(
+            function: Function, earlier: Earlier[_FoundIn[_K, _T]] | None
+        ) -> _FoundIn[_K, _T]:
+            things = known(function).of
+            before = earlier.value if earlier is not None else _FoundIn[_K, _T]((), ())
+            first = _same(before.things, things)
+            last = _same(before.things[first:][::-1], things[first:][::-1])
+            found = [
+                tuple([one for thing in parts for one in find(function, thing)])
+                for parts in things[first : len(things) - last]
+            ]
+            behind = before.found[len(before.found) - last :]
+            return _FoundIn(things, (*before.found[:first], *found, *behind))
+
+        @fact
+        @wraps(find)
+        def of_all(function: Function) -> tuple[_T, ...]:
+            return tuple(chain.from_iterable(of_each(function).found))
+
+        return of_all
+
+    return decorate
+
+
+class _FoundIn(NamedTuple, Generic[_K, _T]):
+    """What is found in the things of each instruction."""
+
+    things: tuple[tuple[_K, ...], ...]
+    found: tuple[tuple[_T, ...], ...]
+
+
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> int:
+    """How many are the same objects from the beginning on."""
+    differ = map(is_not, one, other)
+    return next((n for n, differs in enumerate(differ) if differs), min(len(one), len(other)))
+
+
+class Indexed(NamedTuple, Generic[_K, _T]):
+    """What all instructions together have for a key, in no order; and each by itself."""
+
+    of: dict[_K, tuple[_T, ...]]
+    each: tuple[tuple[tuple[_K, _T], ...], ...]
+
+    def touched(self, earlier: Earlier[Indexed[_K, _T]]) -> set[_K]:
+        """The keys that instructions have or had which an edit touched."""
+        before, (first, old_end, end) = earlier
+        pairs = chain(before.each[first:old_end], self.each[first:end])
+        return {key for key, _ in chain.from_iterable(pairs)}
+
+
+def indexed(
+    find: Callable[[Function, int], Iterable[tuple[_K, _T]]],
+) -> Callable[[Function], Indexed[_K, _T]]:
+    """Makes `find` run once for each instruction, with its number, to tell what it has for which keys. Apart
+    from that number, it may depend on what an `instruction_fact` may depend on.
+    """
+
+    @lasting_fact
+    @wraps(find)
+    def of_all(
+        function: Function, earlier: Earlier[Indexed[_K, _T]] | None
+    ) -> Indexed[_K, _T]:
+        if earlier is None:
+            numbers = range(len(function.body.instructions))
+            each = tuple([tuple(find(function, number)) for number in numbers])
+            lists: dict[_K, list[_T]] = {}
+            for key, value in chain.from_iterable(each):
+                lists.setdefault(key, []).append(value)
+            return Indexed({key: tuple(values) for key, values in lists.items()}, each)
+        before, (first, old_end, end) = earlier
+        added = [tuple(find(function, number)) for number in range(first, end)]
+        of = dict(before.of)
+        for key, value in chain.from_iterable(before.each[first:old_end]):
+            left = list(of.pop(key))
+            left.remove(value)
+            if left:
+                of[key] = tuple(left)
+        for key, value in chain.from_iterable(added):
+            of[key] = (*of.get(key, ()), value)
+        return Indexed(of, (*before.each[:first], *added, *before.each[old_end:]))
 
     return of_all
 

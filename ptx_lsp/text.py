@@ -6,7 +6,9 @@ count from 0 here; what is shown to users counts from 1. No LSP types.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate
 from typing import Literal, NamedTuple
@@ -67,28 +69,44 @@ class Source:
         return self.data.isascii()
 
     @cached_property
+    def has_returns(self) -> bool:
+        """Whether there is a CR anywhere."""
+        return b"\r" in self.data
+
+    @cached_property
+    def lines(self) -> Lines:
+        return Lines.of(self.data)
+
+    @property
     def line_starts(self) -> list[int]:
         """The offset at which each line begins."""
-        starts = [0, *accumulate(map(len, self.data.splitlines(keepends=True)))]
-        if len(starts) > 1 and not self.data.endswith((b"\n", b"\r")):
-            starts.pop()  # the last line has no end
-        return starts
+        return list(self.lines)
 
     @property
     def line_count(self) -> int:
-        return len(self.line_starts)
+        return self.lines.count
+
+    def line_start(self, line: int) -> int:
+        """The offset at which `line`, from 0, begins; that of the end for the line behind the last."""
+        return self.lines.start(line) if line < self.line_count else len(self.data)
 
     def line_of(self, offset: int) -> int:
         """The line, from 0, that holds `offset`."""
-        return bisect_right(self.line_starts, offset) - 1
+        return self.lines.at(offset)[0]
+
+    def row_of(self, offset: int) -> int:
+        """How many LF stand before `offset`."""
+        if self.has_returns:
+            return self.data.count(b"\n", 0, offset)
+        line, start = self.lines.at(min(offset, len(self.data)))
+        return line + self.data.count(b"\n", start, offset)
 
     def line_span(self, line: int) -> Span:
         """Where `line` lies, its line end left out."""
-        starts = self.line_starts
-        end = starts[line + 1] if line + 1 < len(starts) else len(self.data)
-        while end > starts[line] and self.data[end - 1] in b"\r\n":
+        start, end = self.lines.start(line), self.line_start(line + 1)
+        while end > start and self.data[end - 1] in b"\r\n":
             end -= 1
-        return Span(starts[line], end)
+        return Span(start, end)
 
     def decoded(self, start: int, end: int) -> str:
         """The text between two offsets; bytes that are not UTF-8 become U+FFFD."""
@@ -97,8 +115,7 @@ class Source:
     def position(self, offset: int, unit: ColumnUnit = "utf-32") -> Position:
         """The line and column of `offset`; an offset beyond the text is that of its end."""
         offset = min(offset, len(self.data))
-        line = self.line_of(offset)
-        start = self.line_starts[line]
+        line, start = self.lines.at(offset)
         if unit == "utf-8" or self.is_ascii:
             return Position(line, offset - start)
         return Position(line, _length(self.decoded(start, offset), unit))
@@ -123,24 +140,87 @@ class Source:
         """The text after an edit. What is known of the lines outside of it is taken over."""
         data = memoryview(self.data)
         edited = Source(b"".join((data[: edit.start], edit.replacement, data[edit.end :])))
-        if "line_starts" in self.__dict__:
-            edited.__dict__["line_starts"] = self._line_starts_after(edit, edited.data)
+        known, new = self.__dict__, edited.__dict__
+        if known.get("is_ascii") and edit.replacement.isascii():
+            new["is_ascii"] = True
+        if known.get("has_returns") is False and b"\r" not in edit.replacement:
+            new["has_returns"] = False
+        if "lines" in known:
+            new["lines"] = self.lines.edited(edit, edited.data)
         return edited
 
-    def _line_starts_after(self, edit: Edit, data: bytes) -> list[int]:
-        """Only lines that the edit touches are looked at, and the one before, whose CR may have a LF now."""
-        starts = self.line_starts
-        first = max(0, bisect_right(starts, edit.start) - 2)
-        last = bisect_right(starts, edit.end + 1)  # a LF there may have lost its CR
-        begin, growth = starts[first], edit.growth
-        if last >= len(starts):
-            return starts[:first] + [begin + one for one in Source(data[begin:]).line_starts]
-        end = starts[last] + growth
-        within = Source(data[begin:end]).line_starts
-        if end > begin and data[end - 1] in b"\r\n":
-            within = within[:-1]  # the start of the line behind
-        after = [one + growth for one in starts[last:]] if growth else starts[last:]
-        return starts[:first] + [begin + one for one in within] + after
+
+class Lines:
+    """Where the lines of a text begin, in blocks of many lines: an edit touches a few of them, and moves
+    the others. Never changes.
+    """
+
+    def __init__(self, blocks: list[array[int]], offsets: list[int]) -> None:
+        self._blocks = blocks
+        """The starts of lines, each counted from that of the first in its block."""
+        self._offsets = offsets
+        """Where each block begins."""
+        self._numbers = [0, *accumulate(map(len, blocks))]
+        """The first line of each block, and how many lines there are."""
+
+    @classmethod
+    def of(cls, data: bytes) -> Lines:
+        return cls(*_blocks(data, 0, None))
+
+    @property
+    def count(self) -> int:
+        return self._numbers[-1]
+
+    def __iter__(self) -> Iterator[int]:
+        for offset, block in zip(self._offsets, self._blocks, strict=True):
+            yield from [offset + one for one in block]
+
+    def start(self, line: int) -> int:
+        """The offset at which a line begins."""
+        block = bisect_right(self._numbers, line) - 1
+        return self._offsets[block] + self._blocks[block][line - self._numbers[block]]
+
+    def at(self, offset: int) -> tuple[int, int]:
+        """The line that holds `offset`, and where that begins."""
+        block = bisect_right(self._offsets, offset) - 1
+        begin, starts = self._offsets[block], self._blocks[block]
+        index = bisect_right(starts, offset - begin) - 1
+        return self._numbers[block] + index, begin + starts[index]
+
+    def edited(self, edit: Edit, data: bytes) -> Lines:
+        """Those of `data`, the text after an edit. What is looked at goes from the line before the edit,
+        whose CR may have a LF now, to behind the one after it, where a LF may have lost its CR.
+        """
+        offsets, growth = self._offsets, edit.growth
+        before = self.start(max(0, self.at(edit.start)[0] - 1))
+        first = bisect_right(offsets, before) - 1
+        last = bisect_right(offsets, edit.end + 1)
+        end = offsets[last] + growth if last < len(offsets) else None
+        blocks, begins = _blocks(data, offsets[first], end)
+        after = [one + growth for one in offsets[last:]]
+        return Lines(
+            [*self._blocks[:first], *blocks, *self._blocks[last:]], [*offsets[:first], *begins, *after]
+        )
+
+
+_MOST_LINES = 512
+"""Of a block."""
+
+
+def _blocks(
+    data: bytes, start: int, end: int | None
+) -> tuple[list[array[int]], list[int]]:
+    """The blocks of the lines from `start` to where the line at `end` begins, and where they begin."""
+    lines = data[start:end].splitlines(keepends=True)
+    starts = list(accumulate(map(len, lines), initial=start))
+    if len(starts) > 1 and (end is not None or not data.endswith((b"\n", b"\r"))):
+        starts.pop()  # it is of another block, or the last line has no end
+    begins = starts[::_MOST_LINES]
+    found = [
+        array("I", [one - begin for one in starts[first : first + _MOST_LINES]])
+        for first, begin in zip(range(0, len(starts), _MOST_LINES), begins, strict=True)
+    ]
+    return found, begins
 
 
 def _length(text: str, unit: ColumnUnit) -> int:

@@ -6,23 +6,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ptx_lsp import text as ptx_text
 from ptx_lsp.text import ColumnUnit, Edit, Position, Source
 
 TEXTS = st.text(alphabet="a\n\r\f\u2028\u00e9\U0001f600 ", max_size=30)
 UNITS: list[ColumnUnit] = ["utf-8", "utf-16", "utf-32"]
 
 
-@given(TEXTS, st.lists(st.tuples(st.integers(0, 40), st.integers(0, 4), TEXTS), max_size=4))
+@given(
+    TEXTS,
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 4), TEXTS), max_size=4),
+    st.integers(1, 4),
+)
 def test_lines_after_edits_are_those_of_the_text(
-    text: str, edits: list[tuple[int, int, str]]
+    text: str, edits: list[tuple[int, int, str]], block: int
 ) -> None:
-    source = Source.of(text)
-    for at, length, new in edits:
-        assert source.line_starts
-        start = min(at, len(source.data))
-        end = min(start + length, len(source.data))
-        source = source.edited(Edit(start, end, new.encode()))
-        assert source.line_starts == Source(source.data).line_starts
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ptx_text, "_MOST_LINES", block)
+        source = Source.of(text)
+        for at, length, new in edits:
+            assert source.line_starts
+            start = min(at, len(source.data))
+            end = min(start + length, len(source.data))
+            source = source.edited(Edit(start, end, new.encode()))
+            fresh = Source(source.data)
+            ends = [*fresh.data.splitlines(keepends=True)]
+            assert source.line_starts == fresh.line_starts
+            assert source.line_count == max(1, len(ends) + fresh.data.endswith((b"\n", b"\r")))
+            assert (source.is_ascii, source.has_returns) == (fresh.is_ascii, fresh.has_returns)
+            for offset in range(len(source.data) + 1):
+                assert source.row_of(offset) == source.data.count(b"\n", 0, offset)
 
 
 @pytest.mark.parametrize(

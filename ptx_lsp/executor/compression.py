@@ -81,7 +81,7 @@ class Compress:
 def _order(elements: Numbers, code: int, width: int) -> Numbers:
     """Numbers that grow with how much an element is wanted."""
     operation, type = code & 3, code >> 2
-    top = 1 << width - 1
+    top = 1 << (6 if type in _OF_6_BITS else width) - 1
     size = elements & (top - 1)
     negative = elements & top != 0
     nan = np.zeros(elements.shape, np.bool_)
@@ -98,6 +98,8 @@ def _order(elements: Numbers, code: int, width: int) -> Numbers:
     return np.where(nan, 1 << 40, found)
 
 
+_OF_6_BITS = (4, 5)
+"""The types in the descriptor that are the lower bits of a byte: `.e3m2` and `.e2m3`."""
 _INFINITE = {(16, 0): 0x7C00, (16, 1): 0x7F80, (8, 2): 0x7C, (8, 3): 0x7E}
 """The greatest magnitude that is no NaN, by the width and the type in the descriptor."""
 

@@ -106,14 +106,14 @@ class LoadMatrix(Aligned):
 
 
 def _unpacked(rows: Bytes, format: str) -> Bytes:
-    """Rows of 16 elements, one to a byte: those of 4 bits in its middle, as `mma` takes them."""
+    """Rows of 16 elements, one to a byte, in its lower bits. `mma` takes elements of `.e2m1` from the middle
+    of a byte, so kernels shift what they load by two bits.
+    """
     match format:
         case ".b4x16_p64" | ".s4":
             low = rows[..., :8]
             found = np.stack([low & np.uint8(15), low >> np.uint8(4)], axis=-1).reshape(rows.shape)
-            if format == ".s4":
-                return (found ^ np.uint8(8)) - np.uint8(8)
-            return found << np.uint8(2)
+            return (found ^ np.uint8(8)) - np.uint8(8) if format == ".s4" else found
         case ".b6x16_p32":
             bits = np.unpackbits(rows[..., :12], axis=-1, bitorder="little")
             bits = bits.reshape(*rows.shape[:-1], 16, 6)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, instruction_fact
+from ptx_lsp.facts import instruction_fact, text_fact
 from ptx_lsp.ide.semantic_tokens import (
     TOKEN_MODIFIERS,
     TOKEN_TYPES,
@@ -147,7 +147,7 @@ def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows
     return _encoded(source, list(of_instruction(function, instruction)), start, "utf-8")
 
 
-@fact
+@text_fact
 def _kept(function: Function) -> dict[ColumnUnit, _Rows]:
     """What is known of a function already."""
     return {}
@@ -161,18 +161,17 @@ def _encoded(
         return _Rows(array("I"), 0, 0)
     numbers = array("I")
     base_line, base_column = source.position(begin, unit)
-    starts = source.line_starts
-    line = source.line_of(begin)
-    line_end = starts[line + 1] if line + 1 < len(starts) else len(source.data) + 1
+    line, line_start = source.lines.at(begin)
+    line_end = _end(source, line)
     is_plain = source.is_ascii or unit == "utf-8"
     last_line, last_column = base_line, base_column
     for start, end, type, modifiers in found:
         while start >= line_end:
-            line += 1
-            line_end = starts[line + 1] if line + 1 < len(starts) else len(source.data) + 1
+            line, line_start = line + 1, line_end
+            line_end = _end(source, line)
         bits = sum(_BIT[one] for one in modifiers) if modifiers else 0
         if end <= line_end and is_plain:
-            parts = ((line, start - starts[line], end - start),)
+            parts = ((line, start - line_start, end - start),)
         else:
             parts = _parts(source, start, end, unit)
         for at, column, length in parts:
@@ -184,6 +183,11 @@ def _encoded(
         numbers, last_line - base_line,
         last_column - (base_column if last_line == base_line else 0),
     )
+
+
+def _end(source: Source, line: int) -> int:
+    """Where the line behind `line` begins; what is behind the text belongs to its last line."""
+    return source.line_start(line + 1) if line + 1 < source.line_count else len(source.data) + 1
 
 
 def _parts(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import text_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
@@ -42,7 +42,7 @@ def folding(module: Module) -> tuple[Fold, ...]:
     return tuple(sorted(one for one in set(found) if _has_lines(source, one.span)))
 
 
-@fact
+@text_fact
 def _within(function: Function) -> tuple[Fold, ...]:
     """Of a function, counted from its start."""
     found: list[Fold] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from ptx_lsp.ide.site import blocks_at
@@ -12,24 +12,13 @@ from ptx_lsp.model.symbols import Declared, Label, Register, Variable
 
 
 def scope_at(function: Function, offset: int) -> Scope:
-    """The scope of the innermost block around `offset` of the file.
-
-    A block without instructions has that of the block around it.
-    """
-    blocks = blocks_at(function, offset)[1:]
-    item, instructions = function.item, function.body.instructions
-    for depth in range(len(blocks), 0, -1):
-        block = blocks[depth - 1]
-        start, end = item.span(block)
-        index = bisect_right(instructions, start, key=lambda one: item.offset(one.node.start))
-        at = item.offset(instructions[index].node.start) if index < len(instructions) else end
-        if at < end:
-            scope = instructions[index].scope
-            inside = len(blocks_at(function, at)) - 1
-            for _ in range(inside - depth):
-                scope = scope.parent or scope
-            return scope
-    return function.body.scope
+    """The scope of the innermost block around `offset` of the file."""
+    blocks = blocks_at(function, offset)
+    item, scopes = function.item, function.body.scopes
+    if len(blocks) < 2:
+        return function.body.scope
+    start = item.span(blocks[-1]).start
+    return scopes[bisect_left(scopes, start, lo=1, key=lambda scope: item.offset(scope.start))]
 
 
 def visible(function: Function, offset: int, prefix: str) -> Iterator[Declared]:

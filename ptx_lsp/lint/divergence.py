@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyses.cfg import cfg
 from analyses.dominance import dominance
 from analyses.partings import Parting, partings
 from analyses.steps import Step
@@ -39,7 +40,7 @@ def decided(function: Function, found: list[Step]) -> list[Step]:
     if not found:
         return []
     known = dominance(function)
-    blocks = known.cfg.block_of
+    blocks = cfg(function).block_of
     return [step for step in found if step.is_guarded or known.deciding[blocks[step.number]]]
 
 

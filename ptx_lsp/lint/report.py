@@ -236,7 +236,7 @@ class Locator:
         source = self.source
         offset = min(offset, len(source.data))
         line = source.line_of(offset)
-        start = source.line_starts[line]
+        start = source.line_start(line)
         if source.is_ascii:
             return Point(line + 1, offset - start + 1)
         before = 0

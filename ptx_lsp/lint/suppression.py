@@ -268,7 +268,7 @@ def _without(one: Suppression, left: list[str], source: Source) -> Edit:
     while first > start and source.data[first - 1] in b" \t":
         first -= 1
     if first == start and not source.data[last:end].strip() and line + 1 < source.line_count:
-        return Edit(start, source.line_starts[line + 1], b"")
+        return Edit(start, source.line_start(line + 1), b"")
     return Edit(first, last, b"")
 
 

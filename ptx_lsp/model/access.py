@@ -31,9 +31,8 @@ class Access(NamedTuple):
     size: int
 
 
-@found_in_instructions
-def accesses(function: Function, instruction: nodes.Instruction) -> Iterator[Access]:
-    """Those of a function by `ld`, `st`, `atom`, `red` and their kin, in order."""
+def accesses_by(function: Function, instruction: nodes.Instruction) -> Iterator[Access]:
+    """What one instruction accesses, if it is `ld`, `st`, `atom`, `red` or of their kin."""
     if instruction.opcode.text.partition(".")[0] not in _OPCODES:
         return
     for operand in instruction.operands:
@@ -43,6 +42,10 @@ def accesses(function: Function, instruction: nodes.Instruction) -> Iterator[Acc
             size = size_bytes(instruction.opcode.text)
             if base is not None and size is not None:
                 yield Access(instruction, address, *base, size)
+
+
+accesses = found_in_instructions(accesses_by)
+"""Those of a function, in order."""
 
 
 def _variable_and_offset(

@@ -6,7 +6,7 @@ does not declare are `free`; `Function` looks them up in the module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import NamedTuple
 
@@ -29,10 +29,17 @@ from ptx_lsp.syntax import nodes
 
 
 class Instruction(NamedTuple):
-    """An instruction and the scope that its names are looked up in."""
+    """An instruction, and which of `Body.scopes` its names are looked up in."""
 
     node: nodes.Instruction
-    scope: Scope
+    scope: int
+
+
+class Directive(NamedTuple):
+    """A statement that is no instruction, label or block. `is_labelled`: a label stands right before it."""
+
+    node: nodes.Statement
+    is_labelled: bool
 
 
 class Duplicate(NamedTuple):
@@ -51,22 +58,24 @@ class EarlyUse(NamedTuple):
 
 
 class Free(NamedTuple):
-    """A name that the function does not declare, and the scope it stands in."""
+    """A name that the function does not declare, and which of `Body.scopes` it stands in."""
 
     name: nodes.Name
-    scope: Scope
+    scope: int
 
 
 class Body:
     """What one function holds.
 
     `symbols` tells, by the `start` of a name's node, what it stands for; names found in the module are
-    not in it. `statements` lists every statement in order, those of inner blocks included.
+    not in it. `statements` lists every statement in order, those of inner blocks included, and `directives`
+    those of them that are neither instructions, labels nor blocks. Of `.loc`, which may be everywhere and
+    declares nothing, it has only those with attributes.
     """
 
     def __init__(self, node: nodes.Function) -> None:
         self.node = node
-        self.scope = Scope(None)
+        self.scope = Scope()
         self.scopes = [self.scope]
         self.returns: list[Register | Variable] = []
         self.parameters: list[Register | Variable] = []
@@ -85,9 +94,16 @@ class Body:
             self.duplicates.clear()  # parameters of a prototype may share a name
         else:
             self._walk(node.body)
+        self.directives = tuple(directives_among(self.statements))
         self.resolve_pending()
 
     # -- changes --------------------------------------------------------------------------------
+
+    def within(self, node: nodes.Function) -> Body:
+        """The same for `node`, which has the same statements: nothing of this one may be changed."""
+        found = copy(self)
+        found.node = node
+        return found
 
     def copy(self, node: nodes.Function) -> Body:
         """One for `node` that can be changed, but for the scopes."""
@@ -110,11 +126,6 @@ class Body:
             copies[id(scope)] = scope.copy(copies[id(scope.parent)] if scope.parent else None)
         self.scopes = list(copies.values())
         self.scope = self.scopes[0]
-        self.instructions = [Instruction(node, copies[id(s)]) for node, s in self.instructions]
-        self.free = {
-            text: [Free(use.name, copies[id(use.scope)]) for use in uses]
-            for text, uses in self.free.items()
-        }
 
     def resolve_plain(self, statement: nodes.Statement, scope: Scope) -> None:
         """Adds the instruction or the label that `statement` is, if it is one."""
@@ -180,7 +191,7 @@ class Body:
                 if isinstance(statement, nodes.Instruction):
                     self._instruction(statement, scope)
                 elif isinstance(statement, nodes.Block):
-                    inner = Scope(scope)
+                    inner = Scope(scope, len(self.scopes), statement.start)
                     self.scopes.append(inner)
                     open_blocks.append((iter(_with_next(statement.statements)), inner))
                     break
@@ -190,7 +201,7 @@ class Body:
                 open_blocks.pop()
 
     def _instruction(self, node: nodes.Instruction, scope: Scope) -> None:
-        self.instructions.append(Instruction(node, scope))
+        self.instructions.append(Instruction(node, scope.number))
         if node.guard is not None:
             self._use(node.guard.predicate, scope)
         names = scope.names
@@ -248,7 +259,7 @@ class Body:
         if symbol is not None:
             self.symbols[name.start] = symbol
         elif name.text != "_":
-            self._pending.append(Free(name, scope))
+            self._pending.append(Free(name, scope.number))
 
     def resolve_pending(self) -> None:
         """Names that nothing before them declares: of a label further on, or of the module. The labels of
@@ -256,7 +267,7 @@ class Body:
         """
         for pending in self._pending:
             name, scope = pending
-            symbol = scope.find(name.text)
+            symbol = self.scopes[scope].find(name.text)
             if symbol is None:
                 self.free.setdefault(name.text, []).append(pending)
             elif isinstance(symbol, Label):
@@ -264,6 +275,25 @@ class Body:
             else:
                 self.early_uses.append(EarlyUse(name, symbol))
         self._pending.clear()
+
+
+def directives_among(statements: Iterable[nodes.Statement]) -> Iterator[Directive]:
+    """See `Body.directives`."""
+    is_labelled = False
+    for statement in statements:
+        if is_directive(statement):
+            yield Directive(statement, is_labelled)
+        is_labelled = type(statement) is nodes.Label
+
+
+def is_directive(statement: nodes.Statement) -> bool:
+    """Whether `Body.directives` has it."""
+    if type(statement) in _NO_DIRECTIVES:
+        return False
+    return not isinstance(statement, nodes.Location) or bool(statement.attributes)
+
+
+_NO_DIRECTIVES = frozenset({nodes.Instruction, nodes.Label, nodes.Block})
 
 
 def predefined(name: str) -> Predefined | None:

@@ -7,13 +7,14 @@ stands behind a declaration may mean something else, and the function is resolve
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ptx_lsp.model.body import Body, names_in, predefined
+from ptx_lsp.model.body import Body, directives_among, is_directive, names_in, predefined
 from ptx_lsp.model.scope import Scope
 from ptx_lsp.model.symbols import Label, Predefined, Symbol
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
 
 _PLAIN = (
     nodes.Instruction, nodes.Label, nodes.Location, nodes.Directive, nodes.DwarfLine, nodes.Junk
@@ -40,16 +41,21 @@ class Change(NamedTuple):
         return Change(first, behind - self.growth, behind + other.growth)
 
 
-def changed(old: Body, node: nodes.Function) -> tuple[Body, Change] | None:
-    """The body of `node`, which is the function of `old` after an edit of its body; None where it has to
-    be resolved as a whole.
+def changed(old: Body, was: Item, item: Item) -> tuple[Body, Change] | None:
+    """The body of the function that `item` is, which was the function of `old` before an edit of its body,
+    at `was`; None where it has to be resolved as a whole.
     """
-    if old.node.kind is not node.kind or old.node.body is None or node.body is None:
+    node = item.node
+    if not isinstance(node, nodes.Function) or old.node.kind is not node.kind:
+        return None
+    if old.node.body is None or node.body is None:
         return None
     region = _region(old.node.body, node.body)
     if region is None:
         return None
-    return _Changing(old, node, region).run()
+    if not region.removed and not region.added and was.problems == item.problems:
+        return old.within(node), Change(0, 0, 0)
+    return _Changing(old, was, item, node, region).run()
 
 
 class _Region(NamedTuple):
@@ -94,33 +100,41 @@ def _same(one: Sequence[nodes.Statement], other: Sequence[nodes.Statement]) -> i
 
 
 class _Changing:
-    def __init__(self, old: Body, node: nodes.Function, region: _Region) -> None:
+    """`at` is where the region begins among all statements, `behind` the first of them behind it."""
+
+    def __init__(
+        self, old: Body, was: Item, item: Item, node: nodes.Function, region: _Region
+    ) -> None:
         self.old = old
+        self.was = was
+        self.item = item
         self.region = region
         self.at = self.position()
+        self.behind = self.at + len(region.removed)
         self.new = old.copy(node)
 
     def position(self) -> int:
-        """Where the region begins among all statements of the function."""
-        block, first = self.region.block, self.region.first
-        if self.region.removed:
-            return self.old.statements.index(self.region.removed[0])
+        block, first, removed = self.region.block, self.region.first, self.region.removed
+        if removed:
+            return self.index(self.was.offset(removed[0].start))
         if first:
-            before = block.statements[first - 1]
-            return self.old.statements.index(before) + _size(before)
-        return 0 if block is self.old.node.body else self.old.statements.index(block) + 1
+            return self.index(self.was.span(block.statements[first - 1]).end)
+        return self.index(self.was.offset(block.start) + 1)
+
+    def index(self, offset: int) -> int:
+        """The first statement that begins at byte `offset` of the old text or behind it."""
+        return bisect_left(self.old.statements, offset, key=lambda one: self.was.offset(one.start))
 
     def run(self) -> tuple[Body, Change] | None:
         old, new, region = self.old, self.new, self.region
-        behind = self.at + len(region.removed)
         for one, other in region.around:
-            new.statements[new.statements.index(one)] = other
-        new.statements[self.at : behind] = region.added
-        before = sum(type(one) is nodes.Instruction for one in old.statements[: self.at])
-        gone = sum(type(one) is nodes.Instruction for one in region.removed)
+            new.statements[self.index(self.was.offset(one.start))] = other
+        new.statements[self.at : self.behind] = region.added
         if not self.without_labels():
             return None
         self.forget()
+        before = self.instructions_before()
+        gone = sum(type(one) is nodes.Instruction for one in region.removed)
         kept = new.instructions[before + gone :]
         del new.instructions[before:]
         scope = self.scope()
@@ -128,18 +142,30 @@ class _Changing:
             new.resolve_plain(statement, scope)
         end = len(new.instructions)
         new.instructions.extend(kept)
-        if not self.is_sound(old.statements[behind:]):
+        if not self.is_sound():
             return None
         new.resolve_pending()
+        around = (*region.removed, *region.added, *old.statements[self.behind : self.behind + 1])
+        if any(map(is_directive, around)):  # else they are those of `old`
+            new.directives = tuple(directives_among(new.statements))
         return new, Change(before, before + gone, end)
+
+    def instructions_before(self) -> int:
+        """How many instructions stand before the region."""
+        statements = self.old.statements
+        start = self.was.offset(statements[self.at].start) if self.at < len(statements) else None
+        if start is None:
+            return len(self.old.instructions)
+        return bisect_left(
+            self.old.instructions, start, key=lambda one: self.was.offset(one.node.start)
+        )
 
     def scope(self) -> Scope:
         """That of the block which holds the region."""
         if self.region.block is self.old.node.body:
             return self.new.scope
-        index = self.old.statements.index(self.region.block)
-        inner = sum(type(one) is nodes.Block for one in self.old.statements[:index])
-        return self.new.scopes[inner + 1]
+        scopes, start = self.new.scopes, self.was.offset(self.region.block.start)
+        return scopes[bisect_left(scopes, start, lo=1, key=lambda one: self.was.offset(one.start))]
 
     # -- labels ---------------------------------------------------------------------------------
 
@@ -161,9 +187,9 @@ class _Changing:
             return False
         if any(name in self.old.free or predefined(name) is not None for name in names):
             return False
-        own = {one.name.start for one in gone}
-        if any(id(s) in known and start not in own for start, s in self.old.symbols.items()):
-            return False
+        named = list(self.old.symbols.values()) if gone else []
+        if any(label is not None and named.count(label) > 1 for label in labels):
+            return False  # elsewhere than where it stands
         new.copy_scopes()
         new.labels = [label for label in new.labels if id(label) not in known]
         scope = self.scope()
@@ -188,33 +214,28 @@ class _Changing:
             else:
                 del new.free[text]
 
-    def is_sound(self, behind: Iterable[nodes.Statement]) -> bool:
+    def is_sound(self) -> bool:
         """Whether no name in what was added is that of something declared further on: labels are known
         from everywhere, unless another thing of that name is known before.
         """
-        later = {start for one in behind for start in _declared_starts(one)}
-        symbols = self.new.symbols
+        own = {one.name.start for one in self.region.added if isinstance(one, nodes.Label)}
         for statement in self.region.added:
             for name in _names(statement):
-                symbol = symbols.get(name.start)
-                if _is_declared_in(symbol, later) and not self.is_plain_label(symbol, name.text):
+                symbol = self.new.symbols.get(name.start)
+                if symbol is None or isinstance(symbol, Predefined) or symbol.place.start in own:
+                    continue
+                is_later = self.item.offset(symbol.place.start) > self.item.offset(name.start)
+                if is_later and not self.is_plain_label(symbol, name.text):
                     return False
         return True
 
-    def is_plain_label(self, symbol: Symbol | None, name: str) -> bool:
+    def is_plain_label(self, symbol: Symbol, name: str) -> bool:
         """Whether a label is all that is called `name`."""
         return isinstance(symbol, Label) and not any(
             found is not symbol
             for scope in self.new.scopes
             if (found := scope.find_here(name)) is not None
         )
-
-
-def _size(statement: nodes.Statement) -> int:
-    """How many statements it is, with those in it."""
-    if not isinstance(statement, nodes.Block):
-        return 1
-    return 1 + sum(map(_size, statement.statements))
 
 
 def _names(statement: nodes.Statement) -> Iterator[nodes.Name]:
@@ -228,17 +249,3 @@ def _names(statement: nodes.Statement) -> Iterator[nodes.Name]:
             yield name
         case _:
             pass
-
-
-def _declared_starts(statement: nodes.Statement) -> Iterator[int]:
-    match statement:
-        case nodes.Declaration(declarators=declarators):
-            yield from (one.name.start for one in declarators)
-        case nodes.Label(name=name):
-            yield name.start
-        case _:
-            pass
-
-
-def _is_declared_in(symbol: Symbol | None, starts: set[int]) -> bool:
-    return symbol is not None and not isinstance(symbol, Predefined) and symbol.place.start in starts

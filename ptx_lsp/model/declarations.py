@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -59,7 +59,7 @@ def declarations_outside(module: Module) -> Iterator[Declared]:
             yield Declared(item.node, item.node, "module")
 
 
-@fact
+@directive_fact
 def declarations_of(function: Function) -> tuple[Declared, ...]:
     """Those of one function, its parameters first."""
     return tuple(_of(function))
@@ -71,7 +71,7 @@ def _of(function: Function) -> Iterator[Declared]:
     bare = node.body is None
     yield from (Declared(node, found, "return", bare) for found in node.returns or ())
     yield from (Declared(node, found, where, bare) for found in node.parameters or ())
-    for statement in function.body.statements:
+    for statement, _ in function.body.directives:
         if isinstance(statement, nodes.Declaration):
             yield Declared(node, statement, "body")
         elif isinstance(statement, nodes.CallPrototype):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, of_all
+from ptx_lsp.facts import directive_fact, of_all
 from ptx_lsp.isa.directives import Directive, Where, find
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -65,10 +65,10 @@ def directives_outside(module: Module) -> Iterator[Use]:
             yield from _named(item.node, item.node, "module", labelled=False)
 
 
-@fact
+@directive_fact
 def directives_of(function: Function) -> tuple[Use, ...]:
     """Those of one function, its own `.entry` or `.func` first."""
-    return tuple(_of_function(function.node))
+    return tuple(_of_function(function))
 
 
 def unknown_directives(module: Module) -> Iterator[Use]:
@@ -77,7 +77,7 @@ def unknown_directives(module: Module) -> Iterator[Use]:
     yield from of_all(_unknown_in, module.functions)
 
 
-@fact
+@directive_fact
 def _unknown_in(function: Function) -> tuple[Use, ...]:
     return tuple(use for use in directives_of(function) if use.row is None)
 
@@ -88,7 +88,7 @@ def target_directives(module: Module) -> Iterator[Use]:
     yield from of_all(_targets_in, module.functions)
 
 
-@fact
+@directive_fact
 def _targets_in(function: Function) -> tuple[Use, ...]:
     return tuple(use for use in directives_of(function) if isinstance(use.node, nodes.Target))
 
@@ -131,7 +131,8 @@ def _continues(node: nodes.Statement) -> bool:
             return False
 
 
-def _of_function(node: nodes.Function) -> Iterator[Use]:
+def _of_function(function: Function) -> Iterator[Use]:
+    node = function.node
     kernel = node.kind.text == ".entry"
     where: Where = "kernel" if kernel else "function"
     if node.body is None:
@@ -139,27 +140,8 @@ def _of_function(node: nodes.Function) -> Iterator[Use]:
     yield Use(node, node.kind, "module", node, node.linkage)
     for directive in node.directives:
         yield Use(node, directive.name, where, directive)
-    if node.body is None:
-        return
-    pending = [iter(node.body.statements)]
-    labelled = False
-    while pending:
-        for statement in pending[-1]:
-            kind = type(statement)
-            if kind is nodes.Instruction:
-                labelled = False
-            elif kind is nodes.Label:
-                labelled = True
-            elif isinstance(statement, nodes.Block):
-                pending.append(iter(statement.statements))
-                labelled = False
-                break
-            else:
-                if not isinstance(statement, nodes.Location) or statement.attributes:
-                    yield from _named(node, statement, "body", labelled)
-                labelled = False
-        else:
-            pending.pop()
+    for statement, is_labelled in function.body.directives:
+        yield from _named(node, statement, "body", is_labelled)
 
 
 def _named(

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 LASTING: set[object] = set()
 """The facts that can be brought up to date after an edit, by their keys."""
+OF_DIRECTIVES: set[object] = set()
+"""The facts that hold for as long as the directives of a function are the same."""
+OF_TEXT: set[object] = set()
+"""The facts that do not even outlive an edit of the spaces and comments between statements."""
 
 
 class Home:
@@ -25,17 +29,18 @@ class Home:
 
     def __init__(self, module: Module) -> None:
         self._module: Module | None = module
-        self._next: Home = self
+        self._next: Home | None = None  # never itself: such a cycle would keep the module alive
 
     @property
     def module(self) -> Module:
         """The module, or if that is gone, the newest that came after it."""
         home = self
-        while home._module is None:
+        while (module := home._module) is None:
+            assert home._next is not None
             home = home._next
-        self._next = home
-        assert home._module is not None
-        return home._module
+        if home is not self:
+            self._next = home
+        return module
 
     def move(self, module: Module) -> None:
         self._module = module
@@ -43,7 +48,8 @@ class Home:
     def leave(self, module: Module, successor: Home) -> None:
         """Nobody looks at `module` any more: it is not to be kept alive."""
         if self._module is module:
-            self._module, self._next = None, successor
+            self._next = successor
+            self._module = None
 
 
 class Function:
@@ -156,17 +162,23 @@ class Function:
 
     def take_over(self, before: Function) -> None:
         """Keeps what is known of the function as it was before an edit, if it can be of use."""
-        if self.body is before.body:
+        if self.body.instructions is before.body.instructions:
             if self.environment == before.environment:
                 self.facts, self.earlier = before.facts, before.earlier
+                if self.body is not before.body:
+                    facts = before.facts.items()
+                    self.facts = {key: value for key, value in facts if key not in OF_TEXT}
                 self._continue(before)
         elif self.change is not None and self._means_the_same(before):
             change = self.change
             for key, (value, since) in before.earlier.items():
                 self.earlier[key] = (value, since.then(change))
+            same_directives = self.body.directives is before.body.directives
             for key, value in before.facts.items():
                 if key in LASTING:
                     self.earlier[key] = (value, change)
+                elif same_directives and key in OF_DIRECTIVES:
+                    self.facts[key] = value
             before.earlier = {}  # so that no version holds one before it
 
     def _continue(self, before: Function) -> None:

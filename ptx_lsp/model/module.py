@@ -226,7 +226,7 @@ class Module:
         before = self._before.get(id(node.kind))
         if before is not None and before.node is node:
             return Function(self, item, symbol, before.body)
-        found = changed(before.body, node) if before is not None else None
+        found = changed(before.body, before.item, item) if before is not None else None
         body, change = found or (Body(node), None)
         return Function(self, item, symbol, body, change)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, found_in_instructions
 from ptx_lsp.isa import directives as isa
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
@@ -34,7 +34,8 @@ from ptx_lsp.isa.target import (
     has,
     parse_target,
 )
-from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.arguments import all_arguments
+from ptx_lsp.model.body import names_in
 from ptx_lsp.model.declarations import Declared, declarations
 from ptx_lsp.model.directives import Use, directives
 from ptx_lsp.model.function import Function
@@ -120,10 +121,16 @@ def demands(function: Function) -> tuple[Demand, ...]:
     return tuple(sorted(found, key=lambda demand: function.module.span(demand.place)))
 
 
-@fact
-def special_register_demands(function: Function) -> tuple[Demand, ...]:
-    """What the special registers demand that a function names, each time that it does."""
-    return tuple(_of_special_registers(function))
+@found_in_instructions
+def special_register_demands(function: Function, instruction: nodes.Instruction) -> Iterator[Demand]:
+    """What the special registers demand that the instructions of a function name, each time that they do."""
+    symbols = function.body.symbols
+    for operand in instruction.operands:
+        for name in names_in(operand):
+            symbol = symbols.get(name.start)
+            row = special_registers.find(symbol.name) if type(symbol) is Predefined else None
+            if row is not None:
+                yield from _demand(function.place(name), name.text, row.requirement)
 
 
 def part_demands(module: Module, use: Use) -> Iterator[Demand]:
@@ -193,9 +200,11 @@ def _of_module(module: Module) -> Iterator[Demand]:
 
 def _of_instructions(function: Function) -> Iterator[Demand]:
     known: dict[tuple[str, tuple[Argument, ...]], tuple[Ways, ...]] = {}
-    for instruction, _ in function.body.instructions:
+    for (instruction, _), given in zip(
+        function.body.instructions, all_arguments(function), strict=True
+    ):
         spelling = instruction.opcode.text
-        shape = (spelling, arguments(function, instruction))
+        shape = (spelling, given)
         needs = known.get(shape)
         if needs is None:
             match = resolve(spelling).match(shape[1])
@@ -203,15 +212,6 @@ def _of_instructions(function: Function) -> Iterator[Demand]:
             needs = known[shape] = tuple(ways for ways in needs if not _is_met_everywhere(ways))
         for ways in needs:
             yield Demand(function.place(instruction.opcode), spelling, ways)
-
-
-def _of_special_registers(function: Function) -> Iterator[Demand]:
-    for start, symbol in function.body.symbols.items():
-        if type(symbol) is Predefined:
-            row = special_registers.find(symbol.name)
-            if row is not None:
-                place = function.part(start, start + len(symbol.name))
-                yield from _demand(place, symbol.name, row.requirement)
 
 
 def _of_directive(use: Use) -> Iterator[Demand]:

@@ -33,18 +33,22 @@ class Range:
 
 
 class Scope:
-    """The names of one block."""
+    """The names of one block; `number` is its place among the scopes of a function, which are in the order of
+    the text, and `start` that of the block.
+    """
 
-    __slots__ = ("names", "parent", "ranges")
+    __slots__ = ("names", "number", "parent", "ranges", "start")
 
-    def __init__(self, parent: Scope | None) -> None:
+    def __init__(self, parent: Scope | None = None, number: int = 0, start: int = 0) -> None:
         self.parent = parent
+        self.number = number
+        self.start = start
         self.names: dict[str, Declared] = {}
         self.ranges: dict[str, Range] = {}
 
     def copy(self, parent: Scope | None) -> Scope:
         """One with the same names, inside `parent`."""
-        found = Scope(parent)
+        found = Scope(parent, self.number, self.start)
         found.names = dict(self.names)
         found.ranges = self.ranges
         return found

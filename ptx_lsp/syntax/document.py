@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cache
-from itertools import takewhile
 from threading import local
 
 import tree_sitter_ptx
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.syntax.lower import PASSED, lower
+from ptx_lsp.syntax.lower import lower
+from ptx_lsp.syntax.lower_leaves import PASSED
 from ptx_lsp.syntax.relower import Touched, relowered
 from ptx_lsp.text import Edit, Source
 
@@ -76,34 +76,33 @@ class Document:
     def _items_after(
         self, edit: Edit, touched: Touched, tree: Tree, source: Source
     ) -> tuple[Item, ...]:
-        """A statement is kept where its text, its extent and its health are what they were. One that is
-        broken is kept where the parser says that nothing has changed in it either.
-
-        The statement just before the edit may end otherwise now, so it is lowered anew.
+        """A statement is kept where its text, its extent and its health are what they were. What follows may
+        mend one that is broken, and may be read with the one just before it: these are kept where the parser
+        says that nothing has changed in them.
         """
-        new = list(_statements(tree.root_node.children))
-        before = list(takewhile(lambda item: item.end < edit.start, self.items))[:-1]
+        items, new, growth = self.items, list(_statements(tree.root_node.children)), edit.growth
         kept_first = 0
-        for item, node in zip(before, new, strict=False):
-            stays = item.can_stay or (item.alone and item.end < touched.start)
-            if not stays or (node.start_byte, node.end_byte) != (item.start, item.end):
+        for item, node in zip(items, new, strict=False):
+            stays = item.alone and (not item.problems or item.end < touched.start)
+            if item.end >= edit.start or not stays:
+                break
+            if node.start_byte != item.start or node.end_byte != item.end:
                 break
             kept_first += 1
+        if kept_first and items[kept_first - 1].end >= touched.start:
+            kept_first -= 1
         after: list[Item] = []
-        old_last, new_last = len(self.items) - 1, len(new) - 1
+        old_last, new_last = len(items) - 1, len(new) - 1
         while old_last >= kept_first and new_last >= kept_first:
-            item, node = self.items[old_last], new[new_last]
-            moved = item.moved(edit.growth)
-            stays = item.can_stay or (item.alone and item.start > touched.end)
-            if (
-                item.start <= edit.end
-                or not stays
-                or (node.start_byte, node.end_byte) != (moved.start, moved.end)
-            ):
+            item, node = items[old_last], new[new_last]
+            stays = item.alone and (not item.problems or item.start > touched.end)
+            if item.start <= edit.end or not stays:
                 break
-            after.append(moved)
+            if node.start_byte != item.start + growth or node.end_byte != item.end + growth:
+                break
+            after.append(item.moved(growth))
             old_last, new_last = old_last - 1, new_last - 1
-        middle = self.items[kept_first : old_last + 1]
+        middle = items[kept_first : old_last + 1]
         inside = None
         if middle and new_last >= kept_first:
             inside = relowered(middle[-1], touched, new[new_last], source.text)
@@ -111,7 +110,7 @@ class Document:
             after.append(inside)
             new_last -= 1
         lowered = _lowered(new[kept_first : new_last + 1], source)
-        return (*self.items[:kept_first], *lowered, *reversed(after))
+        return (*items[:kept_first], *lowered, *reversed(after))
 
 
 def _lowered(children: list[Node], source: Source) -> Iterator[Item]:
@@ -126,8 +125,7 @@ def _statements(children: list[Node]) -> Iterator[Node]:
 
 
 def _point(source: Source, offset: int) -> tuple[int, int]:
-    data = source.data
-    return data.count(b"\n", 0, offset), offset - data.rfind(b"\n", 0, offset) - 1
+    return source.row_of(offset), offset - source.data.rfind(b"\n", 0, offset) - 1
 
 
 @cache

@@ -49,11 +49,6 @@ class Item:
         return self.marks.mark(offset - self.start)
 
     @property
-    def can_stay(self) -> bool:
-        """Whether its text alone says what it is: an error may be mended by what follows."""
-        return self.alone and not self.problems
-
-    @property
     def is_unclosed(self) -> bool:
         """Whether a `}` is missing from it, so that its blocks may not be those that were meant."""
         return any(problem.expected == "`}`" for problem in self.problems)

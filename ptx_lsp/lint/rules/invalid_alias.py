@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import directive_fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.body import predefined
@@ -95,11 +95,11 @@ def _aliases(module: Module) -> Iterator[_Alias]:
                 pass
 
 
-@fact
+@directive_fact
 def _aliases_in(function: Function) -> tuple[tuple[nodes.Name, nodes.Name], ...]:
     return tuple(
         (statement.name, statement.aliasee)
-        for statement in function.body.statements
+        for statement, _ in function.body.directives
         if isinstance(statement, nodes.Alias)
         and isinstance(statement.name, nodes.Name)
         and isinstance(statement.aliasee, nodes.Name)

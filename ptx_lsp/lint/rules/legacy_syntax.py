@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
@@ -65,12 +65,17 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
     yield from _of_uses(directives_outside(module))
     yield from _of_declarations(declarations_outside(module))
     yield from _in_functions(module)
+    yield from _in_directives(module)
 
 
 @each_function
 def _in_functions(function: Function) -> Iterator[Finding]:
     yield from _dimensions(function)
     yield from _components(function)
+
+
+@each_functions_directives
+def _in_directives(function: Function) -> Iterator[Finding]:
     yield from _of_uses(directives_of(function))
     yield from _of_declarations(declarations_of(function))
 

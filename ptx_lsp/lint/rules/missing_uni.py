@@ -94,6 +94,6 @@ def _looping(known: Dominance) -> frozenset[int]:
         for block in loop.blocks
         if any(
             target == loop.head or target not in loop.blocks
-            for target in known.cfg.blocks[block].successors
+            for target in known.graph.successors[block]
         )
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.certainty import is_certain
 from analyses.constants import literal
 from analyses.lanes import lanes
-from analyses.memory_access import SECTOR, Access, memory_access, sectors_of
+from analyses.memory_access import SECTOR, Access, bytes_of, memory_access, sectors_of
 from analyses.partings import partings
 from analyses.steps import steps
 from ptx_lsp.lint.diagnostic import Finding
@@ -108,8 +108,8 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
 def _root(function: Function, value: int) -> int:
     """The value that constants have been added to."""
     values = lanes(function).uniformity.values
-    while value >= 0 and values.origins[value] >= 0:
-        step = values.steps.steps[values.origins[value]]
+    while value >= 0 and values.origin(value) >= 0:
+        step = values.steps.steps[values.origin(value)]
         reads = values.of[step.number].reads
         is_constant = step.opcode == "add" and literal(step.node.operands[-1]) is not None
         if not is_constant or len(reads) != 1 or step.is_guarded:
@@ -130,5 +130,5 @@ def _use_all(accesses: list[Access]) -> bool:
     for access in accesses:
         offsets = access.lanes.offsets if access.lanes is not None else ()
         touched |= sectors_of(offsets, access.size)
-        wanted.update(byte for one in offsets for byte in range(one, one + access.size))
+        wanted |= bytes_of(offsets, access.size)
     return 2 * len(wanted) > SECTOR * len(touched)

@@ -118,12 +118,13 @@ def _unknown(function: Function, use: Free) -> Finding:
                 f"`{name}` is not known here: it belongs to `{other.name}`",
                 ((found.place, f"`{name}` is declared here"),),
             )
-    beyond = use.scope.range_of(name)
+    scope = function.body.scopes[use.scope]
+    beyond = scope.range_of(name)
     if beyond is not None:
         base = beyond.declared.name
         message = f"`{name}` is not declared: `{base}<{beyond.count}>` ends with `{base}{beyond.count - 1}`"
         return Finding(place, message, ((beyond.declared.place, "the range"),))
-    close = nearest(name, [*use.scope.all_names(), *function.module.names])
+    close = nearest(name, [*scope.all_names(), *function.module.names])
     message = f"`{name}` is not declared"
     if close is not None:
         message += f"; did you mean `{close}`?"

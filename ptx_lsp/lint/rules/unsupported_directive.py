@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, of_all
+from ptx_lsp.facts import directive_fact, of_all
 from ptx_lsp.isa.directives import Directive, find
 from ptx_lsp.isa.target import effective, has
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
@@ -81,7 +81,7 @@ class _Unmet(NamedTuple):
     message: str
 
 
-@fact
+@directive_fact
 def _in_function(function: Function) -> tuple[_Unmet, ...]:
     return tuple(_in_vain(function.module, directives_of(function)))
 

@@ -8,7 +8,7 @@ from analyses.certainty import is_certain
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.uses import identity, names_elsewhere, uses
+from ptx_lsp.model.uses import names_elsewhere, unused
 
 
 @module_rule("unused-label", code="W204")
@@ -58,9 +58,6 @@ def unused_label(module: Module) -> Iterator[Finding]:
     for function in module.functions:
         if not is_certain(function):
             continue
-        used = uses(function)
-        for label in function.body.labels:
-            if label.name.startswith("$") or label.name in elsewhere:
-                continue
-            if identity(label) not in used:
+        for label in unused(function, function.body.labels):
+            if not label.name.startswith("$") and label.name not in elsewhere:
                 yield Finding(label.place, f"nothing refers to the label `{label.name}`")

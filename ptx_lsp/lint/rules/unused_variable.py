@@ -10,7 +10,7 @@ from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
-from ptx_lsp.model.uses import identity, names_elsewhere, uses
+from ptx_lsp.model.uses import names_elsewhere, unused
 
 _OWN = frozenset({".shared", ".local", ".param"})
 
@@ -72,9 +72,8 @@ def unused_variable(module: Module) -> Iterator[Finding]:
 
 @each_function
 def _in_functions(function: Function) -> Iterator[Finding]:
-    used = uses(function)
-    for variable in function.body.variables:
-        if identity(variable) not in used and variable.space in _OWN:
+    for variable in unused(function, function.body.variables):
+        if variable.space in _OWN:
             yield _finding(variable)
 
 
