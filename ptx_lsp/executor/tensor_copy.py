@@ -258,6 +258,8 @@ def _signed(value: int) -> int:
 
 def _combined_type(type: str, operation: str) -> str:
     """The type that a reduction of a tensor's elements has."""
+    if type == ".b4x16":
+        raise ExecutionError(f"there is no `{operation}` of `{type}`", "unsupported")
     name = type.removesuffix(".ftz")
     if operation in (".and", ".or", ".xor"):
         return {".s32": ".b32", ".u32": ".b32", ".s64": ".b64", ".u64": ".b64"}.get(name, name)

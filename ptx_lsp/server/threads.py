@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
@@ -47,7 +47,7 @@ class Threads:
         return await _in(self._answering, work, *args, **kwargs)
 
     @contextmanager
-    def _building(self) -> Iterator[None]:
+    def _building(self) -> Generator[None, None, None]:
         """While much comes to be that stays, to look through it for garbage takes a third of the time, and
         finds none. What was much is not looked through later, either.
         """

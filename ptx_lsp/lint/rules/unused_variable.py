@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from analyses.certainty import is_certain
+from analyses.certainty import all_are_certain
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
@@ -59,15 +60,21 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: a use of it may be what is missing.
     """
-    if not all(is_certain(f) for f in module.functions if f.symbol.is_definition):
+    if not all_are_certain(module):
         return
-    named = set(names_elsewhere(module)).union(*(f.linked for f in module.functions))
+    named = names_elsewhere(module) | set(of_all(_named, module))
     for variable in module.variables:
         if not isinstance(variable, Variable) or variable.linkage or variable.space not in _OWN:
             continue
         if not _is_named(variable, named):
             yield _finding(variable)
     yield from _in_functions(module)
+
+
+@fact
+def _named(function: Function) -> tuple[str, ...]:
+    """The names of the module that a function uses."""
+    return tuple(function.linked)
 
 
 @each_function
@@ -77,7 +84,7 @@ def _in_functions(function: Function) -> Iterator[Finding]:
             yield _finding(variable)
 
 
-def _is_named(variable: Variable, names: set[str]) -> bool:
+def _is_named(variable: Variable, names: Collection[str]) -> bool:
     if variable.declarator.range is None:
         return variable.name in names
     return any(name.rstrip("0123456789") == variable.name for name in names)
