@@ -11,6 +11,9 @@ again, from what is still true of its value before:
 - a `lasting_fact` is given its value before, and says itself what of that can stay;
 - a `Memory` keeps what was computed from keys that hold all it depends on, such as the contents of a
   block of code, for as long as some version in a row asks for it.
+
+Two threads may compute a fact at the same time, both from the same value before; what the first of them
+has found is what all see.
 """
 
 from __future__ import annotations
@@ -50,8 +53,7 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
         try:
             return cast(_T, function.facts[compute])
         except KeyError:
-            value = function.facts[compute] = compute(function)
-            return value
+            return cast(_T, function.facts.setdefault(compute, compute(function)))
 
     return known
 
@@ -125,10 +127,13 @@ def lasting_fact(
         try:
             return cast(_T, function.facts[compute])
         except KeyError:
-            earlier = function.earlier.pop(compute, None)
+            earlier = function.earlier.get(compute)
             before = None if earlier is None else Earlier(cast(_T, earlier[0]), earlier[1])
-            value = function.facts[compute] = compute(function, before)
-            return value
+            try:
+                value = compute(function, before)
+            finally:  # not before: another thread that is at it, too, is to begin with the same
+                function.earlier.pop(compute, None)
+            return cast(_T, function.facts.setdefault(compute, value))
 
     LASTING.add(compute)
     return known
