@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.steps import Step, steps
-from ptx_lsp.facts import fact, numbered
+from ptx_lsp.facts import fact, numbered, of_all
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
 
 
 @fact
@@ -29,3 +30,13 @@ def _not_understood(function: Function, number: int) -> Iterator[Step]:
     step = steps(function).steps[number]
     if step.match is None or step.match.problems:
         yield step
+
+
+def all_are_certain(module: Module) -> bool:
+    """Whether every function of a module that has a body is understood."""
+    return not any(of_all(_doubted, module))
+
+
+@fact
+def _doubted(function: Function) -> tuple[bool, ...]:
+    return (True,) if function.symbol.is_definition and not is_certain(function) else ()

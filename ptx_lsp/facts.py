@@ -11,6 +11,9 @@ again, from what is still true of its value before:
 - a `lasting_fact` is given its value before, and says itself what of that can stay;
 - a `Memory` keeps what was computed from keys that hold all it depends on, such as the contents of a
   block of code, for as long as some version in a row asks for it.
+
+Two threads may compute a fact at the same time, both from the same value before; what the first of them
+has found is what all see.
 """
 
 from __future__ import annotations
@@ -20,11 +23,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from itertools import chain
 from operator import is_not
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
 from ptx_lsp.model.function import LASTING, OF_DIRECTIVES, OF_TEXT, Function
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from ptx_lsp.model.module import Module
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -47,8 +53,7 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
         try:
             return cast(_T, function.facts[compute])
         except KeyError:
-            value = function.facts[compute] = compute(function)
-            return value
+            return cast(_T, function.facts.setdefault(compute, compute(function)))
 
     return known
 
@@ -61,15 +66,29 @@ def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
     return fact(compute)
 
 
-def of_all(known: Callable[[Function], tuple[_T, ...]], functions: Iterable[Function]) -> Iterator[_T]:
-    """What a fact has for all of some functions, one after the other. Fast where it has mostly nothing."""
-    key = getattr(known, "__wrapped__", None)
-    for function in functions:
-        found = cast("tuple[_T, ...] | None", function.facts.get(key))
-        if found is None:
-            found = known(function)
-        if found:
-            yield from found
+def of_all(known: Callable[[Function], tuple[_T, ...]], module: Module) -> Iterator[_T]:
+    """What a fact has for all functions of a module, one after the other. After an edit it is asked for
+    those only that are not what they were; what it has for the others is kept.
+    """
+    found = module.gathered.get(known)
+    if found is None:
+        found = module.gathered[known] = _gathered(known, module)
+    return chain.from_iterable(cast("Iterable[tuple[_T, ...]]", found.values()))
+
+
+def _gathered(
+    known: Callable[[Function], tuple[object, ...]], module: Module
+) -> dict[int, tuple[object, ...]]:
+    """What a fact has for each function, by its number, where that is anything."""
+    before, touched = module.gathered_before.get(known, ({}, range(len(module.functions))))
+    found = dict(before)
+    for number in touched:
+        value = known(module.functions[number])
+        if value:
+            found[number] = value
+        else:
+            found.pop(number, None)
+    return dict(sorted(found.items()))
 
 
 def is_known(known: Callable[[Function], object], function: Function) -> bool:
@@ -108,10 +127,13 @@ def lasting_fact(
         try:
             return cast(_T, function.facts[compute])
         except KeyError:
-            earlier = function.earlier.pop(compute, None)
+            earlier = function.earlier.get(compute)
             before = None if earlier is None else Earlier(cast(_T, earlier[0]), earlier[1])
-            value = function.facts[compute] = compute(function, before)
-            return value
+            try:
+                value = compute(function, before)
+            finally:  # not before: another thread that is at it, too, is to begin with the same
+                function.earlier.pop(compute, None)
+            return cast(_T, function.facts.setdefault(compute, value))
 
     LASTING.add(compute)
     return known

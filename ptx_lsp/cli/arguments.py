@@ -140,7 +140,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_judgement(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is judged")
     group.add_argument(
-        "--select", action="extend", type=_names, default=[], metavar="RULES",
+        "--select", action="extend", type=_rules, default=[], metavar="RULES",
         help="run these rules only: names, codes, first letters of codes (E1) or ALL, with commas",
     )
     group.add_argument(
@@ -156,7 +156,7 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
         "--target", metavar="T", help="judge for T (sm_90a) in place of the file's own .target"
     )
     either.add_argument(
-        "--targets", action="extend", type=_names, default=[], metavar="A,B",
+        "--targets", action="extend", type=_targets, default=[], metavar="A,B",
         help="judge for each of these; what only some have says which",
     )
     group.add_argument(
@@ -275,6 +275,23 @@ def _add_help(parser: argparse.ArgumentParser) -> None:
 
 def _names(text: str) -> list[str]:
     return [name for name in re.split(r"[,\s]+", text) if name]
+
+
+def _rules(text: str) -> list[str]:
+    """At least one: without any, all rules would run."""
+    if not (names := _names(text)):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} names no rule: give names (undeclared-name), codes (E101), their first letters "
+            "(E1) or ALL"
+        )
+    return names
+
+
+def _targets(text: str) -> list[str]:
+    """At least one: without any, the file's own would count."""
+    if not (names := _names(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} names no target; a target is such as sm_90")
+    return names
 
 
 def _positive(text: str) -> int:

@@ -16,7 +16,7 @@ from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.comparison import Change, Comparison, Pair, Subject, compare
 from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporters.json import Value
-from ptx_lsp.lint.reporters.markdown import cell, table
+from ptx_lsp.lint.reporters.markdown import code, prose, table
 from ptx_lsp.lint.reporters.style import Style, printable
 
 _MOST_SPELLINGS = 6
@@ -138,21 +138,21 @@ def _markdown(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
     for name, subjects in (("New", found.added), ("Gone", found.gone)):
         if subjects:
             yield ""
-            yield f"{name}: {', '.join(f'`{cell(one.kernel.name)}`' for one in subjects[:50])}"
+            yield f"{name}: {', '.join(code(one.kernel.name) for one in subjects[:50])}"
 
 
 def _row(pair: Pair) -> tuple[str, ...]:
     figures = {one.name: one for one in pair.figures}
     names = ("registers", "occupancy", "shared", "spills")
-    name = f"`{cell(pair.new.kernel.name)}`"
+    name = code(pair.new.kernel.name)
     if pair.likeness < 1:
-        name += f" (was `{cell(pair.old.kernel.name)}`)"
+        name += f" (was {code(pair.old.kernel.name)})"
     findings = ", ".join(f"{number:+} `{rule}`" for rule, number in pair.findings)
     total = figures["instructions"]
     return (
         name,
         *(_in_cell(figures.get(one)) for one in names),
-        f"{_in_cell(total)}<br>{cell(_mix(pair))}" if pair.instructions else _in_cell(total),
+        f"{_in_cell(total)}<br>{prose(_mix(pair))}" if pair.instructions else _in_cell(total),
         findings or "the same",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ptx_lsp.cli.files import replace
 from ptx_lsp.cli.inputs import Input, read
@@ -33,15 +34,16 @@ def write_fixes(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
 
 
 def diff(inputs: Sequence[Input], files: Sequence[FileReport], style: Style) -> Iterator[bytes]:
-    """What the fixes would change, as a unified diff that `git apply -p0` and `patch` take: the bytes of
+    """What the fixes would change, as a unified diff that `git apply` and `patch -p1` take: the bytes of
     the files, whatever they are, with their line ends.
     """
     for one, file in zip(inputs, files, strict=True):
         if file.text is None:
             continue
         before, after = (_lines(data) for data in (read(one), file.text))
-        name = _diff_name(file.path)
-        for line in difflib.unified_diff(before, after, name, name, n=3):
+        path = _from_here(file.path)
+        names = (_diff_name(f"{side}/{path}") for side in ("a", "b"))
+        for line in difflib.unified_diff(before, after, *names, n=3):
             yield _painted(line, style).encode("utf-8", "surrogateescape")
 
 
@@ -68,6 +70,14 @@ def _lines(data: bytes) -> list[str]:
     """With their ends. Only `\n` ends a line, as for git."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _from_here(path: str) -> str:
+    """A path as it goes behind `a/`: from the current folder if it lies there, without a root if not."""
+    named = Path(os.path.normpath(path))
+    if named.is_relative_to(Path.cwd()):
+        named = named.relative_to(Path.cwd())
+    return named.relative_to(named.anchor).as_posix()
 
 
 def _diff_name(path: str) -> str:

@@ -38,14 +38,14 @@ def hold(
 
     if not options.update_baseline:
         known = _read(path, missing_is_empty=False)
-        found = baseline.compared(files, known, place, ran)
+        found = baseline.compared(files, known, place, ran, exists)
         told = tuple(baseline.remarks(found.improved, found.hidden))
         return found.files, told, bool(found.improved)
     known = _read(path, missing_is_empty=True)
     after = baseline.updated(known, files, place, ran, exists, options.reason)
     replace(path, baseline.written(after).encode())
     total = sum(one.number for one in after.values())
-    hidden = baseline.compared(files, after, place, ran).files
+    hidden = baseline.compared(files, after, place, ran, exists).files
     return hidden, (f"Wrote {total} finding{'' if total == 1 else 's'} to {path}.",), False
 
 

@@ -131,6 +131,8 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     kept = plan.cache()
     files: Sequence[FileReport] = check_all(works, options.jobs, not options.quiet, kept)
     _tell_troubles(files)
+    for note in plan.idle_budgets(works, files):
+        _complain(note)
     trouble = any(file.error is not None or file.failures for file in files)
     if options.diff:
         from ptx_lsp.cli.edits import diff

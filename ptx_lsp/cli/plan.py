@@ -11,9 +11,19 @@ from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint import config
+from ptx_lsp.lint.budget import Budgets, idle
 from ptx_lsp.lint.config import DEFAULT, Config, ConfigError
+from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporter import find
-from ptx_lsp.lint.selection import PTXAS, Choice, Rules, UnknownRuleError, chosen
+from ptx_lsp.lint.selection import (
+    OVER_BUDGET,
+    PTXAS,
+    Choice,
+    Rules,
+    UnknownRuleError,
+    chosen,
+    did_you_mean,
+)
 
 
 class Plan:
@@ -105,6 +115,26 @@ class Plan:
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
         )
+
+    def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:
+        """What the user is told of budgets that are for no kernel: a misspelt name would let every kernel
+        pass. Files that are named may be a few of many; where a folder is, its kernels are all there are.
+        """
+        kernels: dict[tuple[Path, Budgets], set[str]] = {}
+        in_folders: set[Path] = set()
+        for (one, settings), file in zip(works, files, strict=True):
+            path = self._config_of(one).path
+            if path is not None and OVER_BUDGET in settings.rules.names:
+                in_folders.update([path] if one.was_found else [])
+                found = kernels.setdefault((path, settings.budgets), set())
+                found.update(kernel.name for kernel in file.kernels)
+        return [
+            f"warning: {path}: the budget for `{pattern}` fits none of the kernels that were checked"
+            f"{did_you_mean(pattern, sorted(names))}"
+            for (path, budgets), names in kernels.items()
+            if path in in_folders
+            for pattern in idle(budgets, names)
+        ]
 
     def _config_of(self, one: Input) -> Config:
         name = _named(one)

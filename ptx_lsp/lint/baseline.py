@@ -91,9 +91,15 @@ def written(baseline: Baseline) -> str:
 
 
 def compared(
-    files: Sequence[FileReport], baseline: Baseline, place: Callable[[str], str], ran: Ran
+    files: Sequence[FileReport],
+    baseline: Baseline,
+    place: Callable[[str], str],
+    ran: Ran,
+    exists: Callable[[str], bool],
 ) -> Compared:
-    """Holds reports against a baseline. `place` makes the `file` of a group of a path."""
+    """Holds reports against a baseline. `place` makes the `file` of a group of a path; `exists` says of a
+    `file` whether it is there: the findings of one that is gone are gone with it.
+    """
     shown: list[FileReport] = []
     hidden = 0
     improved: dict[Group, tuple[int, int]] = {}
@@ -114,6 +120,9 @@ def compared(
                 for group, known in baseline.items()
                 if group.file == own and counts[group] < known.number and ran(file.path, group.rule)
             }
+    looked_at = {place(file.path) for file in files}
+    gone = {file for file in {group.file for group in baseline} - looked_at if not exists(file)}
+    improved |= {group: (known.number, 0) for group, known in baseline.items() if group.file in gone}
     return Compared(shown, hidden, improved)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -78,6 +78,15 @@ def broken(kernels: Iterable[Kernel], budgets: Budgets) -> Iterator[OverBudget]:
                     value = FIGURES[budget.figure].of(kernel, budget.says)
                     if value is None or not budget.holds(value[0]):
                         yield OverBudget(kernel, pattern, budget, value)
+
+
+def idle(budgets: Budgets, names: Collection[str]) -> list[str]:
+    """The patterns that fit none of the kernels of these names, save `*`, which means all there are."""
+    return [
+        pattern
+        for pattern, _ in budgets
+        if pattern != "*" and not any(fnmatchcase(name, pattern) for name in names)
+    ]
 
 
 def reported(found: Iterable[OverBudget], module: Module) -> Iterator[Reported]:

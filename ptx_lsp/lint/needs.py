@@ -47,7 +47,7 @@ def unmet(module: Module) -> Iterator[Unmet]:
         return
     for demand in _demands(module, directives_outside(module), declarations_outside(module)):
         yield from _of_demand(demand, version, target)
-    yield from of_all(_of_function, module.functions)
+    yield from of_all(_of_function, module)
 
 
 @fact

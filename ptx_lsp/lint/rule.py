@@ -92,7 +92,7 @@ def each_function(
     """
 
     kept = fact(_findings(check))
-    return lambda module: of_all(kept, module.functions)
+    return lambda module: of_all(kept, module)
 
 
 def each_functions_directives(
@@ -100,7 +100,7 @@ def each_functions_directives(
 ) -> Callable[[Module], Iterator[Finding]]:
     """The same for rules about directives. It may depend on what a `directive_fact` may depend on."""
     kept = directive_fact(_findings(check))
-    return lambda module: of_all(kept, module.functions)
+    return lambda module: of_all(kept, module)
 
 
 def _findings(

@@ -166,15 +166,16 @@ class Function:
             if self.environment == before.environment:
                 self.facts, self.earlier = before.facts, before.earlier
                 if self.body is not before.body:
-                    facts = before.facts.items()
+                    self.earlier = dict(before.earlier)
+                    facts = list(before.facts.items())  # another thread may add to them
                     self.facts = {key: value for key, value in facts if key not in OF_TEXT}
                 self._continue(before)
         elif self.change is not None and self._means_the_same(before):
             change = self.change
-            for key, (value, since) in before.earlier.items():
+            for key, (value, since) in list(before.earlier.items()):
                 self.earlier[key] = (value, since.then(change))
             same_directives = self.body.directives is before.body.directives
-            for key, value in before.facts.items():
+            for key, value in list(before.facts.items()):
                 if key in LASTING:
                     self.earlier[key] = (value, change)
                 elif same_directives and key in OF_DIRECTIVES:

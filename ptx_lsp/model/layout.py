@@ -12,7 +12,7 @@ from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer, range_count
 from ptx_lsp.model.symbols import Variable, element_type, vector_length
-from ptx_lsp.model.uses import is_used
+from ptx_lsp.model.uses import unused
 from ptx_lsp.syntax import nodes
 
 WARP_SIZE = 32
@@ -75,6 +75,7 @@ def shared_bytes(function: Function) -> int | None:
     Memory whose size the launch tells (`.extern`) begins at the next multiple of its alignment or of 16.
     """
     own = [v for v in function.body.variables if v.space == ".shared"]
+    idle = list(unused(function, own))
     module = function.module
     named = [
         symbol
@@ -83,9 +84,9 @@ def shared_bytes(function: Function) -> int | None:
     ]
     named.sort(key=lambda variable: module.span(variable.place).start)
     static = _laid_out([
-        *(v for v in own if is_used(function, v)),
+        *(v for v in own if v not in idle),
         *(v for v in named if v.linkage != ".extern"),
-        *(v for v in own if not is_used(function, v)),
+        *idle,
     ])
     if static is None:
         return None

@@ -29,7 +29,7 @@ def pragmas(module: Module) -> Iterator[PragmaUse]:
     """All of a module, where a `.pragma` can stand."""
     for use in directives_outside(module):
         yield from _of(use)
-    yield from of_all(_pragmas_of, module.functions)
+    yield from of_all(_pragmas_of, module)
 
 
 @directive_fact

@@ -4,29 +4,58 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from ptx_lsp.facts import Earlier, directive_fact, instruction_fact, lasting_fact
+from ptx_lsp.facts import Earlier, directive_fact, instruction_fact, lasting_fact, numbered
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.symbols import Declared, Register, Symbol, Variable
+from ptx_lsp.model.symbols import Declared, Predefined, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 
+_S = TypeVar("_S", bound=Declared)
 _WORD = re.compile(r"[A-Za-z_$%][\w$]*")
 
 
-def is_used(function: Function, symbol: Declared) -> bool:
-    """Whether the function, which declares `symbol` itself, names it elsewhere; of a range any register."""
-    one = identity(symbol)
-    return one in _counts(function).times or one in _in_directives(function)
+def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
+    """Those of `symbols`, which the function declares itself, that it names nowhere else; of a range any
+    register will do.
+    """
+    times, others = _counts(function).times, _in_directives(function)
+    for symbol in symbols:
+        one = _identity(symbol)
+        if one not in times and one not in others:
+            yield symbol
 
 
-def identity(symbol: Symbol) -> int:
+def _identity(symbol: Symbol) -> int:
     """Tells one declared thing from others; the registers of a range are one."""
     return id(symbol.declarator) if isinstance(symbol, Register | Variable) else id(symbol)
+
+
+class SpecialUse(NamedTuple):
+    """A special register, or `WARP_SZ`, in an operand."""
+
+    name: nodes.Name
+    operand: nodes.Operand
+
+
+@numbered
+def special_uses(function: Function, number: int) -> list[SpecialUse]:
+    """Those of the instructions of a function."""
+    symbols = function.body.symbols
+    found: list[SpecialUse] = []
+    for operand in function.body.instructions[number].node.operands:
+        kind = type(operand)
+        if kind is nodes.Name:  # most of them, so without a call
+            if type(symbols.get(operand.start)) is Predefined:
+                found += (SpecialUse(name, operand) for name in names_in(operand))
+        elif kind is not nodes.Number:
+            names = (one for one in names_in(operand) if type(symbols.get(one.start)) is Predefined)
+            found += (SpecialUse(name, operand) for name in names)
+    return found
 
 
 def names_elsewhere(module: Module) -> frozenset[str]:
@@ -35,7 +64,7 @@ def names_elsewhere(module: Module) -> frozenset[str]:
     """
     found: set[str] = set()
     source = module.document.source
-    for item in module.document.items:
+    for item in module.outside:
         match item.node:
             case nodes.Declaration(declarators=declarators):
                 for declarator in declarators:
@@ -52,7 +81,7 @@ def names_elsewhere(module: Module) -> frozenset[str]:
 
 
 class _Counts(NamedTuple):
-    """What each instruction names, and how often all of them together name each thing; see `identity`."""
+    """What each instruction names, and how often all of them together name each thing; see `_identity`."""
 
     named: tuple[tuple[int, ...], ...]
     times: Counter[int]
@@ -79,11 +108,14 @@ def _in_instructions(function: Function, instruction: nodes.Instruction) -> tupl
     symbols = function.body.symbols
     found: list[int] = []
     for operand in instruction.operands:
-        if isinstance(operand, nodes.Name):  # most of them, so without a call
+        kind = type(operand)
+        if kind is nodes.Name:  # most of them, so without a call
             symbol = symbols.get(operand.start)
-            if symbol is not None:
-                found.append(identity(symbol))
-        else:
+            if type(symbol) is Register:
+                found.append(id(symbol.declarator))
+            elif symbol is not None:
+                found.append(_identity(symbol))
+        elif kind is not nodes.Number:
             found.extend(_named(function, operand))
     if instruction.guard is not None:
         found.extend(_named(function, instruction.guard.predicate))
@@ -117,4 +149,4 @@ def _values(statement: nodes.Statement) -> Iterator[nodes.Expression]:
 
 def _named(function: Function, value: nodes.Expression) -> Iterator[int]:
     symbols = (function.body.symbols.get(name.start) for name in names_in(value))
-    yield from (identity(symbol) for symbol in symbols if symbol is not None)
+    yield from (_identity(symbol) for symbol in symbols if symbol is not None)

@@ -160,7 +160,9 @@ class Analyst:
             return self._policy.judge(file, linting)
 
         try:
-            everything = await self._threads.analyse(_advance, linting, self._stop, judge, watch)
+            everything = await self._threads.analyse(
+                _advance, linting, self._stop, self._threads.give_way, judge, watch
+            )
         finally:
             if watch is not None:
                 self._policy.progress(file, None)
@@ -202,10 +204,16 @@ class _Watch:
 
 
 def _advance(
-    linting: Linting, stop: Event, judge: Callable[[], list[Diagnostic]], watch: _Watch | None
+    linting: Linting,
+    stop: Event,
+    give_way: Callable[[], None],
+    judge: Callable[[], list[Diagnostic]],
+    watch: _Watch | None,
 ) -> list[Diagnostic] | None:
     """Goes on with a linting; None where it was stopped."""
+    give_way()
     for rule in linting.steps():
+        give_way()
         if stop.is_set():
             return None
         if watch is not None and rule.on_function is not None:

@@ -11,7 +11,8 @@ import tree_sitter_ptx
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.syntax.lower import PASSED, lower
+from ptx_lsp.syntax.lower import lower
+from ptx_lsp.syntax.lower_leaves import PASSED
 from ptx_lsp.syntax.relower import Touched, relowered
 from ptx_lsp.text import Edit, Source
 

@@ -121,3 +121,15 @@ def test_what_is_no_baseline(lint: Lint, k: Path, text: str | None, said: str) -
 
 def test_none_is_named(lint: Lint, k: Path) -> None:
     assert "no baseline is named" in lint("--update-baseline", k).err
+
+
+def test_findings_of_a_file_that_is_gone_are_gone(lint: Lint, k: Path) -> None:
+    Path("other.ptx").write_text(f"{HEADER}bra X;\n")
+    lint(*USING, "--update-baseline", "other.ptx")
+    assert lint(*USING, "--ratchet", k) == (0, "", "")  # it is there, and was not looked at
+    Path("other.ptx").unlink()
+    done = lint("--baseline", "ci/known.json", "--ratchet", k)
+    assert done.status == 1
+    assert "Improved: ../other.ptx has no `" in done.out
+    lint(*USING, "--update-baseline", k)
+    assert lint(*USING, "--ratchet", k) == (0, "", "")

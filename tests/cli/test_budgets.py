@@ -58,3 +58,23 @@ def test_ignored_silenced_and_milder(lint: Lint, k: Path) -> None:
 def test_wrong_budgets(lint: Lint, k: Path) -> None:
     Path("ptx-lint.toml").write_text('[budgets]\n"*" = ["shard <= 1"]\n')
     assert "`budgets.*[1]`: `shard <= 1`: there is no figure `shard`; did you mean `shared`?" in lint(k).err
+
+
+def test_a_budget_that_is_for_no_kernel(lint: Lint, k: Path) -> None:
+    """It is told, as a misspelt name would let every kernel pass; `*` means whatever there is."""
+    Path("ptx-lint.toml").write_text(
+        '[budgets]\n"*" = ["local == 0"]\n"s*" = ["local == 0"]\nsmal = ["registers <= 1"]\n'
+    )
+    done = lint(".")
+    assert done.status == 0
+    assert done.err == (
+        f"ptx-lint: warning: {Path('ptx-lint.toml').absolute()}: the budget for `smal` fits none of the "
+        "kernels that were checked; did you mean `small`?\n"
+    )
+    assert lint("--ignore", "over-budget", ".").err == ""
+    assert lint(k).err == ""  # there may be other files
+    Path("other.ptx").write_text(f"{HEADER}.visible .entry smal() {{ ret; }}\n")
+    assert lint(".").err == ""
+    Path("other.ptx").unlink()
+    k.write_text(HEADER)
+    assert "`s*`" in lint(".").err

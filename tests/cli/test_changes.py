@@ -46,7 +46,7 @@ def test_diff(lint: Lint, broken: Path) -> None:
     done = lint("--diff", broken)
     assert done.status == 1
     assert broken.read_text() == BROKEN
-    subprocess.run(["git", "apply", "-p0", "-"], input=done.out, text=True, check=True)
+    subprocess.run(["git", "apply", "-"], input=done.out, text=True, check=True)
     assert broken.read_text() == MENDED
     assert lint("--diff", broken) == (0, "", "")
 
@@ -73,12 +73,31 @@ def test_git_applies_any_diff(lint: Lint, broken: Path, tmp_path: Path, name: st
     path.write_bytes(text)
     patch = tmp_path / "change.diff"
     assert lint("--diff", "--output", patch, path) == (1, "", "")
-    subprocess.run(["git", "apply", "-p0", patch], check=True)
+    subprocess.run(["git", "apply", patch], check=True)
     mended = path.read_bytes()
     assert mended != text
     path.write_bytes(text)
     lint("--fix", path)
     assert path.read_bytes() == mended
+
+
+def test_a_diff_names_files_from_here(lint: Lint, broken: Path) -> None:
+    inside = lint("--diff", broken.absolute()).out.splitlines()
+    assert inside[:2] == ["--- a/k.ptx", "+++ b/k.ptx"]
+    Path("sub").mkdir()
+    shown = lint("--diff", Path("sub", "..", "k.ptx")).out.splitlines()
+    assert shown[:2] == ["--- a/k.ptx", "+++ b/k.ptx"]
+
+
+def test_a_diff_of_a_file_elsewhere_has_its_whole_path(
+    lint: Lint, broken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = broken.absolute()
+    Path("sub").mkdir()
+    monkeypatch.chdir("sub")
+    patch = lint("--diff", whole).out
+    assert patch.startswith(f"--- a{whole.as_posix()}\n") or sys.platform == "win32"
+    assert lint("--diff", Path("..", "k.ptx")).out.startswith("--- a/../k.ptx\n")
 
 
 def test_unsafe_fixes(lint: Lint, broken: Path) -> None:

@@ -221,6 +221,23 @@ def test_markdown(lint: Lint, trouble: Path) -> None:
     assert "`absent.ptx`: no such file or directory" in out
 
 
+def test_markdown_of_names_with_markup(lint: Lint, trouble: Path) -> None:
+    """A page shows names as they are, whatever they have in them."""
+    from markdown_it import MarkdownIt
+
+    names = ["a`b.ptx", "a``<b>.ptx"] if sys.platform == "win32" else ["a`b.ptx", "a``<b>|c.ptx", "`.ptx"]
+    for name in names:
+        Path(name).write_bytes(trouble.read_bytes())
+        out = report(lint, "markdown", Path(name), Path("`absent`.ptx"))
+        tokens = MarkdownIt("commonmark").enable("table").parse(out)
+        spans = {one.content for token in tokens for one in token.children or () if one.type == "code_inline"}
+        assert "`absent`.ptx" in spans
+        places = {span.rpartition(":")[0] for span in spans if ".ptx:" in span}
+        assert places == {name}
+        assert "%r<4>" in spans
+        assert "&lt;" not in "".join(spans)
+
+
 def test_statistics(lint: Lint, trouble: Path) -> None:
     out = report(lint, "statistics", trouble)
     assert re.search(r"^ *\d+  E101   error\[undeclared-name\]$", out, re.MULTILINE)

@@ -100,13 +100,16 @@ _SHIFTED = Layout("k", 128, 512, 512)
 """Whose pattern does not begin at a multiple of 1024."""
 
 
-def floats() -> Iterator[Kernel]:
+def halves() -> Iterator[Kernel]:
     for sum in ("f32", "f16"):
         yield _kernel(f"f16_{sum}", 16, sum, "f16", "f16", [
             Case(8, _K, _K128), Case(24, _K32, _K, signs=(-1, 1)), Case(8, _K128, _MN, adds=False),
             Case(32, _MN128, _K64), Case(16, _MN32, _MN32, signs=(-1, -1)), Case(8, _MN64, _WITHIN),
             Case(32, _MN, _MN64), Case(8, None, _K32, signs=(1, -1)), Case(32, None, _MN32, adds=False),
         ])
+
+
+def floats() -> Iterator[Kernel]:
     yield _kernel("bf16", 16, "f32", "bf16", "bf16", [
         Case(8, _WITHIN, _MN, signs=(1, -1)), Case(16, _MN128, _SHIFTED), Case(24, _K64, _MN, adds=False),
         Case(8, None, _K), Case(32, None, _MN64, signs=(-1, 1)),
@@ -115,6 +118,9 @@ def floats() -> Iterator[Kernel]:
         Case(8, _K, _K32, signs=(-1, 1)), Case(24, _K128, _SHIFTED), Case(8, None, _WITHIN, adds=False),
         Case(16, None, _K, signs=(1, -1)),
     ])
+
+
+def bytes_of_floats() -> Iterator[Kernel]:
     for a, b, sum in (("e4m3", "e5m2", "f32"), ("e5m2", "e4m3", "f16")):
         yield _kernel(f"{a}_{b}", 32, sum, a, b, [
             Case(8, _K128, _K, signs=(-1, 1)), Case(24, _K, _K32, adds=False), Case(16, None, _K64),
@@ -133,13 +139,16 @@ def integers() -> Iterator[Kernel]:
     ])
 
 
-def sparse_floats() -> Iterator[Kernel]:
+def sparse_halves() -> Iterator[Kernel]:
     for sum in ("f32", "f16"):
         yield _kernel(f"f16_{sum}", 32, sum, "f16", "f16", [
             Case(8, _K, _K128, selector=1), Case(24, _K32, _K, signs=(-1, 1)),
             Case(16, _MN64, _MN32, selector=1, adds=False), Case(8, None, _K64, signs=(1, -1)),
             Case(32, None, _MN64, selector=1),
         ], sparse=True)
+
+
+def sparse_floats() -> Iterator[Kernel]:
     yield _kernel("bf16", 32, "f32", "bf16", "bf16", [
         Case(8, _MN, _K, signs=(1, -1)), Case(16, _K128, _MN32, selector=1), Case(8, None, _K128, adds=False),
         Case(24, None, _MN, selector=1, signs=(-1, 1)),
@@ -150,12 +159,15 @@ def sparse_floats() -> Iterator[Kernel]:
     ], sparse=True)
 
 
-def sparse_bytes() -> Iterator[Kernel]:
+def sparse_bytes_of_floats() -> Iterator[Kernel]:
     for a, b, sum in (("e4m3", "e5m2", "f16"), ("e5m2", "e4m3", "f32")):
         yield _kernel(f"{a}_{b}", 64, sum, a, b, [
             Case(8, _K128, _K, signs=(1, -1)), Case(24, _K, _K64, adds=False), Case(16, None, _K128),
             Case(8, None, _K, signs=(-1, 1)),
         ], sparse=True)
+
+
+def sparse_integers() -> Iterator[Kernel]:
     for a, b in (("s8", "s8"), ("u8", "u8"), ("s8", "u8"), ("u8", "s8")):
         yield _kernel(f"{a}_{b}", 64, "s32", a, b, [
             Case(8, _K128, _K), Case(24, _K, _K64, limited=True), Case(16, None, _K128, limited=True),
@@ -281,24 +293,21 @@ def _store(kernel: Kernel, case: Case, label: str, type: str, found: Sequence[Se
     if type == "s32":
         kernel.declare("t", ".s32", 1)
         kernel.line("mov.b32 %t0, 0;")
-        for at in range(count):
-            kernel.line(f"mad.lo.s32 %t0, %d{at}, {at + 1}, %t0;")
+        kernel.lines([f"mad.lo.s32 %t0, %d{at}, {at + 1}, %t0;" for at in range(count)], 4)
         values = [
             str(wrapped(sum(int(one) * (at + 1) for at, one in enumerate(ones)))) for ones in found
         ]
         kernel.result(label, "s32", ["%t0"], values)
         return
-    kernel.declare("u", ".f32", 2)
+    kernel.declare("u", ".f32", 3)
     kernel.declare("v", ".b16", 2)
     kernel.line("mov.f32 %u0, 0f00000000;")
-    for at in range(count):
-        source = f"%d{at}"
-        if type == "f16":
-            if at % 2 == 0:
-                kernel.line(f"mov.b32 {{%v0, %v1}}, %d{at // 2};")
-            kernel.line(f"cvt.f32.f16 %u1, %v{at % 2};")
-            source = "%u1"
-        kernel.line(f"fma.rn.f32 %u0, {source}, 0f{_bits(at + 1):08X}, %u0;")
+    if type == "f16":
+        for at in range(0, count, 2):
+            kernel.line(f"mov.b32 {{%v0, %v1}}, %d{at // 2};  cvt.f32.f16 %u1, %v0;  cvt.f32.f16 %u2, %v1;")
+            kernel.lines([f"fma.rn.f32 %u0, %u{one}, {_literal(at + one)}, %u0;" for one in (1, 2)])
+    else:
+        kernel.lines([f"fma.rn.f32 %u0, %d{at}, {_literal(at + 1)}, %u0;" for at in range(count)])
     values: list[str] = []
     for ones in found:
         terms = [one * (at + 1) for at, one in enumerate(ones)]
@@ -307,7 +316,7 @@ def _store(kernel: Kernel, case: Case, label: str, type: str, found: Sequence[Se
     kernel.result(label, "f32", ["%u0"], values)
 
 
-def _bits(number: int) -> int:
-    """Of a small whole number as `.f32`."""
+def _literal(number: int) -> str:
+    """A small whole number as `.f32`."""
     exponent = number.bit_length() - 1
-    return (127 + exponent << 23) + ((number << 23 - exponent) - (1 << 23))
+    return f"0f{(126 + exponent << 23) + (number << 23 - exponent):08X}"

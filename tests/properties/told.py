@@ -21,7 +21,7 @@ from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Located
 from ptx_lsp.model.symbols import Declared
-from ptx_lsp.model.uses import is_used
+from ptx_lsp.model.uses import unused
 
 Told = dict[str, object]
 
@@ -52,7 +52,7 @@ def told(function: Function) -> Told:
             (_where(function, one.node), _where(function, one.address), one.origin[2:], one.size)
             for one in register_accesses(function)
         ],
-        "used": {_where(function, one.place): is_used(function, one) for one in _declared(function)},
+        "unused": {_where(function, one.place) for one in unused(function, _declared(function))},
         **_of_values(function),
     }
 

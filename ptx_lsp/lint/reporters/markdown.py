@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ptx_lsp.lint.report import FileReport, Kernel, count
@@ -25,7 +26,7 @@ def markdown(run: Run) -> Iterator[str]:
         f"{len(run.files)} file{'' if len(run.files) == 1 else 's'} checked."
     )
     yield from (f"\n{printable(remark)}" for remark in run.remarks)
-    yield from (f"\n- `{cell(file.path)}`: {cell(file.error or '')}" for file in unread)
+    yield from (f"\n- {code(file.path)}: {prose(file.error or '')}" for file in unread)
     yield from _findings(run.files)
     yield from _kernels([kernel for file in run.files for kernel in file.kernels])
 
@@ -36,23 +37,38 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield f"| {' | '.join(heads)} |"
     yield f"|{'|'.join(' --- ' for _ in heads)}|"
     for row in rows[:_MOST]:
-        yield f"| {' | '.join(row)} |"
+        yield f"| {' | '.join(_in_table(cell) for cell in row)} |"
     if len(rows) > _MOST:
         yield ""
         yield f"... and {len(rows) - _MOST} more."
 
 
-def cell(text: str) -> str:
-    """Text that keeps a table whole."""
-    return printable(text).replace("|", "\\|").replace("<", "&lt;")
+def prose(text: str) -> str:
+    """Text without markup but names in back-ticks, between which everything stands for itself."""
+    pieces = re.split("(`[^`]*`)", printable(text))
+    return "".join(piece if piece[:1] == "`" else piece.replace("<", "&lt;") for piece in pieces)
+
+
+def code(text: str) -> str:
+    """Text as a code span, whatever it has in it."""
+    shown = printable(text)
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    if not longest:
+        return f"`{shown}`"
+    fence = "`" * (longest + 1)
+    return f"{fence} {shown} {fence}"
+
+
+def _in_table(cell: str) -> str:
+    return cell.replace("|", "\\|")
 
 
 def _findings(files: Sequence[FileReport]) -> Iterator[str]:
     rows = [
         (
             f"{_ICONS[found.severity]} `{found.rule}`",
-            f"`{cell(file.path)}:{found.mark.start.line}`",
-            cell(found.text),
+            code(f"{file.path}:{found.mark.start.line}"),
+            prose(found.text),
         )
         for file in files
         for found in file.diagnostics
@@ -77,7 +93,7 @@ def _kernel(kernel: Kernel) -> tuple[str, ...]:
     percent = kernel.occupancy.percent
     about = "~" if kernel.occupancy.registers_source == "estimate" else ""
     return (
-        f"`{cell(kernel.name)}`",
+        code(kernel.name),
         kernel.target or "?",
         str(registers.measured) if registers.measured is not None else estimate,
         f"{kernel.shared_bytes} B" if kernel.shared_bytes is not None else "?",

@@ -66,7 +66,7 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
             yield from _of(declared)
     yield from _in_functions(module)
     if not _has_samplers(module):
-        samplers = of_all(_samplers_of, module.functions)
+        samplers = of_all(_samplers_of, module)
         for declared in (*_samplers(declarations_outside(module)), *samplers):
             word = next(word for word in declared.node.modifiers if word.text == ".samplerref")
             yield Finding(declared.place(word), "`.samplerref` needs `.target texmode_independent`")

@@ -60,7 +60,7 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
         return
     told: set[str] = set()
     outside = _in_vain(module, directives_outside(module))
-    inside = of_all(_in_function, module.functions)
+    inside = of_all(_in_function, module)
     for place, row, message in (*outside, *inside):
         if row.kind == "debugging" and row.name in told:
             continue

@@ -1,0 +1,86 @@
+"""An editor on a terminal: tmux presses the keys and keeps the screen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+_T = TypeVar("_T")
+PATIENCE = 120
+"""Seconds, after which a test fails: machines can be slow, and a test that goes well waits for nothing."""
+HAS_TMUX = shutil.which("tmux") is not None
+
+
+class Terminal:
+    """A program on a terminal of 110 columns and 40 lines."""
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+
+    def press(self, *keys: str) -> None:
+        """Presses keys by their names in tmux; other texts are typed."""
+        self._tmux("send-keys", "-t", "it", *keys)
+
+    def screen(self) -> str:
+        return self._tmux("capture-pane", "-p", "-t", "it")
+
+    def shows(self, *awaited: str) -> str:
+        """The screen, once all of these are on it."""
+        return until(self.screen, lambda screen: all(text in screen for text in awaited))
+
+    def _tmux(self, *arguments: str) -> str:
+        command = ["tmux", "-S", str(self._socket), "-f", "/dev/null", *arguments]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+        return done.stdout
+
+
+@contextmanager
+def terminal(
+    command: Sequence[str | Path], folder: Path, environment: Mapping[str, str]
+) -> Generator[Terminal]:
+    """Runs a program in `folder`, and ends it with all that it has started in the terminal."""
+    socket = folder / "tmux"
+    settings = [f"{key}={value}" for key, value in environment.items()]
+    start = ["env", "TERM=screen-256color", "LANG=C.UTF-8", *settings, *map(str, command)]
+    tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
+    place = ["-s", "it", "-x", "110", "-y", "40", "-c", str(folder)]
+    subprocess.run([*tmux, "new-session", "-d", *place, *start], check=True, timeout=60)
+    try:
+        yield Terminal(socket)
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False, timeout=60)
+
+
+def until(look: Callable[[], _T], good: Callable[[_T], bool]) -> _T:
+    """Looks again and again until it is good. Fails with what was seen last."""
+    end = time.monotonic() + PATIENCE
+    while not good(seen := look()):
+        assert time.monotonic() < end, seen
+        time.sleep(0.1)
+    return seen
+
+
+def a_home(home: Path, text: str) -> dict[str, str]:
+    """Makes a home with `kernel.ptx` in it and `ptx-lsp` on its path; returns the environment of a program
+    that is at home there.
+    """
+    server = home / "bin" / "ptx-lsp"
+    server.parent.mkdir()
+    python = os.pathsep.join(path for path in sys.path if path)
+    server.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{python}" exec "{sys.executable}" -m ptx_lsp.server "$@"\n'
+    )
+    server.chmod(0o755)
+    (home / "kernel.ptx").write_text(text)
+    return {
+        "HOME": str(home),
+        "PATH": f"{server.parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        **{f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "DATA", "CACHE")},
+    }
