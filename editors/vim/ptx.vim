@@ -1,5 +1,6 @@
 " For ~/.vim/plugin/, with ALE (https://github.com/dense-analysis/ale).
 autocmd BufRead,BufNewFile *.ptx setfiletype ptx
+autocmd FileType ptx setlocal omnifunc=ale#completion#OmniFunc commentstring=//\ %s
 
 function! s:root(buffer) abort
   let l:config = ale#path#FindNearestFile(a:buffer, 'ptx-lint.toml')

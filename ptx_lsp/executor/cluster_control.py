@@ -47,7 +47,9 @@ class Request:
             which, places = peers(row, part.offsets, everybody)
             parts = [Part(part.data, places, np.arange(places.size), part.reach)]
             lanes, answers = lanes[which], [one[which] for one in answers]
-        pending(wave).told.begin(lanes, Stores(wave, parts, answers, barriers >> 3, None), barriers >> 3)
+        stores = Stores(self._spaces, lanes, wave, parts, answers, barriers >> 3, None)
+        self._spaces.began(wave, stores)
+        pending(wave).told.begin(lanes, stores, barriers >> 3)
 
     def _answers(self, wave: Wave, count: int) -> list[Array]:
         """The two halves of the answer to each of some threads."""

@@ -25,6 +25,7 @@ from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.groups import Budget, Groups
 from ptx_lsp.executor.mbarrier_steps import TryWait
 from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.polls import Polls
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.schedule import Schedule
 from ptx_lsp.executor.wave import Wave
@@ -49,8 +50,7 @@ class Run(Groups):
         self._cluster = ClusterBarriers(wave, observer)
         self._held: set[int] = set()
         """Blocks at which groups wait for other lanes of their warps, or at an mbarrier."""
-        self._polled: dict[int, int] = {}
-        """Blocks at which groups look at memory, and how many lanes did so in vain the last time."""
+        self._polls = Polls(wave)
         self._idle = 0
         self._completed = 0
         self._in_vain = 0
@@ -82,6 +82,8 @@ class Run(Groups):
         block = min(free, key=self.rank) if turns else self._schedule.chosen(free)
         mask = self.at[block]
         alone = self._schedule.share(self.wave, mask)
+        if self.blocks[block].polls:
+            alone = self._look(block, mask, alone)
         if alone is not None:
             self.at[block] = self.wave.full(mask) & ~alone
             mask = alone
@@ -90,8 +92,6 @@ class Run(Groups):
         mask, some = self._hold(block, mask)
         if not some:
             return 1
-        if self.blocks[block].polls:
-            self._polled[block] = int(np.count_nonzero(self.wave.full(mask)))
         if alone is not None or block in self.at:
             self.execute(block, mask)
             return 1
@@ -104,16 +104,22 @@ class Run(Groups):
         """
         found = [
             block for block in free
-            if block not in self._polled
-            or np.count_nonzero(self.wave.full(self.at[block])) != self._polled[block]
+            if not self.blocks[block].polls
+            or not self._polls.has_looked(block, self.wave.full(self.at[block]))
         ]
         if found:
-            if len(found) < len(free) or not self._polled:
+            if len(found) < len(free) or not self._polls.any_looked:
                 self._idle = 0
             return found
-        self._polled.clear()
+        self._polls.again()
         self._idle += 1
         return free
+
+    def _look(self, block: int, mask: Bools | None, alone: Bools | None) -> Bools | None:
+        """The lanes of a group that look at memory now; None for all of them."""
+        full = self.wave.full(mask)
+        chosen = self._polls.look(block, full if alone is None else alone)
+        return None if chosen is full else chosen
 
     # -- lanes that wait for others of their warp -----------------------------------------------
 

@@ -114,6 +114,19 @@ class Spaces:
             access = Access("land", ".shared", None, data, size, lanes, offsets)
             self.observer.accessed(wave, step, access)
 
+    def began(self, wave: Wave, operation: object) -> None:
+        """Tells that the present instruction begins an asynchronous operation."""
+        if self.observer is not None:
+            self.observer.began(wave, operation)
+
+    def completed(
+        self, wave: Wave, operation: object, lanes: Lanes, barriers: Lanes | None, *, is_read: bool = False
+    ) -> None:
+        """Tells that an operation is complete (`Observer.completed`). `barriers` are in units of 8 bytes."""
+        if self.observer is not None and lanes.size:
+            at = None if barriers is None else barriers * 8
+            self.observer.completed(wave, operation, lanes, at, is_read=is_read)
+
     def tell(self, wave: Wave, access: Access) -> None:
         """Tells observers of what `reach` was asked for without a use."""
         if self.observer is not None and wave.step is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import listed, numbered
 from ptx_lsp.isa.entry import form_type
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.selector import Choices
@@ -31,8 +31,10 @@ class Access(NamedTuple):
     size: int
 
 
-def accesses_by(function: Function, instruction: nodes.Instruction) -> Iterator[Access]:
-    """What one instruction accesses, if it is `ld`, `st`, `atom`, `red` or of their kin."""
+@numbered
+def accesses_found(function: Function, number: int) -> Iterator[Access]:
+    """Those of a function by `ld`, `st`, `atom`, `red` and their kin."""
+    instruction = function.body.instructions[number].node
     if instruction.opcode.text.partition(".")[0] not in _OPCODES:
         return
     for operand in instruction.operands:
@@ -44,7 +46,7 @@ def accesses_by(function: Function, instruction: nodes.Instruction) -> Iterator[
                 yield Access(instruction, address, *base, size)
 
 
-accesses = found_in_instructions(accesses_by)
+accesses = listed(accesses_found)
 """Those of a function, in order."""
 
 

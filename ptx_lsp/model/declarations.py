@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.syntax import nodes
 
 Where: TypeAlias = Literal["module", "body", "kernel parameter", "parameter", "return"]
@@ -16,9 +16,9 @@ Where: TypeAlias = Literal["module", "body", "kernel parameter", "parameter", "r
 
 
 class Declared(NamedTuple):
-    """A declaration where it stands; `owner` is the top-level statement."""
+    """A declaration where it stands; `owner` stands for the top-level statement (`Place`)."""
 
-    owner: nodes.Statement
+    owner: Owner
     node: nodes.Declaration
     where: Where
     of_prototype: bool = False
@@ -66,14 +66,14 @@ def declarations_of(function: Function) -> tuple[Declared, ...]:
 
 
 def _of(function: Function) -> Iterator[Declared]:
-    node = function.node
+    node, owner = function.node, anchor(function.node)
     where: Where = "kernel parameter" if function.is_kernel else "parameter"
     bare = node.body is None
-    yield from (Declared(node, found, "return", bare) for found in node.returns or ())
-    yield from (Declared(node, found, where, bare) for found in node.parameters or ())
+    yield from (Declared(owner, found, "return", bare) for found in node.returns or ())
+    yield from (Declared(owner, found, where, bare) for found in node.parameters or ())
     for statement, _ in function.body.directives:
         if isinstance(statement, nodes.Declaration):
-            yield Declared(node, statement, "body")
+            yield Declared(owner, statement, "body")
         elif isinstance(statement, nodes.CallPrototype):
-            yield from (Declared(node, found, "return", True) for found in statement.returns or ())
-            yield from (Declared(node, found, "parameter", True) for found in statement.parameters)
+            yield from (Declared(owner, found, "return", True) for found in statement.returns or ())
+            yield from (Declared(owner, found, "parameter", True) for found in statement.parameters)

@@ -9,15 +9,17 @@ from ptx_lsp.facts import directive_fact, of_all
 from ptx_lsp.isa.directives import Directive, Where, find
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 
 
 class Use(NamedTuple):
-    """A directive where it stands. `name` is its word, with the dot; `owner` the top-level statement."""
+    """A directive where it stands. `name` is its word, with the dot; `owner` stands for the top-level
+    statement (`Place`).
+    """
 
-    owner: nodes.Statement
+    owner: Owner
     name: nodes.Name
     where: Where
     node: nodes.Statement | nodes.Function
@@ -133,20 +135,20 @@ def _continues(node: nodes.Statement) -> bool:
 
 
 def _of_function(function: Function) -> Iterator[Use]:
-    node = function.node
+    node, owner = function.node, anchor(function.node)
     kernel = node.kind.text == ".entry"
     where: Where = "kernel" if kernel else "function"
     if node.body is None:
         where = "kernel prototype" if kernel else "function prototype"
-    yield Use(node, node.kind, "module", node, node.linkage)
+    yield Use(owner, node.kind, "module", node, node.linkage)
     for directive in node.directives:
-        yield Use(node, directive.name, where, directive)
+        yield Use(owner, directive.name, where, directive)
     for statement, is_labelled in function.body.directives:
-        yield from _named(node, statement, "body", is_labelled)
+        yield from _named(owner, statement, "body", is_labelled)
 
 
 def _named(
-    owner: nodes.Statement, node: nodes.Statement, where: Where, labelled: bool
+    owner: Owner, node: nodes.Statement, where: Where, labelled: bool
 ) -> Iterator[Use]:
     match node:
         case nodes.Directive(name=name, linkage=linkage):

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from ptx_lsp.facts import Earlier, directive_fact, instruction_fact, lasting_fact
+from ptx_lsp.facts import Earlier, directive_fact, instruction_fact, lasting_fact, numbered
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.symbols import Declared, Register, Symbol, Variable
+from ptx_lsp.model.symbols import Declared, Predefined, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 
 _S = TypeVar("_S", bound=Declared)
@@ -33,6 +33,29 @@ def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
 def _identity(symbol: Symbol) -> int:
     """Tells one declared thing from others; the registers of a range are one."""
     return id(symbol.declarator) if isinstance(symbol, Register | Variable) else id(symbol)
+
+
+class SpecialUse(NamedTuple):
+    """A special register, or `WARP_SZ`, in an operand."""
+
+    name: nodes.Name
+    operand: nodes.Operand
+
+
+@numbered
+def special_uses(function: Function, number: int) -> list[SpecialUse]:
+    """Those of the instructions of a function."""
+    symbols = function.body.symbols
+    found: list[SpecialUse] = []
+    for operand in function.body.instructions[number].node.operands:
+        kind = type(operand)
+        if kind is nodes.Name:  # most of them, so without a call
+            if type(symbols.get(operand.start)) is Predefined:
+                found += (SpecialUse(name, operand) for name in names_in(operand))
+        elif kind is not nodes.Number:
+            names = (one for one in names_in(operand) if type(symbols.get(one.start)) is Predefined)
+            found += (SpecialUse(name, operand) for name in names)
+    return found
 
 
 def names_elsewhere(module: Module) -> frozenset[str]:
@@ -85,11 +108,14 @@ def _in_instructions(function: Function, instruction: nodes.Instruction) -> tupl
     symbols = function.body.symbols
     found: list[int] = []
     for operand in instruction.operands:
-        if isinstance(operand, nodes.Name):  # most of them, so without a call
+        kind = type(operand)
+        if kind is nodes.Name:  # most of them, so without a call
             symbol = symbols.get(operand.start)
-            if symbol is not None:
+            if type(symbol) is Register:
+                found.append(id(symbol.declarator))
+            elif symbol is not None:
                 found.append(_identity(symbol))
-        else:
+        elif kind is not nodes.Number:
             found.extend(_named(function, operand))
     if instruction.guard is not None:
         found.extend(_named(function, instruction.guard.predicate))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
+from ptx_lsp.executor.profile import Profile
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "oracle" / "corpus"
@@ -140,6 +141,42 @@ def test_spin_lock() -> None:
     launch(KERNELS / "spin_lock.ptx", entry="add_under_lock", grid=3, block=40, args=[lock, total])
     assert total[0] == 120
     assert lock[0] == 0
+
+
+def test_a_lock_is_tried_by_few_at_a_time() -> None:
+    """Four times the threads try about four times as often, not sixteen times."""
+    tries: list[int] = []
+    for blocks in (4, 16):
+        profile = Profile()
+        lock, total = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+        launch(
+            KERNELS / "spin_lock.ptx", entry="add_under_lock", grid=blocks, block=64, args=[lock, total],
+            observers=[profile],
+        )
+        assert total[0] == 64 * blocks
+        tries.append(profile.opcodes["atom.global.cas.b32"])
+    assert tries[1] < 6 * tries[0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_each_thread_waits_for_the_one_before_it(seed: int) -> None:
+    flags = np.array([1, *[0] * 256], np.uint32)
+    text = _one_store("""mov.u32 %r, %ctaid.x; mad.lo.u32 %r, %r, 128, %i; mul.wide.u32 %x, %r, 4;
+add.u64 %rd, %rd, %x;
+again: ld.acquire.gpu.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again;
+add.u32 %r, %r, 1; st.release.gpu.global.u32 [%rd+4], %r;""")
+    text = text.replace("ld.param", ".reg .u64 %x; .reg .u32 %i; mov.u32 %i, %tid.x; ld.param", 1)
+    launch(text, entry="k", grid=2, block=128, args=[flags], limit=1 << 18, seed=seed)
+    assert flags.tolist() == list(range(1, 258))
+
+
+def test_a_flag_is_soon_seen_by_all() -> None:
+    """Those that find what they wait for are followed by twice as many."""
+    flag, profile = np.zeros(1, np.uint32), Profile()
+    text = _one_store("""mov.u32 %r, %ctaid.x; setp.eq.u32 %p, %r, 7; @%p st.release.gpu.global.u32 [%rd], 1;
+again: ld.acquire.gpu.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again;""")
+    launch(text, entry="k", grid=8, block=256, args=[flag], observers=[profile])
+    assert profile.opcodes["ld.acquire.gpu.global.u32"] < 3 * 2048
 
 
 def test_a_block_waits_for_the_last_one() -> None:

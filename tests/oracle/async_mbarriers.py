@@ -41,7 +41,8 @@ def _phases() -> Kernel:
             parts.append(f"cvt.u32.u8 %r0, %b1;\nst.shared.u32 [box+{4 * next(places)}], %r0;")
     parts += [
         test.format(parity, "", 1), told(15, "%p2"), _FALSE,
-        "mbarrier.test_wait.parity.phase_type::conditional.shared::cta.b64 %p2, [bar], 0;", told(16, "%p2"), _FALSE,
+        "mbarrier.test_wait.parity.phase_type::conditional.shared::cta.b64 %p2, [bar], 0;",
+        told(16, "%p2"), _FALSE,
         "mbarrier.try_wait.parity.phase_type::conditional.acquire.cta.shared::cta.b64 %p2, [bar], 0;",
         told(17, "%p2"),
     ]

@@ -1,10 +1,9 @@
-"""Real Emacs with `editors/emacs/ptx-mode.el` in its init file, as docs/editors.md tells: keys are pressed on a
-terminal, and Emacs is asked what came of them.
+"""Real Emacs with `editors/emacs/ptx-mode.el` in its init file, as docs/editors.md tells: keys are pressed on
+a terminal, and Emacs is asked what came of them.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -69,7 +68,7 @@ DIAGNOSTICS = "(mapcar 'flymake-diagnostic-text (flymake-diagnostics))"
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emacs]:
-    """Started as a person would, but for what lets the tests ask it, and without a compiler in the background."""
+    """As a person would start it, but for what lets the tests ask it, and with no compiler at work."""
     home = tmp_path_factory.mktemp("home")
     environment = a_home(home, TEXT)
     init = home / ".emacs.d" / "init.el"

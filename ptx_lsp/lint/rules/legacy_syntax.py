@@ -11,7 +11,7 @@ from ptx_lsp.model.declarations import Declared, declarations_of, declarations_o
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.syntax import nodes
 
 _COMPONENTS = {".0": ".x", ".1": ".y", ".2": ".z"}
@@ -145,7 +145,7 @@ def _components(function: Function, instruction: nodes.Instruction) -> Iterator[
                 yield Finding(place, message, remedy=remedy)
 
 
-def _surface(place: Place, words: tuple[nodes.Name, ...], owner: nodes.Statement) -> Finding:
+def _surface(place: Place, words: tuple[nodes.Name, ...], owner: Owner) -> Finding:
     message = "`.surf` is of PTX 1.x and no ptxas takes it; write `.global .surfref`"
     types = [word for word in words if word.text not in (".v2", ".v4")]
     if len(words) != 1 or not types:

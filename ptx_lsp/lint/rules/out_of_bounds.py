@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.origins import Access, accesses_found
-from ptx_lsp.facts import found_in, found_in_instructions
+from analyses import origins
+from ptx_lsp.facts import found_in
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.access import accesses_by
+from ptx_lsp.model import access
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.symbols import Variable
@@ -59,17 +59,16 @@ def out_of_bounds(function: Function) -> Iterator[Finding]:
     yield from _through_registers(function)
 
 
-@found_in(accesses_found)
-def _through_registers(function: Function, access: Access) -> Iterator[Finding]:
-    _, address, origin, size = access
+@found_in(origins.accesses_found)
+def _through_registers(function: Function, found: origins.Access) -> Iterator[Finding]:
+    _, address, origin, size = found
     if origin.variable is not None and origin.offset is not None and size is not None:
         yield from _of(function, origin.variable, origin.offset, size, address)
 
 
-@found_in_instructions
-def _at_names(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    for access in accesses_by(function, instruction):
-        yield from _of(function, access.variable, access.offset, access.size, access.address)
+@found_in(access.accesses_found)
+def _at_names(function: Function, found: access.Access) -> Iterator[Finding]:
+    yield from _of(function, found.variable, found.offset, found.size, found.address)
 
 
 def _of(

@@ -71,7 +71,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
             continue  # the rule `outside-function` tells of it
         told: set[int] = set()
         for problem in item.problems:
-            if any(start < problem.start <= end for start, end in unknown.get(id(item.node), ())):
+            if any(start < problem.start <= end for start, end in unknown.get(id(anchor(item.node)), ())):
                 continue  # the shape of a directive that PTX does not have is not known either
             if not text[slice(*item.span(problem))].isascii():
                 continue  # the rule `not-ptx`
