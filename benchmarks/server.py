@@ -142,16 +142,18 @@ def _asked(client: Connection, method: str, place: Json) -> float:
 
 
 def _rest(client: Connection) -> float:
-    """Waits until no more findings come; when the last ones came."""
+    """Waits until no more findings come, and the server has no more work; when the last ones came."""
     asked = client.request("ptx/kernelReport", {"textDocument": {"uri": "file:///none"}})
     assert asked is None
-    last = client.arrived
+    last, used = client.arrived, _cpu_seconds(client)
     quiet = time.monotonic()
     while time.monotonic() - quiet < 2.0:
         count = len(client.notified)
         client.take_all()
         if len(client.notified) > count:
             last, quiet = client.arrived, time.monotonic()
+        if _cpu_seconds(client) - used > 0.05:
+            used, quiet = _cpu_seconds(client), time.monotonic()
         time.sleep(0.01)
     return last
 

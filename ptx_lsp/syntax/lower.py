@@ -71,34 +71,11 @@ class _Lowering(Directives):
         super().__init__(text, base)
         self.nested: list[Node] = []
         self.unclosed = False
-        self._methods: dict[str, Callable[[Node], nodes.Statement]] = {
-            "instruction": self.instruction,
-            "label": self.label,
-            "block": self.block,
-            "declaration": self.declaration,
-            "function": self.function,
-            "directive": self.directive,
-            "pragma": self.directive,
-            "location": self.location,
-            "file": self.file,
-            "version": self.version,
-            "target": self.target,
-            "address_size": self.address_size,
-            "section": self.section,
-            "alias": self.alias,
-            "call_prototype": self.call_prototype,
-            "target_list": self.target_list,
-            "aggregate": self.aggregate,
-            "junk_statement": self.junk_statement,
-            "stray_brace": self.stray_brace,
-            "dwarf_line": self.dwarf_line,
-            "empty_statement": self.empty_statement,
-        }
 
     # -- statements -----------------------------------------------------------------------------
 
     def statement(self, node: Node) -> nodes.Statement:
-        return self._methods.get(node.type, self.unknown)(node)
+        return _METHODS.get(node.type, _Lowering.unknown)(self, node)
 
     def instruction(self, node: Node) -> nodes.Statement:
         base = self.base
@@ -381,3 +358,29 @@ def _numbered(name: nodes.Name, count: nodes.Number | nodes.Missing) -> list[nod
     number = count.text if isinstance(count, nodes.Number) else ""
     total = min(int(number), _MOST_NUMBERED) if number.isdecimal() else 0
     return [nodes.Name(name.start, name.end, f"{name.text}{index}") for index in range(total)]
+
+
+_METHODS: dict[str, Callable[[_Lowering, Node], nodes.Statement]] = {
+    "instruction": _Lowering.instruction,
+    "label": _Lowering.label,
+    "block": _Lowering.block,
+    "declaration": _Lowering.declaration,
+    "function": _Lowering.function,
+    "directive": _Lowering.directive,
+    "pragma": _Lowering.directive,
+    "location": _Lowering.location,
+    "file": _Lowering.file,
+    "version": _Lowering.version,
+    "target": _Lowering.target,
+    "address_size": _Lowering.address_size,
+    "section": _Lowering.section,
+    "alias": _Lowering.alias,
+    "call_prototype": _Lowering.call_prototype,
+    "target_list": _Lowering.target_list,
+    "aggregate": _Lowering.aggregate,
+    "junk_statement": _Lowering.junk_statement,
+    "stray_brace": _Lowering.stray_brace,
+    "dwarf_line": _Lowering.dwarf_line,
+    "empty_statement": _Lowering.empty_statement,
+}
+"""By the kinds of nodes of the grammar. In each `_Lowering` they would make it hold itself, and the text."""

@@ -62,3 +62,15 @@ def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> No
         assert [earlier() for earlier in known] == [None, None, None]
     finally:
         gc.enable()
+
+
+def test_an_edit_leaves_no_garbage_that_holds_the_text() -> None:
+    document = Module.parse(TEXT).document
+    at = TEXT.rindex("1, 2")
+    gc.collect()
+    gc.disable()
+    try:
+        document.edited(Edit(at, at + 1, b"7"))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
