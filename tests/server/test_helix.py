@@ -1,5 +1,5 @@
-"""Real Helix with `editors/helix/languages.toml` and what `install.sh` makes, as docs/editors.md tells: keys are
-pressed on a terminal, and the screen is read.
+"""Real Helix with `editors/helix/languages.toml` and what `install.sh` makes, as docs/editors.md tells: keys
+are pressed on a terminal, and the screen is read.
 """
 
 from __future__ import annotations
