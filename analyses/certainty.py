@@ -6,9 +6,12 @@ each instruction with its operands.
 
 from __future__ import annotations
 
-from analyses.steps import steps
-from ptx_lsp.facts import fact
+from collections.abc import Iterator
+
+from analyses.steps import Step, steps
+from ptx_lsp.facts import fact, numbered, of_all
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
 
 
 @fact
@@ -19,4 +22,21 @@ def is_certain(function: Function) -> bool:
         return False
     if function.undeclared or function.undeclared_late or body.duplicates or body.early_uses:
         return False
-    return all(step.match is not None and not step.match.problems for step in steps(function).steps)
+    return not _not_understood(function).numbers
+
+
+@numbered
+def _not_understood(function: Function, number: int) -> Iterator[Step]:
+    step = steps(function).steps[number]
+    if step.match is None or step.match.problems:
+        yield step
+
+
+def all_are_certain(module: Module) -> bool:
+    """Whether every function of a module that has a body is understood."""
+    return not any(of_all(_doubted, module))
+
+
+@fact
+def _doubted(function: Function) -> tuple[bool, ...]:
+    return (True,) if function.symbol.is_definition and not is_certain(function) else ()

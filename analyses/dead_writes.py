@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from analyses.contents import Content, contents
+from analyses.contents import Content, block_fact, contents
 from analyses.effects import is_pure
 from analyses.liveness import LiveBehind, Liveness, liveness
 from analyses.steps import Step
@@ -34,6 +34,12 @@ def dead_writes(function: Function) -> tuple[Step, ...]:
                 known = memory.put(key, tuple(_of_block(live, block.number))[::-1])
             found.extend(live.steps.steps[block.first + index] for index in known)
     return tuple(found)
+
+
+@block_fact
+def registers_read(_: Function, block: Sequence[Step]) -> frozenset[int]:
+    """For each block what its steps read, guards included."""
+    return frozenset(register for step in block for register in (*step.reads, step.guard))
 
 
 @lasting_fact

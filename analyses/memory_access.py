@@ -112,10 +112,14 @@ def memory_access(function: Function) -> MemoryAccess:
     for block in known.uniformity.values.cfg.blocks:
         data = known.blocks.get(block.number)
         if data is not None:
-            found = memory.get(data) or _of_block(function, known, block)
-            found = memory.put(data, found.moved(block.first))
-            accesses.extend(found.accesses)
-            neighbours.extend(found.neighbours)
+            found = memory.get(data)
+            if found is None:
+                found = memory.put(data, _of_block(function, known, block))
+            elif found.first != block.first:
+                found = memory.put(data, found.moved(block.first))
+            if found.accesses:
+                accesses.extend(found.accesses)
+                neighbours.extend(found.neighbours)
     return MemoryAccess(tuple(accesses), tuple(neighbours))
 
 
@@ -225,20 +229,27 @@ def _pattern(where: Lanes | None, size: int, space: str, *, is_data: bool) -> Pa
     if where.is_uniform:
         return "coalesced" if space == "local" else "broadcast"
     touched = len(sectors_of(where.offsets, size))
-    used = len({byte for one in where.offsets for byte in range(one, one + size)})
+    used = len(bytes_of(where.offsets, size))
     first = min(where.offsets) % SECTOR
     if touched == -(-(first + used) // SECTOR):
         return "coalesced"
     return "strided" if where.step is not None else "scattered"
 
 
-def sectors_of(offsets: tuple[int, ...], size: int) -> set[int]:
+@lru_cache(maxsize=4096)
+def sectors_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
     """The numbers of the sectors that accesses of `size` bytes at these offsets touch."""
-    return {
+    return frozenset(
         sector
         for one in offsets
         for sector in range(one // SECTOR, (one + size - 1) // SECTOR + 1)
-    }
+    )
+
+
+@lru_cache(maxsize=4096)
+def bytes_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
+    """Which bytes they touch."""
+    return frozenset(byte for one in offsets for byte in range(one, one + size))
 
 
 @lru_cache(maxsize=4096)

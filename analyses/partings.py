@@ -59,6 +59,7 @@ class Partings:
     is_kernel: bool
     conditions: Conditions
     _ahead: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
+    _at: dict[int, Lanes] = field(default_factory=dict[int, Lanes])
 
     @property
     def uniformity(self) -> Uniformity:
@@ -88,6 +89,12 @@ class Partings:
     def lanes_at(self, number: int) -> Lanes:
         """Which lanes of the first warp come to the place of a step, whatever its guard says."""
         block = self.cfg.block_of[number]
+        found = self._at.get(block)
+        if found is None:
+            found = self._at[block] = self._lanes_at(block)
+        return found
+
+    def _lanes_at(self, block: int) -> Lanes:
         if block not in self.cfg.reached:
             return Lanes(frozenset(), frozenset())
         on, off = ALL, frozenset[int]()

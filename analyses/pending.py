@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from analyses.cfg import Cfg, cfg
+from analyses.spelling import steps_spelt
 from analyses.steps import Step, Steps, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -45,10 +46,10 @@ def pending(function: Function) -> tuple[Pending, ...]:
     """Those of a kernel, in the order of the text; empty for other functions."""
     if not function.is_kernel:
         return ()
-    flow, graph = steps(function), cfg(function)
-    search = _Search(flow, graph)
+    graph = cfg(function)
+    search = _Search(steps(function), graph)
     found: list[Pending] = []
-    for step in flow.spelt(_may_start):
+    for step in _starting(function):
         kind = _started(step)
         if kind is not None and graph.block_of[step.number] in graph.reached:
             lacks = _lacking(search, step, kind)
@@ -59,6 +60,9 @@ def pending(function: Function) -> tuple[Pending, ...]:
 
 def _may_start(spelling: str) -> bool:
     return spelling.startswith(("wgmma.mma_async", "cp.async.", *_BULK))
+
+
+_starting = steps_spelt(_may_start)
 
 
 def _started(step: Step) -> Kind | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from analyses.sources import LOADED, Floor, Level, Size, floor, special
 from analyses.steps import Step, steps
 from analyses.values import NONE, BlockValues, StepValues, Values, values
-from ptx_lsp.facts import Earlier, Memory, fact, found_in_instructions, lasting_fact
+from ptx_lsp.facts import Earlier, Memory, fact, found_in, lasting_fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -25,6 +25,7 @@ from ptx_lsp.model.symbols import (
     Symbol,
     Variable,
 )
+from ptx_lsp.model.uses import SpecialUse, special_uses
 from ptx_lsp.syntax import nodes
 
 
@@ -94,14 +95,11 @@ def block_size(function: Function) -> Size:
     return Size()
 
 
-@found_in_instructions
-def uses_of_y_and_z(function: Function, instruction: nodes.Instruction) -> Iterator[nodes.Name]:
+@found_in(special_uses)
+def uses_of_y_and_z(_: Function, use: SpecialUse) -> Iterator[nodes.Name]:
     """Where `%tid` is named, but for `%tid.x`."""
-    for operand in instruction.operands:
-        for name in names_in(operand):
-            symbol = function.body.symbols.get(name.start)
-            if isinstance(symbol, Predefined) and symbol.name == "%tid" and not _is_of_x(operand):
-                yield name
+    if use.name.text == "%tid" and not _is_of_x(use.operand):
+        yield use.name
 
 
 def _is_of_x(operand: nodes.Operand) -> bool:

@@ -11,6 +11,9 @@ again, from what is still true of its value before:
 - a `lasting_fact` is given its value before, and says itself what of that can stay;
 - a `Memory` keeps what was computed from keys that hold all it depends on, such as the contents of a
   block of code, for as long as some version in a row asks for it.
+
+Two threads may compute a fact at the same time, both from the same value before; what the first of them
+has found is what all see.
 """
 
 from __future__ import annotations
@@ -19,11 +22,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from itertools import chain
-from typing import Generic, NamedTuple, TypeVar, cast
+from operator import is_not
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
 from ptx_lsp.model.function import LASTING, OF_DIRECTIVES, OF_TEXT, Function
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from ptx_lsp.model.module import Module
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -46,8 +53,7 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
         try:
             return cast(_T, function.facts[compute])
         except KeyError:
-            value = function.facts[compute] = compute(function)
-            return value
+            return cast(_T, function.facts.setdefault(compute, compute(function)))
 
     return known
 
@@ -60,15 +66,29 @@ def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
     return fact(compute)
 
 
-def of_all(known: Callable[[Function], tuple[_T, ...]], functions: Iterable[Function]) -> Iterator[_T]:
-    """What a fact has for all of some functions, one after the other. Fast where it has mostly nothing."""
-    key = getattr(known, "__wrapped__", None)
-    for function in functions:
-        found = cast("tuple[_T, ...] | None", function.facts.get(key))
-        if found is None:
-            found = known(function)
-        if found:
-            yield from found
+def of_all(known: Callable[[Function], tuple[_T, ...]], module: Module) -> Iterator[_T]:
+    """What a fact has for all functions of a module, one after the other. After an edit it is asked for
+    those only that are not what they were; what it has for the others is kept.
+    """
+    found = module.gathered.get(known)
+    if found is None:
+        found = module.gathered[known] = _gathered(known, module)
+    return chain.from_iterable(cast("Iterable[tuple[_T, ...]]", found.values()))
+
+
+def _gathered(
+    known: Callable[[Function], tuple[object, ...]], module: Module
+) -> dict[int, tuple[object, ...]]:
+    """What a fact has for each function, by its number, where that is anything."""
+    before, touched = module.gathered_before.get(known, ({}, range(len(module.functions))))
+    found = dict(before)
+    for number in touched:
+        value = known(module.functions[number])
+        if value:
+            found[number] = value
+        else:
+            found.pop(number, None)
+    return dict(sorted(found.items()))
 
 
 def is_known(known: Callable[[Function], object], function: Function) -> bool:
@@ -107,10 +127,13 @@ def lasting_fact(
         try:
             return cast(_T, function.facts[compute])
         except KeyError:
-            earlier = function.earlier.pop(compute, None)
+            earlier = function.earlier.get(compute)
             before = None if earlier is None else Earlier(cast(_T, earlier[0]), earlier[1])
-            value = function.facts[compute] = compute(function, before)
-            return value
+            try:
+                value = compute(function, before)
+            finally:  # not before: another thread that is at it, too, is to begin with the same
+                function.earlier.pop(compute, None)
+            return cast(_T, function.facts.setdefault(compute, value))
 
     LASTING.add(compute)
     return known
@@ -147,6 +170,20 @@ class Found(NamedTuple, Generic[_T]):
         )
 
 
+    def between(self, first: int, end: int) -> Found[_T]:
+        """What is found in the instructions from `first` to `end`, without that."""
+        some = slice(bisect_left(self.numbers, first), bisect_left(self.numbers, end))
+        return Found(self.numbers[some], self.of[some])
+
+    def but_for(self, others: dict[int, tuple[_T, ...]]) -> Found[_T]:
+        """The same but for some instructions, in which something else is found, or nothing."""
+        if not others:
+            return self
+        found = {**dict(zip(self.numbers, self.of, strict=True)), **others}
+        numbers = tuple([number for number in sorted(found) if found[number]])
+        return Found(numbers, tuple([found[number] for number in numbers]))
+
+
 def numbered(find: Callable[[Function, int], Iterable[_T]]) -> Callable[[Function], Found[_T]]:
     """Makes `find` run once for each instruction, with its number. Apart from that number, it may depend on
     what an `instruction_fact` may depend on.
@@ -155,15 +192,19 @@ def numbered(find: Callable[[Function, int], Iterable[_T]]) -> Callable[[Functio
     @lasting_fact
     @wraps(find)
     def of_all(function: Function, earlier: Earlier[Found[_T]] | None) -> Found[_T]:
-        first, end = (0, len(function.body.instructions))
-        if earlier is not None:
-            first, _, end = earlier.change
-        each = [(number, tuple(find(function, number))) for number in range(first, end)]
-        each = [one for one in each if one[1]]
-        found = Found(tuple([number for number, _ in each]), tuple([one for _, one in each]))
-        return found if earlier is None else earlier.value.after(earlier.change, found)
+        if earlier is None:
+            return _found(function, find, range(len(function.body.instructions)))
+        first, _, end = earlier.change
+        return earlier.value.after(earlier.change, _found(function, find, range(first, end)))
 
     return of_all
+
+
+def _found(
+    function: Function, find: Callable[[Function, int], Iterable[_T]], numbers: Iterable[int]
+) -> Found[_T]:
+    each = [(number, found) for number in numbers if (found := tuple(find(function, number)))]
+    return Found(tuple([number for number, _ in each]), tuple([found for _, found in each]))
 
 
 def found_in_instructions(
@@ -178,10 +219,112 @@ def found_in_instructions(
     def of_each(function: Function, number: int) -> Iterable[_T]:
         return find(function, function.body.instructions[number].node)
 
+    return listed(of_each)
+
+
+def listed(known: Callable[[Function], Found[_T]]) -> Callable[[Function], tuple[_T, ...]]:
+    """All that is found in instructions, in order."""
+
     @fact
-    @wraps(find)
+    @wraps(known)
     def of_all(function: Function) -> tuple[_T, ...]:
-        return tuple(chain.from_iterable(of_each(function).of))
+        return tuple(chain.from_iterable(known(function).of))
+
+    return of_all
+
+
+def found_in(
+    known: Callable[[Function], Found[_K]],
+) -> Callable[[Callable[[Function, _K], Iterable[_T]]], Callable[[Function], tuple[_T, ...]]]:
+    """Makes a function run once for each thing that another fact has found in an instruction; the fact is all
+    that it finds, in order. It may depend on that thing, and on what an `instruction_fact` may depend on.
+    """
+
+    def decorate(
+        find: Callable[[Function, _K], Iterable[_T]],
+    ) -> Callable[[Function], tuple[_T, ...]]:
+        @lasting_fact
+        @wraps(find)
+        def of_each(
+            function: Function, earlier: Earlier[_FoundIn[_K, _T]] | None
+        ) -> _FoundIn[_K, _T]:
+            things = known(function).of
+            before = earlier.value if earlier is not None else _FoundIn[_K, _T]((), ())
+            first = _same(before.things, things)
+            last = _same(before.things[first:][::-1], things[first:][::-1])
+            found = [
+                tuple([one for thing in parts for one in find(function, thing)])
+                for parts in things[first : len(things) - last]
+            ]
+            behind = before.found[len(before.found) - last :]
+            return _FoundIn(things, (*before.found[:first], *found, *behind))
+
+        @fact
+        @wraps(find)
+        def of_all(function: Function) -> tuple[_T, ...]:
+            return tuple(chain.from_iterable(of_each(function).found))
+
+        return of_all
+
+    return decorate
+
+
+class _FoundIn(NamedTuple, Generic[_K, _T]):
+    """What is found in the things of each instruction."""
+
+    things: tuple[tuple[_K, ...], ...]
+    found: tuple[tuple[_T, ...], ...]
+
+
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> int:
+    """How many are the same objects from the beginning on."""
+    differ = map(is_not, one, other)
+    return next((n for n, differs in enumerate(differ) if differs), min(len(one), len(other)))
+
+
+class Indexed(NamedTuple, Generic[_K, _T]):
+    """What all instructions together have for a key, in no order; and each by itself."""
+
+    of: dict[_K, tuple[_T, ...]]
+    each: tuple[tuple[tuple[_K, _T], ...], ...]
+
+    def touched(self, earlier: Earlier[Indexed[_K, _T]]) -> set[_K]:
+        """The keys that instructions have or had which an edit touched."""
+        before, (first, old_end, end) = earlier
+        pairs = chain(before.each[first:old_end], self.each[first:end])
+        return {key for key, _ in chain.from_iterable(pairs)}
+
+
+def indexed(
+    find: Callable[[Function, int], Iterable[tuple[_K, _T]]],
+) -> Callable[[Function], Indexed[_K, _T]]:
+    """Makes `find` run once for each instruction, with its number, to tell what it has for which keys. Apart
+    from that number, it may depend on what an `instruction_fact` may depend on.
+    """
+
+    @lasting_fact
+    @wraps(find)
+    def of_all(
+        function: Function, earlier: Earlier[Indexed[_K, _T]] | None
+    ) -> Indexed[_K, _T]:
+        if earlier is None:
+            numbers = range(len(function.body.instructions))
+            each = tuple([tuple(find(function, number)) for number in numbers])
+            lists: dict[_K, list[_T]] = {}
+            for key, value in chain.from_iterable(each):
+                lists.setdefault(key, []).append(value)
+            return Indexed({key: tuple(values) for key, values in lists.items()}, each)
+        before, (first, old_end, end) = earlier
+        added = [tuple(find(function, number)) for number in range(first, end)]
+        of = dict(before.of)
+        for key, value in chain.from_iterable(before.each[first:old_end]):
+            left = list(of.pop(key))
+            left.remove(value)
+            if left:
+                of[key] = tuple(left)
+        for key, value in chain.from_iterable(added):
+            of[key] = (*of.get(key, ()), value)
+        return Indexed(of, (*before.each[:first], *added, *before.each[old_end:]))
 
     return of_all
 

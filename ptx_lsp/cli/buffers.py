@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor import object_specs
-from ptx_lsp.executor.object_specs import array_of
+from ptx_lsp.executor.object_specs import Object, array_of
 from ptx_lsp.executor.specs import SpecError, Value
 from ptx_lsp.executor.texture import Opaque
 
@@ -31,7 +31,7 @@ class Output:
         return f"{self.name if self.number is None else self.number}: {shown}"
 
 
-def argument(spec: str, seed: int = 0) -> Value | Opaque:
+def argument(spec: str, seed: int = 0) -> Value | Object:
     """The value of a SPEC or of `@file`; raises SpecError, and OSError where a file cannot be read."""
     return object_specs.argument(spec, seed, file=_file)
 
@@ -42,7 +42,7 @@ def bindings(pairs: Sequence[tuple[str, str]], seed: int = 0) -> dict[str, Opaqu
 
 
 def outputs(
-    words: Sequence[str], names: Sequence[str], arguments: Sequence[Value | Opaque],
+    words: Sequence[str], names: Sequence[str], arguments: Sequence[Value | Object],
     bind: Mapping[str, Opaque],
 ) -> list[Output]:
     """What `--out` names, `names` being those of the parameters; raises SpecError where that is no buffer."""
@@ -62,7 +62,7 @@ def save(found: Sequence[Output]) -> None:
 
 
 def _output(
-    word: str, names: Sequence[str], arguments: Sequence[Value | Opaque], bind: Mapping[str, Opaque]
+    word: str, names: Sequence[str], arguments: Sequence[Value | Object], bind: Mapping[str, Opaque]
 ) -> Output:
     index, _, path = word.partition("=")
     if index in bind and index not in names:

@@ -3,9 +3,11 @@
 from ptx_lsp.executor.check import Finding
 from ptx_lsp.executor.errors import ExecutionError, Lane
 from ptx_lsp.executor.launch import launch
+from ptx_lsp.executor.replicas import Multimem
 from ptx_lsp.executor.tensor_map import TensorMap, tensor_map
 from ptx_lsp.executor.texture import Sampler, Surface, Texture
 
 __all__ = [
-    "ExecutionError", "Finding", "Lane", "Sampler", "Surface", "TensorMap", "Texture", "launch", "tensor_map",
+    "ExecutionError", "Finding", "Lane", "Multimem", "Sampler", "Surface", "TensorMap", "Texture", "launch",
+    "tensor_map",
 ]

@@ -11,7 +11,7 @@ from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.combine import Combine, combination, in_turns
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.mbarrier_steps import told_of
-from ptx_lsp.executor.observer import Use
+from ptx_lsp.executor.observer import Access, Actor, Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, Program
@@ -37,11 +37,11 @@ class Stores:
     """Values on their way to memory, for each thread of a row."""
 
     def __init__(
-        self, wave: Wave, parts: list[Part], values: list[Array], barriers: Indices | None,
-        combine: Combine | None,
+        self, spaces: Spaces, lanes: Indices, wave: Wave, parts: list[Part], values: list[Array],
+        barriers: Indices | None, combine: Combine | None,
     ) -> None:
-        """`values` are unsigned elements that lie side by side."""
-        self._wave = wave
+        """`values` are unsigned elements that lie side by side, for each of the lanes."""
+        self._spaces, self._lanes, self._wave = spaces, lanes, wave
         self._parts = parts
         self._values = values
         self._barriers = barriers
@@ -64,6 +64,7 @@ class Stores:
                     in_turns(memory, index, values[positions], self._combine)
         if self._barriers is not None:
             at = self._barriers[chosen]
+            self._spaces.completed(self._wave, self, self._lanes[chosen], at)
             size = np.full(at.shape, element.itemsize * len(self._values), np.int64)
             pending(self._wave).barriers.complete_bytes(at, size)
 
@@ -87,15 +88,21 @@ class StoreLater:
         space, program = self._target
         size = sum(value.dtype.itemsize for value in values)
         use: Use = "write" if self._combine is None else "update"
-        parts = reached(self._spaces, row, row.compute(program)[0], space, size, use)
+        by: Actor = "thread" if self._barrier is None else "copy"
+        parts = reached(self._spaces, row, row.compute(program)[0], space, size, None)
         for part in parts:
             if not part.data.flags.writeable:
                 raise row.error("the memory is read-only", "read-only")
+            self._spaces.tell(wave, Access(
+                use, part.reach.space, part.reach.buffer, part.data, size, row.lanes[part.positions],
+                part.offsets, by,
+            ))
         barriers: Indices | None = None
         if self._barrier is not None:
             space, program = self._barrier
             barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update") >> 3
-        stores = Stores(wave, parts, values, barriers, self._combine)
+        stores = Stores(self._spaces, row.lanes, wave, parts, values, barriers, self._combine)
+        self._spaces.began(wave, stores)
         with told_of(row):
             if barriers is None:
                 stores.land(np.ones(row.count, np.bool_))

@@ -6,7 +6,7 @@
    many threads. Where more come at once, the warps come in order.
 3. Threads that arrive without waiting count in the same way, and have no say in a reduction.
 4. A thread waits at the barrier of its cluster until each thread of the cluster that has not ended has
-   arrived as often as itself.
+   arrived as often as itself. Who has not arrived since it last waited waits for itself: a deadlock.
 """
 
 from __future__ import annotations
@@ -216,6 +216,7 @@ class ClusterBarriers:
         self._wave = wave
         self._observer = observer
         self._arrivals: Counts | None = None
+        self._waits: Counts = np.zeros(wave.shape, np.int64)
         self._parties: list[Party] = []
 
     def come(
@@ -228,6 +229,11 @@ class ClusterBarriers:
         if barrier.kind == ".arrive":
             self._arrivals += wave.full(mask)
             return [Gone(onward, mask), *self.left()]
+        missing = wave.full(mask) & (self._arrivals <= self._waits)
+        if missing.any():
+            message = "threads wait at the barrier of the cluster for themselves: they have not arrived there"
+            raise ExecutionError(message, "deadlock", step.line, wave.who(missing))
+        self._waits += wave.full(mask)
         self._parties.append(Party(step, onward, wave.full(mask)))
         return self.left()
 

@@ -12,7 +12,7 @@ from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.literals import constant
 from ptx_lsp.executor.mbarrier_steps import told_of
 from ptx_lsp.executor.memory import Bytes
-from ptx_lsp.executor.observer import Use
+from ptx_lsp.executor.observer import Access, Actor, Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.spaces import Space, Spaces
@@ -59,7 +59,7 @@ class Bulk:
             self._begin(row, sizes, given)
 
     def _begin(self, row: Threads, sizes: Indices, given: dict[str, Array]) -> None:
-        targets = self._ranges(row, "dstMem", sizes, use=self._use)
+        targets = self._ranges(row, "dstMem", sizes, given)
         left, right = (
             given[name].astype(np.int64) if name in given else np.zeros(row.count, np.int64)
             for name in ("ignoreBytesLeft", "ignoreBytesRight")
@@ -74,6 +74,7 @@ class Bulk:
             if "ctaMask" in given:
                 barriers = peers(row, barriers, given["ctaMask"])[1]
                 which, places = peers(row, places, given["ctaMask"])
+                self._tell(row, which, places, sizes)
             barriers >>= 3
         pieces: list[Piece] = []
         for at, place in zip(which.tolist(), places.tolist(), strict=True):
@@ -89,12 +90,26 @@ class Bulk:
                 slice(place + first, place + last), kept=kept,
             ))
         Pieces(
-            row.wave, pieces, barriers, sizes[which], self._combine, self._element, self._inspect
+            self._spaces, row.wave, pieces, barriers, sizes[which], self._combine, self._element,
+            self._inspect,
         ).begin()
 
-    def _ranges(self, row: Threads, name: str, sizes: Indices, *, use: Use) -> list[tuple[Bytes, int]]:
+    def _tell(self, row: Threads, which: Indices, places: Indices, sizes: Indices) -> None:
+        """Tells of the places in several blocks that a copy writes."""
+        memory = row.wave.shared.reshape(-1)
+        for at, place in zip(which.tolist(), places.tolist(), strict=True):
+            self._spaces.tell(row.wave, Access(
+                "write", ".shared", None, memory, int(sizes[at]), row.lanes[at : at + 1],
+                np.array([place]),
+                "copy",
+            ))
+
+    def _ranges(
+        self, row: Threads, name: str, sizes: Indices, given: dict[str, Array]
+    ) -> list[tuple[Bytes, int]]:
         space, program = self._pointers[name]
-        return ranges(self._spaces, row, row.compute(program)[0], space, sizes, use=use)
+        by: Actor | None = None if "ctaMask" in given else "copy"
+        return ranges(self._spaces, row, row.compute(program)[0], space, sizes, use=self._use, by=by)
 
     def _sources(
         self, row: Threads, sizes: Indices, left: Indices, right: Indices
@@ -106,7 +121,8 @@ class Bulk:
         if wrong.any():
             raise row.error("the address is not a multiple of 16", "misaligned", wrong)
         return ranges(
-            self._spaces, row, addresses + left, space, sizes - left - right, use="read", alignment=1
+            self._spaces, row, addresses + left, space, sizes - left - right, use="read", alignment=1,
+            by="copy",
         )
 
 

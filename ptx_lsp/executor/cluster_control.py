@@ -1,7 +1,7 @@
 """`clusterlaunchcontrol`
 
-A request to cancel a cluster is always declined: the manual leaves that to the implementation, and each
-cluster runs by itself. The answer has the bit 0 for yes, and from bit 32 on the indices of the first block.
+A request to cancel a cluster is granted as long as one has not started (`starts.py`), when it is made; the
+answer comes later. It has the bit 0 for yes, and from bit 32 on the indices of the cluster's first block.
 """
 
 from __future__ import annotations
@@ -39,16 +39,29 @@ class Request:
         parts = reached(self._spaces, row, row.compute(program)[0], space, 16, "write")
         space, program = self._barrier
         barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
-        lanes = row.lanes
+        lanes, answers = row.lanes, self._answers(wave, row.count)
         if self._to_all:
             everybody = np.full(row.count, -1, np.int64)
             barriers = peers(row, barriers, everybody)[1]
             (part,) = parts
             which, places = peers(row, part.offsets, everybody)
             parts = [Part(part.data, places, np.arange(places.size), part.reach)]
-            lanes = lanes[which]
-        no: list[Array] = [np.zeros(lanes.size, np.uint64)] * 2
-        pending(wave).told.begin(lanes, Stores(wave, parts, no, barriers >> 3, None), barriers >> 3)
+            lanes, answers = lanes[which], [one[which] for one in answers]
+        stores = Stores(self._spaces, lanes, wave, parts, answers, barriers >> 3, None)
+        self._spaces.began(wave, stores)
+        pending(wave).told.begin(lanes, stores, barriers >> 3)
+
+    def _answers(self, wave: Wave, count: int) -> list[Array]:
+        """The two halves of the answer to each of some threads."""
+        halves = np.zeros((2, count), np.uint64)
+        x, y, _ = wave.launch.grid
+        for at in range(count):
+            block = None if wave.starts is None else wave.starts.cancel()
+            if block is None:
+                break
+            halves[0, at] = block % x << 32 | 1
+            halves[1, at] = block // (x * y) << 32 | block // x % y
+        return list(halves)
 
 
 class Answer:

@@ -45,6 +45,14 @@ def in_turns(memory: Array, index: Indices, values: Array, combine: Combine) -> 
         left = np.delete(left, first)
 
 
+def to_bf16(values: Array) -> Array:
+    """Numbers of `.f32` rounded to the nearest `.bf16`, as bits; NaN is the canonical one."""
+    bits = values.view(np.uint32)
+    even = bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
+    rounded = np.where(np.isnan(values), np.uint32(0x7FFF), even >> np.uint32(16))
+    return rounded.astype(np.uint16)
+
+
 def _array_type(type: Type) -> DType:
     if type.kind is Kind.FLOAT:
         return FLOAT[type.width]
@@ -56,11 +64,7 @@ def _of_bfloat(operation: str) -> Combine:
 
     def combine(old: Array, new: Array) -> Array:
         a, b = ((one.astype(np.uint32) << np.uint32(16)).view(np.float32) for one in (old, new))
-        result = update(a, b).astype(np.float32)
-        bits = result.view(np.uint32)
-        even = bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))  # to nearest
-        rounded = np.where(np.isnan(result), np.uint32(0x7FFF), even >> np.uint32(16))
-        return rounded.astype(np.uint16)
+        return to_bf16(update(a, b).astype(np.float32))
 
     return combine
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 
-from ptx_lsp.executor.control import Block
+from ptx_lsp.executor.cluster_control import Request
+from ptx_lsp.executor.control import Block, Timed
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.groups import Budget
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.run import Run
 from ptx_lsp.executor.schedule import Schedule
-from ptx_lsp.executor.wave import Numbers, Shape, Wave
-
-_WAVE_LANES = 1 << 15
-
+from ptx_lsp.executor.starts import Starts
+from ptx_lsp.executor.wave import Shape, Wave
 
 Progress: TypeAlias = Callable[[int, int, int], None]
 """Told how many blocks are done, of how many, and how many instructions were executed."""
@@ -39,6 +38,7 @@ class Machine:
         self._budget = Budget(limit, time.monotonic() + seconds)
         self._observer = observer
         self._schedule = Schedule(seed)
+        self._starts = Starts(shape, self._schedule, cancels=_cancels(blocks))
 
     def run(self, progress: Progress | None = None) -> None:
         """Runs every thread to its end; ExecutionError where one goes wrong.
@@ -47,13 +47,12 @@ class Machine:
         """
         runs: deque[Run] = deque()
         done = executed = 0
-        waves = self._waves()
         with np.errstate(all="ignore"):
             while True:
-                following = next(waves, None)
+                following = self._starts.wave()
                 if following is not None:
                     wave = Wave(self._shape, self._frame, following)
-                    wave.eager = self._schedule.is_eager
+                    wave.eager, wave.starts = self._schedule.is_eager, self._starts
                     runs.appendleft(
                         Run(self._blocks, wave, self._budget, self._schedule, self._observer)
                     )
@@ -69,17 +68,10 @@ class Machine:
                         run.wave.pending.bulk.wait_all()
                 executed += run.wave.executed - before
                 if progress is not None:
-                    progress(done, self._shape.blocks, executed)
+                    progress(done + self._starts.canceled, self._shape.blocks, executed)
 
-    def _waves(self) -> Iterator[Numbers]:
-        """The blocks of each wave. Only where they are not as numbered is the order of all kept."""
-        shape = self._shape
-        cluster = shape.cluster_blocks
-        is_plain = cluster == 1 and not self._schedule.is_shuffled
-        order = None if is_plain else self._schedule.ordered(shape.order, cluster)
-        first = 0
-        while first < shape.blocks:
-            lanes = self._schedule.wave_lanes(_WAVE_LANES)
-            last = min(first + max(1, lanes // shape.lanes // cluster) * cluster, shape.blocks)
-            yield np.arange(first, last, dtype=np.uint32) if order is None else order[first:last]
-            first = last
+
+def _cancels(blocks: tuple[Block, ...]) -> bool:
+    """Whether a kernel may ask for clusters not to start."""
+    actions = (step.action for block in blocks for step in block.steps)
+    return any(isinstance(one.action if isinstance(one, Timed) else one, Request) for one in actions)

@@ -29,6 +29,7 @@ Words: TypeAlias = npt.NDArray[np.uint64]
 
 MOST = (1 << 20) - 1
 """The largest count."""
+_MOST_V1 = (1 << 9) - 1  # of arrivals, with `.layout::v1`
 _COUNT = np.uint64(MOST)
 _EXPECTED, _TX, _PHASE = np.uint64(20), np.uint64(40), np.uint64(61)
 _TX_MASK = np.uint64((1 << 21) - 1)
@@ -49,8 +50,9 @@ class Barriers:
 
     def make(self, at: Indices, counts: Indices, layout: int) -> None:
         """Initializes mbarriers that wait for `counts` arrivals in each phase."""
-        if bool((counts < 1).any() or (counts > MOST).any()):
-            raise ExecutionError(f"an mbarrier counts 1 to {MOST} arrivals", "mbarrier")
+        most, kind = (_MOST_V1, " of `.layout::v1`") if layout else (MOST, "")
+        if bool((counts < 1).any() or (counts > most).any()):
+            raise ExecutionError(f"an mbarrier{kind} counts 1 to {most} arrivals", "mbarrier")
         word = counts.astype(np.uint64)
         self._words[at] = word | word << _EXPECTED | _VALID | (_LAYOUT if layout else np.uint64(0))
 
@@ -110,8 +112,9 @@ class Barriers:
         self._check(at)
         unique, counts = np.unique(at, return_counts=True)
         pending = (self._words[unique] & _COUNT).astype(np.int64) + counts
-        if bool((pending > MOST).any()):
-            raise ExecutionError(f"the mbarrier has more than {MOST} pending arrivals", "mbarrier")
+        most = np.where(self._words[unique] & _LAYOUT, _MOST_V1, MOST)
+        if bool((pending > most).any()):
+            raise ExecutionError(f"the mbarrier has more than {most.min()} pending arrivals", "mbarrier")
         self._words[unique] += counts.astype(np.uint64)
 
     def is_complete(self, at: Indices, phases: Words, *, conditional: bool = False) -> Bools:

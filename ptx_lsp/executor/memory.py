@@ -50,6 +50,8 @@ class Memory:
         self._heap: Heap | None = None
         self._buffers: list[Buffer] = []
         self._end = GLOBAL_BASE
+        self.replicas: list[list[int]] = []
+        """For each multimem address where its memory begins in each GPU, see `replicas.py`."""
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

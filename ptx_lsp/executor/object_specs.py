@@ -1,8 +1,10 @@
-"""Textures, samplers and surfaces written as text, in the words of `Texture`, `Sampler` and `Surface`:
+"""Objects written as text, in the words of `Texture`, `Sampler`, `Surface` and `tensor_map`:
 
     texture(f32:arange(16),shape=4x4,filter=linear,address=wrap/clamp,normalized)
     sampler(address=border,border=7/7/7/7)
     surface(u8:zeros(32),shape=2x4x4,geometry=2d,as_floats)
+    tensor(u16:arange(512),shape=16x32,box=4x16,swizzle=128B)      see `tensor_spec.py`
+    multimem(u32:arange(16),gpus=2)                                an equal part for each GPU
 
 1. First comes the buffer, as `ptx_lsp.executor.specs` says; of a mipmap one for each level, the largest
    first.
@@ -16,12 +18,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar, get_args
+from typing import TypeAlias, TypeVar, get_args
 
 import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.replicas import Multimem
 from ptx_lsp.executor.specs import MOST_ELEMENTS, Array, SpecError, Value, value
+from ptx_lsp.executor.tensor_map import TensorMap
+from ptx_lsp.executor.tensor_spec import tensor
 from ptx_lsp.executor.texture import (
     AXES,
     SPATIAL,
@@ -35,7 +40,9 @@ from ptx_lsp.executor.texture import (
     Texture,
 )
 
-_OBJECT = re.compile(r"(texture|sampler|surface)\((.*)\)")
+Object: TypeAlias = Opaque | TensorMap | Multimem
+
+_OBJECT = re.compile(r"(texture|sampler|surface|tensor|multimem)\((.*)\)")
 _COMMA = re.compile(r",(?![^(\[]*[)\]])")
 """One outside of brackets."""
 _SAMPLER_WORDS = ("address", "filter", "mip_filter", "border", "compare")
@@ -50,7 +57,7 @@ WordT = TypeVar("WordT", Address, Filter, Compare, Geometry)
 
 def argument(
     spec: str, seed: int = 0, most: int = MOST_ELEMENTS, file: Callable[[str], Array] | None = None
-) -> Value | Opaque:
+) -> Value | Object:
     """What a text stands for: a scalar, a buffer, or such an object. `file` reads `@file`; without it there
     are none. Raises SpecError for a text that cannot be understood.
     """
@@ -64,7 +71,14 @@ def argument(
     if found is None:
         return read(spec)
     try:
-        return _object(found[1], _COMMA.split(found[2]) if found[2] else [], read)
+        parts = _COMMA.split(found[2]) if found[2] else []
+        match found[1]:
+            case "tensor":
+                return tensor(_first(found[1], parts, read), parts[1:])
+            case "multimem":
+                return _multimem(_first(found[1], parts, read), parts[1:])
+            case kind:
+                return _object(kind, parts, read)
     except (ValueError, ExecutionError) as error:
         raise SpecError(f"`{spec}`: {error}") from error
 
@@ -83,11 +97,26 @@ def bindings(
     return found
 
 
-def array_of(given: Value | Opaque) -> Array | None:
-    """What a kernel can change of an argument: a buffer, or the array of a surface."""
-    if isinstance(given, Surface):
+def array_of(given: Value | Object) -> Array | None:
+    """What a kernel can change of an argument: a buffer, or the array of an object but a texture."""
+    if isinstance(given, Surface | TensorMap | Multimem):
         return given.array
     return given if isinstance(given, np.ndarray) else None
+
+
+def _first(kind: str, parts: Sequence[str], read: Callable[[str], Value]) -> Array:
+    if not parts:
+        raise ValueError(f"a {kind} begins with its buffer, such as f32:arange(16)")
+    return _buffer(parts[0], read)
+
+
+def _multimem(array: Array, words: Sequence[str]) -> Multimem:
+    count = words[0].removeprefix("gpus=") if len(words) == 1 else ""
+    if not count.isdecimal() or not int(count):
+        raise ValueError("`gpus=N` is expected behind the buffer")
+    if array.size % int(count):
+        raise ValueError(f"{array.size} elements cannot be divided among {count} GPUs")
+    return Multimem(array.reshape(int(count), -1))
 
 
 def _object(kind: str, parts: Sequence[str], read: Callable[[str], Value]) -> Opaque:

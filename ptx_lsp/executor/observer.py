@@ -26,6 +26,8 @@ Use = Literal["read", "write", "update", "begin", "land"]
 """What an instruction does at an address. Atomics update; asynchronous copies begin to write, and what they
 write lands there later.
 """
+Actor = Literal["thread", "copy"]
+"""Who uses memory: the thread itself, or an asynchronous operation that it begins, such as a bulk copy."""
 Indices = npt.NDArray[np.int64]
 
 
@@ -45,6 +47,7 @@ class Access:
     size: int
     lanes: Indices
     offsets: Indices
+    by: Actor = "thread"
 
 
 class Observer:
@@ -61,6 +64,16 @@ class Observer:
 
     def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
         """The instruction is done. Not told of jumps, ends of threads and barriers, which wait."""
+
+    def began(self, wave: Wave, operation: object) -> None:
+        """The present instruction begins an asynchronous operation: what it uses is told with it."""
+
+    def completed(
+        self, wave: Wave, operation: object, lanes: Indices, barriers: Indices | None, *, is_read: bool
+    ) -> None:
+        """The operation is complete for the lanes that began it, which know it; or those do who wait for the
+        phases of `barriers` (offsets in shared memory). With `is_read` it has no more than read its sources.
+        """
 
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         """A barrier lets the lanes `gone` go on, all lanes of `come` having reached it."""
@@ -90,6 +103,16 @@ class Observers(Observer):
     def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
         for one in self._observers:
             one.after(wave, step, take)
+
+    def began(self, wave: Wave, operation: object) -> None:
+        for one in self._observers:
+            one.began(wave, operation)
+
+    def completed(
+        self, wave: Wave, operation: object, lanes: Indices, barriers: Indices | None, *, is_read: bool
+    ) -> None:
+        for one in self._observers:
+            one.completed(wave, operation, lanes, barriers, is_read=is_read)
 
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         for one in self._observers:

@@ -14,13 +14,14 @@ from ptx_lsp.executor.locals import HANDLE_BYTES
 from ptx_lsp.executor.memory import Memory, bytes_of
 from ptx_lsp.executor.opaque import TYPES as KINDS
 from ptx_lsp.executor.opaque import passed
+from ptx_lsp.executor.replicas import Multimem
 from ptx_lsp.executor.tensor_map import TensorMap
 from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.symbols import Variable
 
-Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap
+Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap | Multimem
 Value: TypeAlias = Plain | Opaque
 
 
@@ -54,6 +55,8 @@ def _raw(value: Plain, variable: Variable, size: int, memory: Memory, name: str)
             return memory.add(variable.name, _bytes(value, name)).to_bytes(8, "little")
         case TensorMap():
             return value.passed(memory, name, size)
+        case Multimem():
+            return value.passed(memory, name)
         case np.generic():
             return value.astype(value.dtype.newbyteorder("<")).tobytes()
         case bytes():

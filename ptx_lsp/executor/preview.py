@@ -272,8 +272,9 @@ def _buffer(
 ) -> BufferPreview:
     width = after.dtype.itemsize
     changed = before.view(f"u{width}") != after.view(f"u{width}")
+    type = spec.partition(":")[0].rpartition("(")[2]  # of `surface(f32:...)`, too
     return BufferPreview(
-        name, spec.removeprefix("surface(").partition(":")[0].removesuffix("[]"), after.size,
+        name, type.removesuffix("[]"), after.size,
         _first(before), _first(after), int(np.count_nonzero(changed)),
     )
 

@@ -52,7 +52,7 @@ class Spaces:
     ) -> None:
         self.memory = memory
         self.parameters = parameters
-        self._observer = observer
+        self.observer = observer
         self.opaque: dict[int, Opaque] = {}
         """Textures, samplers and surfaces by their handles."""
         parameters.setflags(write=False)
@@ -68,15 +68,15 @@ class Spaces:
         if addresses.size == 0:
             return []
         found = self._reach(wave, addresses, space, size, mask)
-        if self._observer is not None and use is not None:
-            self._tell(self._observer, wave, found, addresses.shape, size, mask, use)
+        if self.observer is not None and use is not None:
+            self._tell(self.observer, wave, found, addresses.shape, size, mask, use)
         return found
 
     def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
         """The bytes that are accessed, where each lane reaches `size` bytes of global memory, one behind the
         other. None where they do not, or where that is not known so easily; then ask `reach`.
         """
-        if self._observer is not None or space not in ("", ".global") or addresses.size < 2:
+        if self.observer is not None or space not in ("", ".global") or addresses.size < 2:
             return None
         flat = addresses.reshape(-1)
         first, count = int(flat[0]), flat.size
@@ -93,7 +93,7 @@ class Spaces:
         """The shared memory of the blocks, a row each, where all reach the same addresses in their own.
         None where they do not, or where that is not known so easily; then ask `reach`.
         """
-        if self._observer is not None or space != ".shared" or addresses.shape[0] > 1:
+        if self.observer is not None or space != ".shared" or addresses.shape[0] > 1:
             return None
         if wave.shared.shape[0] != wave.shape[0] or addresses.size == 0:
             return None
@@ -109,15 +109,28 @@ class Spaces:
         """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
         memory from each offset on.
         """
-        if self._observer is not None and step is not None:
+        if self.observer is not None and step is not None:
             data = wave.shared.reshape(-1)
             access = Access("land", ".shared", None, data, size, lanes, offsets)
-            self._observer.accessed(wave, step, access)
+            self.observer.accessed(wave, step, access)
+
+    def began(self, wave: Wave, operation: object) -> None:
+        """Tells that the present instruction begins an asynchronous operation."""
+        if self.observer is not None:
+            self.observer.began(wave, operation)
+
+    def completed(
+        self, wave: Wave, operation: object, lanes: Lanes, barriers: Lanes | None, *, is_read: bool = False
+    ) -> None:
+        """Tells that an operation is complete (`Observer.completed`). `barriers` are in units of 8 bytes."""
+        if self.observer is not None and lanes.size:
+            at = None if barriers is None else barriers * 8
+            self.observer.completed(wave, operation, lanes, at, is_read=is_read)
 
     def tell(self, wave: Wave, access: Access) -> None:
         """Tells observers of what `reach` was asked for without a use."""
-        if self._observer is not None and wave.step is not None:
-            self._observer.accessed(wave, wave.step, access)
+        if self.observer is not None and wave.step is not None:
+            self.observer.accessed(wave, wave.step, access)
 
     def _tell(
         self, observer: Observer, wave: Wave, found: list[tuple[Reach, Bools | None]],

@@ -13,8 +13,10 @@ from ptx_lsp.executor.program import Array, Bools
 from ptx_lsp.executor.tensor_map import ELEMENTS, FIELDS, LETTERS
 from ptx_lsp.executor.threads import Indices
 
-_SIZES = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4)
-"""The bytes of an element, by the number of its type; smaller ones are not there."""
+_SIZES = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4, 8)
+"""The bytes of an element, by the number of its type, of 16 with `.b4x16`; padded ones are not there."""
+_PACKED = 16
+"""How many elements of `.b4x16` are copied as one."""
 _NAN = {2: 0x7FFF, 4: 0x7FFFFFFF, 8: (1 << 63) - 1}
 _FLOATS = (".f16", ".f32", ".f32.ftz", ".f64", ".bf16", ".tf32", ".tf32.ftz")
 
@@ -55,8 +57,9 @@ class Description:
         self.atomicity = int(data["swizzle_atomicity"])
         self.fills_nan = bool(data["fill_mode"])
         self.is_im2col = bool(data["is_im2col"])
+        self.sizes[0], self.box[0] = self._units(self.sizes[0]), self._units(self.box[0])
         self.lower, self.upper = _integers(data["lower"]), _integers(data["upper"])
-        self.channels, self.pixels = int(data["channels"]), int(data["pixels"])
+        self.channels, self.pixels = self._units(int(data["channels"])), int(data["pixels"])
         if self.fills_nan and self.type not in _FLOATS:
             raise ExecutionError("a tensor of integers is not filled with NaN", "unsupported")
 
@@ -66,6 +69,7 @@ class Description:
             self.address = given["newAddress"][0] & (1 << 64) - 1
         if "newSizes" in given:
             self.sizes = [one & 0xFF for one in given["newSizes"]]
+            self.sizes[0] = self._units(self.sizes[0])
         if "newLowerStrides" in given:
             upper = given["newUpperStrides"][0]
             self.strides[1:] = [
@@ -76,6 +80,7 @@ class Description:
     def tile(self, coordinates: Sequence[int]) -> Box:
         """The box that begins at the coordinates, innermost first."""
         self._expect(coordinates, im2col=False)
+        coordinates = [self._units(coordinates[0]), *coordinates[1:]]
         axes = [
             start + np.arange(0, size, step)
             for start, size, step in zip(coordinates, self.box, self.steps, strict=True)
@@ -86,7 +91,7 @@ class Description:
         """Four rows of a matrix (`.tile::gather4` and `.tile::scatter4`)."""
         if self.rank != 2 or self.box[1] != 1:
             raise ExecutionError("four rows need a matrix with boxes of one row", "unsupported")
-        across, down = np.meshgrid(column + np.arange(self.box[0]), np.array(rows))
+        across, down = np.meshgrid(self._units(column) + np.arange(self.box[0]), np.array(rows))
         return self._box([across, down])
 
     def columns(self, coordinates: Sequence[int], offsets: Sequence[int]) -> Box:
@@ -108,7 +113,7 @@ class Description:
             pixel.append(first + inside + position % max(count, 1) * self.steps[at] + offset)
             left = position // max(count, 1)
         pixel.append(coordinates[-1] + left)
-        channel = coordinates[0] + np.arange(self.channels)
+        channel = self._units(coordinates[0]) + np.arange(self.channels)
         shape = (self.pixels, self.channels)
         spread = [np.broadcast_to(one.reshape(-1, 1), shape) for one in pixel]
         return self._box([np.broadcast_to(channel, shape), *spread])
@@ -132,6 +137,15 @@ class Description:
                 return at ^ (line & 3) << 5 ^ (line & 1) << 3
             case _:
                 return at ^ (line & 1) << 6
+
+    def _units(self, count: int) -> int:
+        """A size or coordinate of the innermost dimension, in what is copied as one."""
+        if self.type != ".b4x16":
+            return count
+        if count % _PACKED:
+            message = f"a row of `.b4x16` is copied in pieces of {_PACKED} elements, so it cannot be {count}"
+            raise ExecutionError(message, "unsupported")
+        return count // _PACKED
 
     def _expect(self, coordinates: Sequence[int], *, im2col: bool) -> None:
         if len(coordinates) != self.rank or self.is_im2col != im2col:

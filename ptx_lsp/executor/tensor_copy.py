@@ -92,7 +92,7 @@ class TensorCopy:
             type = TYPES[_combined_type(described.type, self._choices["redOp"])]
             combine = combination(self._choices["redOp"], type)
         pattern = inspected(self._choices.modifiers)
-        Pieces(row.wave, pieces, barriers, sizes, combine, element, pattern).begin()
+        Pieces(self._spaces, row.wave, pieces, barriers, sizes, combine, element, pattern).begin()
 
     def _box(self, described: Description, given: dict[str, list[int]]) -> Box:
         mode = self._choices["load_mode"]
@@ -128,11 +128,11 @@ class TensorCopy:
         elements = places[box.valid][:: described.size]
         lanes = np.full(elements.shape, lane)
         self._spaces.tell(row.wave, Access(
-            use, ".global", buffer, tensor, described.size, lanes, elements
+            use, ".global", buffer, tensor, described.size, lanes, elements, "copy"
         ))
         self._spaces.tell(row.wave, Access(
             "write" if loads else "read", ".shared", None, memory, int(box.valid.size),
-            row.lanes[at : at + 1], np.array([place]),
+            row.lanes[at : at + 1], np.array([place]), "copy",
         ))
         if loads:
             places = np.where(box.valid, places, first)
@@ -258,6 +258,8 @@ def _signed(value: int) -> int:
 
 def _combined_type(type: str, operation: str) -> str:
     """The type that a reduction of a tensor's elements has."""
+    if type == ".b4x16":
+        raise ExecutionError(f"there is no `{operation}` of `{type}`", "unsupported")
     name = type.removesuffix(".ftz")
     if operation in (".and", ".or", ".xor"):
         return {".s32": ".b32", ".u32": ".b32", ".s64": ".b64", ".u64": ".b64"}.get(name, name)

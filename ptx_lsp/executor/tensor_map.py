@@ -56,8 +56,10 @@ ELEMENTS = (
 """The types of elements, in the order of their numbers."""
 Swizzle = Literal["none", "32B", "64B", "128B", "96B"]
 Atomicity = Literal["16B", "32B", "32B flip 8B", "64B"]
-_SWIZZLES: tuple[Swizzle, ...] = ("none", "32B", "64B", "128B", "96B")
-_ATOMICITIES: tuple[Atomicity, ...] = ("16B", "32B", "32B flip 8B", "64B")
+Fill = Literal["zeros", "nan"]
+SWIZZLES: tuple[Swizzle, ...] = ("none", "32B", "64B", "128B", "96B")
+ATOMICITIES: tuple[Atomicity, ...] = ("16B", "32B", "32B flip 8B", "64B")
+FILLS: tuple[Fill, ...] = ("zeros", "nan")
 _TYPES = {
     "u1": ".u8", "i1": ".u8", "u2": ".u16", "i2": ".u16", "u4": ".u32", "i4": ".s32", "u8": ".u64",
     "i8": ".s64", "f2": ".f16", "f4": ".f32", "f8": ".f64",
@@ -88,7 +90,7 @@ def tensor_map(
     type: str = "",
     swizzle: Swizzle = "none",
     atomicity: Atomicity = "16B",
-    fill: Literal["zeros", "nan"] = "zeros",
+    fill: Fill = "zeros",
     lower: Sequence[int] = (),
     upper: Sequence[int] = (),
     channels: int = 0,
@@ -97,7 +99,8 @@ def tensor_map(
     """Describes an array of one to five dimensions, in one piece, for copies of boxes of it.
 
     `box` and `steps` are elements in the order of the array's shape, outermost first (PTX counts dimensions
-    from the innermost). `type` is that of the elements where the array's own does not say it (".bf16").
+    from the innermost). `type` is that of the elements where the array's own does not say it (".bf16"); the
+    array of ".b4x16" has bytes, with two elements in each, and `box` counts elements.
     With `channels` and `pixels` the map is for im2col: the box is not used then, and `lower` and `upper`
     are the corners in the order D, H, W. Pass it to `launch` for a parameter of 128 bytes, or as a pointer.
     Raises ExecutionError where the manual allows no such tensor.
@@ -113,7 +116,8 @@ def tensor_map(
         raise _wrong("a box has 1 to 256 elements in each dimension")
     if any(not 1 <= one <= 8 for one in steps):
         raise _wrong("a step is 1 to 8 elements")
-    if not channels and box[-1] * size % 16:
+    small = 2 if type == ".b4x16" else 1
+    if not channels and box[-1] * size % (16 * small):
         raise _wrong("the rows of a box are not a multiple of 16 bytes")
     strides = array.strides[::-1]
     if strides[0] != size or any(one % 16 for one in strides[1:]):
@@ -124,11 +128,12 @@ def tensor_map(
     data = np.zeros(1, FIELDS)
     data["global_stride"][0, : rank - 1] = strides[1:]
     data["global_dim"][0, :rank] = array.shape[::-1]
+    data["global_dim"][0, 0] *= small
     data["box_dim"][0, :rank] = tuple(box)[::-1]
     data["element_stride"][0, :rank] = tuple(steps)[::-1]
     data["elemtype"], data["rank"] = ELEMENTS.index(name), rank - 1
-    data["swizzle_mode"] = _SWIZZLES.index(swizzle)
-    data["swizzle_atomicity"] = _ATOMICITIES.index(atomicity)
+    data["swizzle_mode"] = SWIZZLES.index(swizzle)
+    data["swizzle_atomicity"] = ATOMICITIES.index(atomicity)
     data["fill_mode"] = fill == "nan"
     if channels:
         data["is_im2col"], data["channels"], data["pixels"] = 1, channels, pixels

@@ -10,7 +10,7 @@ import numpy as np
 from ptx_lsp.executor.combine import Combine
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.memory import Bytes
-from ptx_lsp.executor.observer import Access, Use
+from ptx_lsp.executor.observer import Access, Actor, Use
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, DType
 from ptx_lsp.executor.spaces import Reach, Space, Spaces
@@ -61,12 +61,13 @@ class Pieces:
     """A transfer of pieces. Each tells an mbarrier of `told` bytes, where there are mbarriers."""
 
     def __init__(
-        self, wave: Wave, pieces: Sequence[Piece], barriers: Indices | None, told: Indices,
+        self, spaces: Spaces, wave: Wave, pieces: Sequence[Piece], barriers: Indices | None, told: Indices,
         combine: Combine | None = None, element: DType | None = None, inspect: str = "",
     ) -> None:
         """`inspect` is the pattern that is looked for in what is copied, see `has_pattern`."""
-        self._wave = wave
+        self._spaces, self._wave = spaces, wave
         self._pieces = pieces
+        self._lanes = np.array([piece.lane for piece in pieces], np.int64)
         self._barriers = barriers
         self._told = told
         self._combine = combine
@@ -76,26 +77,32 @@ class Pieces:
 
     def begin(self) -> None:
         """Lets them begin: in bulk groups, or where there are mbarriers for those to be told."""
-        lanes = np.array([piece.lane for piece in self._pieces], np.int64)
         found = pending(self._wave)
         queue = found.bulk if self._barriers is None else found.told
-        queue.begin(lanes, self, self._barriers)
+        self._spaces.began(self._wave, self)
+        queue.begin(self._lanes, self, self._barriers)
 
     def read(self, chosen: Bools) -> None:
+        self._read(chosen)
+        self._spaces.completed(self._wave, self, self._lanes[chosen], None, is_read=True)
+
+    def _read(self, chosen: Bools) -> None:
         for at in np.flatnonzero(chosen).tolist():
             if at not in self._values:
                 self._values[at] = self._pieces[at].read()
 
     def land(self, chosen: Bools) -> None:
-        self.read(chosen)
+        self._read(chosen)
         barriers = pending(self._wave).barriers
         for at in np.flatnonzero(chosen).tolist():
             values = self._values.pop(at)
             if self._barriers is not None and self._inspect and has_pattern(values, self._inspect):
                 barriers.report(int(self._barriers[at]))
             self._pieces[at].write(values, self._combine, self._element)
-        if self._barriers is not None:
-            barriers.complete_bytes(self._barriers[chosen], self._told[chosen])
+        at = None if self._barriers is None else self._barriers[chosen]
+        self._spaces.completed(self._wave, self, self._lanes[chosen], at)
+        if at is not None:
+            barriers.complete_bytes(at, self._told[chosen])
 
 
 def has_pattern(values: Bytes, pattern: str) -> bool:
@@ -118,9 +125,11 @@ def inspected(modifiers: Iterable[str]) -> str:
 
 def ranges(
     spaces: Spaces, row: Threads, addresses: Array, space: Space, sizes: Indices, *, use: Use,
-    alignment: int = 16,
+    alignment: int = 16, by: Actor | None = "thread",
 ) -> list[tuple[Bytes, int]]:
-    """For each thread the memory of `sizes` bytes from an address on, and the offset in it."""
+    """For each thread the memory of `sizes` bytes from an address on, and the offset in it. Observers are
+    told that it is used `by` the thread or a copy; with None they are not told.
+    """
     found = _placed(spaces, row, addresses, space, alignment)
     last = addresses.astype(np.int64) + sizes - 1
     ends = _placed(spaces, row, np.maximum(last, addresses.astype(np.int64)), space, 1)
@@ -132,7 +141,8 @@ def ranges(
             raise row.error("the memory is read-only", "read-only", here)
         lane, first = row.lanes[at : at + 1], np.array([offset])
         size = int(sizes[at])
-        spaces.tell(row.wave, Access(use, reach.space, reach.buffer, data, size, lane, first))
+        if by is not None:
+            spaces.tell(row.wave, Access(use, reach.space, reach.buffer, data, size, lane, first, by))
     return [(data, offset) for data, offset, _ in found]
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptx_lsp.executor.control import Step
     from ptx_lsp.executor.pending import Pending
     from ptx_lsp.executor.routines import Activations
+    from ptx_lsp.executor.starts import Starts
 
 WARP_SIZE = 32
 Dimensions = tuple[int, int, int]
@@ -109,6 +110,8 @@ class Wave:
         """Asynchronous operations; None while there are none."""
         self.eager = False
         """Whether asynchronous operations take place at once."""
+        self.starts: Starts | None = None
+        """The clusters that have not started; None where the wave is all that there is."""
         self.executed = 0
         self.active: Bools | None = None
         """The threads that execute the present step."""

@@ -54,7 +54,7 @@ def testp(op: Operation, a: Lanes) -> Lanes:
         case ".notanumber":
             return op.select(size <= infinite, 0, (a & 0) + 1)
         case ".normal":
-            return op.select(size < one, 0, size < infinite)
+            return op.select(size < one, op.select(size, 0, (a & 0) + 1), size < infinite)
         case ".subnormal":
             return op.select(size, size < one, 0)
         case _:

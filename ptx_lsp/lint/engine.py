@@ -11,6 +11,7 @@ from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Finding, Fix, Relate
 from ptx_lsp.lint.rule import Rule, default_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Edit
 
 _log = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ class _Checked:
     """What is found out about one function so far: `done` counts the rules that have run."""
 
     __slots__ = (
-        "diagnostics", "done", "environment", "findings", "function", "severities", "start",
+        "diagnostics", "done", "environment", "findings", "function", "item", "severities",
     )  # fmt: skip
 
     def __init__(self, function: Function, environment: tuple[object, ...]) -> None:
@@ -32,8 +33,8 @@ class _Checked:
         self.severities: dict[Severity, int] = {}
         """How many findings there are of each."""
         self.diagnostics: list[Diagnostic] = []
-        self.start: int | None = None
-        """Where the function began when `diagnostics` were made; None where they hold no longer."""
+        self.item: Item | None = None
+        """Where the function was when `diagnostics` were made; None where they hold no longer."""
 
 
 class Linting:
@@ -77,7 +78,7 @@ class Linting:
                 yield rule
         checks = [(rule, rule.on_function) for rule in self.rules if rule.on_function is not None]
         for function in self.module.functions:
-            if id(function.node) not in self._checked:
+            if _key(function) not in self._checked:
                 self._take_over(function)
         self._earlier = {}
         for checked in self._checked.values():
@@ -88,7 +89,7 @@ class Linting:
                     severity = _severity(*one)
                     checked.severities[severity] = checked.severities.get(severity, 0) + 1
                 checked.done += 1
-                checked.start = None
+                checked.item = None
                 yield rule
         self._is_complete = True
 
@@ -151,13 +152,20 @@ class Linting:
 
     def _take_over(self, function: Function) -> None:
         """Takes what is known of a function from earlier, if that still holds."""
-        key, environment = id(function.node), function.environment
+        key, environment = _key(function), function.environment
         checked = self._earlier.get(key)
         if checked is None or checked.environment != environment:
             checked = _Checked(function, environment)
         else:
             checked.function = function
         self._checked[key] = checked
+
+
+def _key(function: Function) -> int:
+    """The same for all versions of a function whose statements are the same; where they stand in it is told
+    by the item.
+    """
+    return id(function.body.instructions)
 
 
 def _in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -170,11 +178,12 @@ def _severity(rule: Rule, finding: Finding) -> Severity:
 
 def _diagnostics_of(checked: _Checked, module: Module) -> list[Diagnostic]:
     """Those of an untouched function at its old place are kept, too."""
-    function = checked.function
-    if checked.start != function.item.start:
+    function, drawn = checked.function, checked.item
+    item = function.item
+    if drawn is None or drawn.start != item.start or drawn.marks is not item.marks:
         checked.diagnostics = [_diagnostic(module, rule, one) for rule, one in checked.findings]
         alone = all(_is_within(function, one) for _, one in checked.findings)
-        checked.start = function.item.start if alone else None
+        checked.item = item if alone else None
     return checked.diagnostics
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, of_all
+from ptx_lsp.facts import directive_fact, fact, of_all
 from ptx_lsp.isa.entry import Need
 from ptx_lsp.isa.features import FEATURES
 from ptx_lsp.isa.target import Requirement, Target, Version, effective, has, satisfies
@@ -47,7 +47,7 @@ def unmet(module: Module) -> Iterator[Unmet]:
         return
     for demand in _demands(module, directives_outside(module), declarations_outside(module)):
         yield from _of_demand(demand, version, target)
-    yield from of_all(_of_function, module.functions)
+    yield from of_all(_of_function, module)
 
 
 @fact
@@ -57,10 +57,19 @@ def _of_function(function: Function) -> tuple[Unmet, ...]:
     assert target is not None
     registers = special_register_demands(function)
     found = list(_of_instructions(function, target, registers))
-    others = _demands(function.module, directives_of(function), declarations_of(function))
-    for demand in (*registers, *others):
+    for demand in registers:
         found += _of_demand(demand, version, target)
-    return tuple(found)
+    return (*found, *_of_directives(function))
+
+
+@directive_fact
+def _of_directives(function: Function) -> tuple[Unmet, ...]:
+    module = function.module
+    version, target = module.version, module.target
+    assert version is not None
+    assert target is not None
+    found = _demands(module, directives_of(function), declarations_of(function))
+    return tuple(unmet for demand in found for unmet in _of_demand(demand, version, target))
 
 
 def _demands(

@@ -28,7 +28,7 @@ class Origins:
         if function is None:
             return "", None
         starts, locations = self._of_function(function)
-        index = bisect_right(starts, offset - function.item.start) - 1
+        index = bisect_right(starts, offset) - 1
         return function.name, self._origin(locations[index]) if index >= 0 else None
 
     def _of_function(self, function: Function) -> tuple[list[int], list[nodes.Location]]:
@@ -37,7 +37,8 @@ class Origins:
         if found is None:
             body = function.node.body
             locations = list(_locations(body.statements)) if body is not None else []
-            found = self._locations[key] = [one.start for one in locations], locations
+            starts = [function.item.offset(one.start) for one in locations]
+            found = self._locations[key] = starts, locations
         return found
 
     def _origin(self, location: nodes.Location) -> Origin | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, wraps
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, found_in_instructions, of_all
+from ptx_lsp.facts import directive_fact, fact, found_in_instructions, of_all
 from ptx_lsp.lint.diagnostic import Finding, Severity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -91,12 +91,26 @@ def each_function(
     anew for those only that an edit touched, as it may depend on nothing else than a `function_rule` may.
     """
 
-    @fact
+    kept = fact(_findings(check))
+    return lambda module: of_all(kept, module)
+
+
+def each_functions_directives(
+    check: Callable[[Function], Iterable[Finding]]
+) -> Callable[[Module], Iterator[Finding]]:
+    """The same for rules about directives. It may depend on what a `directive_fact` may depend on."""
+    kept = directive_fact(_findings(check))
+    return lambda module: of_all(kept, module)
+
+
+def _findings(
+    check: Callable[[Function], Iterable[Finding]]
+) -> Callable[[Function], tuple[Finding, ...]]:
     @wraps(check)
-    def kept(function: Function) -> tuple[Finding, ...]:
+    def found(function: Function) -> tuple[Finding, ...]:
         return tuple(check(function))
 
-    return lambda module: of_all(kept, module.functions)
+    return found
 
 
 @cache

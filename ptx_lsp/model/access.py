@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import listed, numbered
 from ptx_lsp.isa.entry import form_type
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.selector import Choices
@@ -31,9 +31,10 @@ class Access(NamedTuple):
     size: int
 
 
-@found_in_instructions
-def accesses(function: Function, instruction: nodes.Instruction) -> Iterator[Access]:
-    """Those of a function by `ld`, `st`, `atom`, `red` and their kin, in order."""
+@numbered
+def accesses_found(function: Function, number: int) -> Iterator[Access]:
+    """Those of a function by `ld`, `st`, `atom`, `red` and their kin."""
+    instruction = function.body.instructions[number].node
     if instruction.opcode.text.partition(".")[0] not in _OPCODES:
         return
     for operand in instruction.operands:
@@ -43,6 +44,10 @@ def accesses(function: Function, instruction: nodes.Instruction) -> Iterator[Acc
             size = size_bytes(instruction.opcode.text)
             if base is not None and size is not None:
                 yield Access(instruction, address, *base, size)
+
+
+accesses = listed(accesses_found)
+"""Those of a function, in order."""
 
 
 def _variable_and_offset(

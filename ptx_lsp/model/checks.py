@@ -5,9 +5,10 @@ Only what is not as the table wants it is kept; the rules of `lint` read it from
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
-from ptx_lsp.facts import Earlier, fact, lasting_fact
+from ptx_lsp.facts import fact, numbered
 from ptx_lsp.isa.verdict import Verdict, judge
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
@@ -22,40 +23,23 @@ class Check(NamedTuple):
     verdict: Verdict
 
 
-@lasting_fact
-def _verdicts(
-    function: Function, earlier: Earlier[tuple[Verdict | None, ...]] | None
-) -> tuple[Verdict | None, ...]:
-    """What the table says of each instruction."""
-    module = function.module
-    version, target = module.version, module.target
-    verdicts = module.verdicts
-    first, old_end, end = earlier.change if earlier else (0, 0, len(function.body.instructions))
-    found: list[Verdict | None] = []
-    for (instruction, _), given in zip(
-        function.body.instructions[first:end], all_arguments(function)[first:end], strict=True
-    ):
-        shape = (instruction.opcode.text, given)
-        try:
-            found.append(verdicts[shape])
-        except KeyError:
-            verdict = verdicts[shape] = judge(*shape, version, target)
-            found.append(verdict)
-    if earlier is None:
-        return tuple(found)
-    return (*earlier.value[:first], *found, *earlier.value[old_end:])
-
-
 @fact
 def checks(function: Function) -> tuple[Check, ...]:
     """The instructions of `function` that are not as the table wants them, in order."""
-    return tuple(
-        Check(instruction, verdict)
-        for verdict, (instruction, _) in zip(
-            _verdicts(function), function.body.instructions, strict=True
-        )
-        if verdict is not None and not _is_broken(function, instruction)
-    )
+    found = chain.from_iterable(_objections(function).of)
+    return tuple(one for one in found if not _is_broken(function, one.instruction))
+
+
+@numbered
+def _objections(function: Function, number: int) -> tuple[Check, ...]:
+    module = function.module
+    instruction = function.body.instructions[number].node
+    shape = (instruction.opcode.text, all_arguments(function)[number])
+    try:
+        verdict = module.verdicts[shape]
+    except KeyError:
+        verdict = module.verdicts[shape] = judge(*shape, module.version, module.target)
+    return () if verdict is None else (Check(instruction, verdict),)
 
 
 def _is_broken(function: Function, instruction: nodes.Instruction) -> bool:

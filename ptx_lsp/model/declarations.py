@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.syntax import nodes
 
 Where: TypeAlias = Literal["module", "body", "kernel parameter", "parameter", "return"]
@@ -16,9 +16,9 @@ Where: TypeAlias = Literal["module", "body", "kernel parameter", "parameter", "r
 
 
 class Declared(NamedTuple):
-    """A declaration where it stands; `owner` is the top-level statement."""
+    """A declaration where it stands; `owner` stands for the top-level statement (`Place`)."""
 
-    owner: nodes.Statement
+    owner: Owner
     node: nodes.Declaration
     where: Where
     of_prototype: bool = False
@@ -54,26 +54,26 @@ def declarations(module: Module) -> Iterator[Declared]:
 
 def declarations_outside(module: Module) -> Iterator[Declared]:
     """Those that stand in no function."""
-    for item in module.document.items:
+    for item in module.outside:
         if isinstance(item.node, nodes.Declaration):
             yield Declared(item.node, item.node, "module")
 
 
-@fact
+@directive_fact
 def declarations_of(function: Function) -> tuple[Declared, ...]:
     """Those of one function, its parameters first."""
     return tuple(_of(function))
 
 
 def _of(function: Function) -> Iterator[Declared]:
-    node = function.node
+    node, owner = function.node, anchor(function.node)
     where: Where = "kernel parameter" if function.is_kernel else "parameter"
     bare = node.body is None
-    yield from (Declared(node, found, "return", bare) for found in node.returns or ())
-    yield from (Declared(node, found, where, bare) for found in node.parameters or ())
-    for statement in function.body.statements:
+    yield from (Declared(owner, found, "return", bare) for found in node.returns or ())
+    yield from (Declared(owner, found, where, bare) for found in node.parameters or ())
+    for statement, _ in function.body.directives:
         if isinstance(statement, nodes.Declaration):
-            yield Declared(node, statement, "body")
+            yield Declared(owner, statement, "body")
         elif isinstance(statement, nodes.CallPrototype):
-            yield from (Declared(node, found, "return", True) for found in statement.returns or ())
-            yield from (Declared(node, found, "parameter", True) for found in statement.parameters)
+            yield from (Declared(owner, found, "return", True) for found in statement.returns or ())
+            yield from (Declared(owner, found, "parameter", True) for found in statement.parameters)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, of_all
+from ptx_lsp.facts import directive_fact, of_all
 from ptx_lsp.isa.directives import Directive, Where, find
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 
 
 class Use(NamedTuple):
-    """A directive where it stands. `name` is its word, with the dot; `owner` the top-level statement."""
+    """A directive where it stands. `name` is its word, with the dot; `owner` stands for the top-level
+    statement (`Place`).
+    """
 
-    owner: nodes.Statement
+    owner: Owner
     name: nodes.Name
     where: Where
     node: nodes.Statement | nodes.Function
@@ -60,24 +62,23 @@ def directives(module: Module) -> Iterator[Use]:
 
 def directives_outside(module: Module) -> Iterator[Use]:
     """Those that stand in no function."""
-    for item in module.document.items:
-        if not isinstance(item.node, nodes.Function):
-            yield from _named(item.node, item.node, "module", labelled=False)
+    for item in module.outside:
+        yield from _named(item.node, item.node, "module", labelled=False)
 
 
-@fact
+@directive_fact
 def directives_of(function: Function) -> tuple[Use, ...]:
     """Those of one function, its own `.entry` or `.func` first."""
-    return tuple(_of_function(function.node))
+    return tuple(_of_function(function))
 
 
 def unknown_directives(module: Module) -> Iterator[Use]:
     """Those that PTX does not have."""
     yield from (use for use in directives_outside(module) if use.row is None)
-    yield from of_all(_unknown_in, module.functions)
+    yield from of_all(_unknown_in, module)
 
 
-@fact
+@directive_fact
 def _unknown_in(function: Function) -> tuple[Use, ...]:
     return tuple(use for use in directives_of(function) if use.row is None)
 
@@ -85,10 +86,10 @@ def _unknown_in(function: Function) -> tuple[Use, ...]:
 def target_directives(module: Module) -> Iterator[Use]:
     """Every `.target`, also where none can stand."""
     yield from (use for use in directives_outside(module) if isinstance(use.node, nodes.Target))
-    yield from of_all(_targets_in, module.functions)
+    yield from of_all(_targets_in, module)
 
 
-@fact
+@directive_fact
 def _targets_in(function: Function) -> tuple[Use, ...]:
     return tuple(use for use in directives_of(function) if isinstance(use.node, nodes.Target))
 
@@ -104,6 +105,8 @@ class Outside(NamedTuple):
 
 def outside(module: Module) -> Iterator[Outside]:
     """The runs of such statements."""
+    if not any(isinstance(item.node, _BODY_ONLY) for item in module.outside):
+        return
     run: list[Item] = []
     before: Item | None = None
     for item in (*module.document.items, None):
@@ -131,39 +134,21 @@ def _continues(node: nodes.Statement) -> bool:
             return False
 
 
-def _of_function(node: nodes.Function) -> Iterator[Use]:
+def _of_function(function: Function) -> Iterator[Use]:
+    node, owner = function.node, anchor(function.node)
     kernel = node.kind.text == ".entry"
     where: Where = "kernel" if kernel else "function"
     if node.body is None:
         where = "kernel prototype" if kernel else "function prototype"
-    yield Use(node, node.kind, "module", node, node.linkage)
+    yield Use(owner, node.kind, "module", node, node.linkage)
     for directive in node.directives:
-        yield Use(node, directive.name, where, directive)
-    if node.body is None:
-        return
-    pending = [iter(node.body.statements)]
-    labelled = False
-    while pending:
-        for statement in pending[-1]:
-            kind = type(statement)
-            if kind is nodes.Instruction:
-                labelled = False
-            elif kind is nodes.Label:
-                labelled = True
-            elif isinstance(statement, nodes.Block):
-                pending.append(iter(statement.statements))
-                labelled = False
-                break
-            else:
-                if not isinstance(statement, nodes.Location) or statement.attributes:
-                    yield from _named(node, statement, "body", labelled)
-                labelled = False
-        else:
-            pending.pop()
+        yield Use(owner, directive.name, where, directive)
+    for statement, is_labelled in function.body.directives:
+        yield from _named(owner, statement, "body", is_labelled)
 
 
 def _named(
-    owner: nodes.Statement, node: nodes.Statement, where: Where, labelled: bool
+    owner: Owner, node: nodes.Statement, where: Where, labelled: bool
 ) -> Iterator[Use]:
     match node:
         case nodes.Directive(name=name, linkage=linkage):

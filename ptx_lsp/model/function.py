@@ -29,17 +29,18 @@ class Home:
 
     def __init__(self, module: Module) -> None:
         self._module: Module | None = module
-        self._next: Home = self
+        self._next: Home | None = None  # never itself: such a cycle would keep the module alive
 
     @property
     def module(self) -> Module:
         """The module, or if that is gone, the newest that came after it."""
         home = self
-        while home._module is None:
+        while (module := home._module) is None:
+            assert home._next is not None
             home = home._next
-        self._next = home
-        assert home._module is not None
-        return home._module
+        if home is not self:
+            self._next = home
+        return module
 
     def move(self, module: Module) -> None:
         self._module = module
@@ -47,7 +48,8 @@ class Home:
     def leave(self, module: Module, successor: Home) -> None:
         """Nobody looks at `module` any more: it is not to be kept alive."""
         if self._module is module:
-            self._module, self._next = None, successor
+            self._next = successor
+            self._module = None
 
 
 class Function:
@@ -164,15 +166,16 @@ class Function:
             if self.environment == before.environment:
                 self.facts, self.earlier = before.facts, before.earlier
                 if self.body is not before.body:
-                    facts = before.facts.items()
+                    self.earlier = dict(before.earlier)
+                    facts = list(before.facts.items())  # another thread may add to them
                     self.facts = {key: value for key, value in facts if key not in OF_TEXT}
                 self._continue(before)
         elif self.change is not None and self._means_the_same(before):
             change = self.change
-            for key, (value, since) in before.earlier.items():
+            for key, (value, since) in list(before.earlier.items()):
                 self.earlier[key] = (value, since.then(change))
             same_directives = self.body.directives is before.body.directives
-            for key, value in before.facts.items():
+            for key, value in list(before.facts.items()):
                 if key in LASTING:
                     self.earlier[key] = (value, change)
                 elif same_directives and key in OF_DIRECTIVES:

@@ -6,6 +6,7 @@ ptxas takes several `.target` one after the other, of which the last holds, and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ptx_lsp.model.module import Module
@@ -31,7 +32,7 @@ class Header(NamedTuple):
 
 def header(module: Module) -> Header:
     """The header of `module`."""
-    items = [item for item in module.document.items if not isinstance(item.node, nodes.DwarfLine)]
+    items = list(_first(module.document.items))
     position = 0
     version: Item | None = None
     targets: list[Item] = []
@@ -46,15 +47,27 @@ def header(module: Module) -> Header:
     if targets and position < len(items) and isinstance(items[position].node, nodes.AddressSize):
         address_size = items[position]
         position += 1
-    late = [item for item in items[position:] if isinstance(item.node, _HEADER)]
+    used = {id(item) for item in items[:position]}
+    late = [
+        item for item in module.outside if isinstance(item.node, _HEADER) and id(item) not in used
+    ]
     return Header(version, tuple(targets), address_size, tuple(late), after_version)
 
 
 _HEADER = (nodes.Version, nodes.Target, nodes.AddressSize)
 
 
+def _first(items: Iterable[Item]) -> Iterator[Item]:
+    """Up to the first that does not belong in a header."""
+    for item in items:
+        if not isinstance(item.node, nodes.DwarfLine):
+            yield item
+            if not isinstance(item.node, _HEADER):
+                return
+
+
 def targets(module: Module) -> tuple[nodes.Target, ...]:
     """The `.target` directives at module level, wherever they stand."""
     return tuple(
-        item.node for item in module.document.items if isinstance(item.node, nodes.Target)
+        item.node for item in module.outside if isinstance(item.node, nodes.Target)
     )

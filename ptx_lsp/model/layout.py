@@ -11,7 +11,8 @@ from math import prod
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer, range_count
-from ptx_lsp.model.symbols import Symbol, Variable, element_type, vector_length
+from ptx_lsp.model.symbols import Variable, element_type, vector_length
+from ptx_lsp.model.uses import unused
 from ptx_lsp.syntax import nodes
 
 WARP_SIZE = 32
@@ -73,9 +74,8 @@ def shared_bytes(function: Function) -> int | None:
     First come the variables of its body that it uses, then those of the module, then the rest of its own.
     Memory whose size the launch tells (`.extern`) begins at the next multiple of its alignment or of 16.
     """
-    symbols = function.body.symbols.items()
-    used = {id(symbol) for start, symbol in symbols if not _is_declared_at(symbol, start)}
     own = [v for v in function.body.variables if v.space == ".shared"]
+    idle = list(unused(function, own))
     module = function.module
     named = [
         symbol
@@ -84,9 +84,9 @@ def shared_bytes(function: Function) -> int | None:
     ]
     named.sort(key=lambda variable: module.span(variable.place).start)
     static = _laid_out([
-        *(v for v in own if id(v) in used),
+        *(v for v in own if v not in idle),
         *(v for v in named if v.linkage != ".extern"),
-        *(v for v in own if id(v) not in used),
+        *idle,
     ])
     if static is None:
         return None
@@ -102,10 +102,6 @@ def local_bytes(function: Function) -> int | None:
     """
     named = [symbol for symbol in function.linked.values() if isinstance(symbol, Variable)]
     return _laid_out([v for v in (*function.body.variables, *named) if v.space == ".local"])
-
-
-def _is_declared_at(symbol: Symbol, start: int) -> bool:
-    return isinstance(symbol, Variable) and symbol.declarator.name.start == start
 
 
 def element_bytes(declaration: nodes.Declaration) -> int | None:

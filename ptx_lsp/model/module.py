@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import count
 from typing import NamedTuple
@@ -53,6 +54,10 @@ class Module:
     ) -> None:
         """`target` is judged for in place of the file's own."""
         self.document = document
+        self.outside = tuple(
+            item for item in document.items if not isinstance(item.node, nodes.Function)
+        )
+        """The statements that are no functions."""
         self._target = target
         self.number = next(_numbers)
         """No other module has it."""
@@ -68,6 +73,10 @@ class Module:
         """What the instruction table says of each shape of instruction met so far."""
         if previous and (previous.version, previous.target) == (self.version, self.target):
             self.verdicts = previous.verdicts
+        self.gathered: dict[object, Mapping[int, tuple[object, ...]]] = {}
+        """Facts of all functions (`ptx_lsp.facts.of_all`): by their numbers, where there is anything."""
+        self.gathered_before: dict[object, tuple[Mapping[int, tuple[object, ...]], Sequence[int]]] = {}
+        """Those of an earlier module, and which functions are not what they were in that."""
         self._items = {id(anchor(item.node)): item for item in document.items}
         self._before = {id(f.node.kind): f for f in previous.functions} if previous else {}
         self._symbols: dict[int, Variable | Register | FunctionName] = {}
@@ -76,7 +85,7 @@ class Module:
         self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
         for item in document.items:
             self._declare(item)
-        for item in document.items:
+        for item in self.outside:
             self._link(item)
         for function in self.functions:
             function.link()
@@ -84,6 +93,8 @@ class Module:
             if before is not None:
                 function.take_over(before)
         self._before, self._known = {}, {}
+        if previous is not None and len(previous.functions) == len(self.functions):
+            self._gather_from(previous)
 
     @classmethod
     def parse(cls, text: str) -> Module:
@@ -103,12 +114,21 @@ class Module:
         self.functions.clear()
         self.__dict__.pop("definitions", None)
 
+    def _gather_from(self, before: Module) -> None:
+        """Takes over what is known of all functions: that two have the same facts says they are the same."""
+        functions = zip(self.functions, before.functions, strict=True)
+        touched = [number for number, (new, old) in enumerate(functions) if new.facts is not old.facts]
+        for key, (found, since) in before.gathered_before.items():
+            self.gathered_before[key] = (found, sorted({*since, *touched}))
+        for key, found in before.gathered.items():
+            self.gathered_before[key] = (found, touched)
+
     # -- header ---------------------------------------------------------------------------------
 
     @cached_property
     def version(self) -> isa.Version | None:
         """As the first `.version` has it; None where there is none that PTX knows."""
-        for item in self.document.items:
+        for item in self.outside:
             if isinstance(item.node, nodes.Version):
                 number = item.node.number
                 try:
@@ -121,7 +141,7 @@ class Module:
     @cached_property
     def target_names(self) -> tuple[nodes.Name, ...]:
         """What the first `.target` lists."""
-        for item in self.document.items:
+        for item in self.outside:
             if isinstance(item.node, nodes.Target):
                 return item.node.names
         return ()
@@ -142,7 +162,7 @@ class Module:
     @cached_property
     def address_size(self) -> int:
         """In bits; 32 where the file does not say."""
-        for item in self.document.items:
+        for item in self.outside:
             if isinstance(item.node, nodes.AddressSize):
                 bits = item.node.bits
                 return 64 if isinstance(bits, nodes.Number) and bits.text == "64" else 32

@@ -165,7 +165,7 @@ def _is_aligned(function: Function, symbol: Register | Variable) -> bool:
         isinstance(statement, nodes.Declaration)
         and statement.alignment is not None
         and any(found is symbol.declarator for found in statement.declarators)
-        for statement in function.body.statements
+        for statement, _ in function.body.directives
     )
 
 

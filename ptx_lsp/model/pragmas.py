@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, of_all
+from ptx_lsp.facts import directive_fact, fact, of_all
 from ptx_lsp.isa.directives import Where
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
@@ -27,10 +29,10 @@ def pragmas(module: Module) -> Iterator[PragmaUse]:
     """All of a module, where a `.pragma` can stand."""
     for use in directives_outside(module):
         yield from _of(use)
-    yield from of_all(_pragmas_of, module.functions)
+    yield from of_all(_pragmas_of, module)
 
 
-@fact
+@directive_fact
 def _pragmas_of(function: Function) -> tuple[PragmaUse, ...]:
     return tuple(found for use in directives_of(function) for found in _of(use))
 
@@ -45,25 +47,29 @@ class Stray(NamedTuple):
 @fact
 def stray_masks(function: Function) -> tuple[Stray, ...]:
     """The `used_bytes_mask` strings with no load behind them."""
-    masks = {
-        id(use.node): found
-        for use in directives_of(function)
-        for found in _of(use)
-        if use.where == "body" and found.text.startswith("used_bytes_mask")
-    }
-    if not masks:
-        return ()
-    found: list[Stray] = []
-    pending: list[PragmaUse] = []
-    for statement in function.body.statements:
-        if id(statement) in masks:
-            pending.append(masks[id(statement)])
-        elif pending and not isinstance(statement, nodes.Location | nodes.Directive):
-            if not (isinstance(statement, nodes.Instruction) and statement.opcode.text.startswith("ld")):
-                found.extend(Stray(use, statement) for use in pending)
-            pending.clear()
-    found.extend(Stray(use, None) for use in pending)
-    return tuple(found)
+    found = ((use, _behind(function, use.node)) for use in _masks(function))
+    return tuple(Stray(use, behind) for use, behind in found if not _is_load(behind))
+
+
+@directive_fact
+def _masks(function: Function) -> tuple[PragmaUse, ...]:
+    return tuple(
+        one
+        for one in _pragmas_of(function)
+        if one.where == "body" and one.text.startswith("used_bytes_mask")
+    )
+
+
+def _behind(function: Function, node: nodes.Statement) -> nodes.Statement | None:
+    """The statement behind one, `.loc` and other pragmas passed over."""
+    statements, offset = function.body.statements, function.item.offset
+    index = bisect_right(statements, offset(node.start), key=lambda one: offset(one.start))
+    behind = islice(statements, index, None)
+    return next((one for one in behind if not isinstance(one, nodes.Location | nodes.Directive)), None)
+
+
+def _is_load(statement: nodes.Statement | None) -> bool:
+    return isinstance(statement, nodes.Instruction) and statement.opcode.text.startswith("ld")
 
 
 def _of(use: Use) -> Iterator[PragmaUse]:

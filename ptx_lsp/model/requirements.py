@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import fact, found_in
 from ptx_lsp.isa import directives as isa
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
@@ -34,13 +34,14 @@ from ptx_lsp.isa.target import (
     has,
     parse_target,
 )
-from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.declarations import Declared, declarations
 from ptx_lsp.model.directives import Use, directives
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
-from ptx_lsp.model.symbols import AliasName, FunctionName, Predefined
+from ptx_lsp.model.place import Owner, Place
+from ptx_lsp.model.symbols import AliasName, FunctionName
+from ptx_lsp.model.uses import SpecialUse, special_uses
 from ptx_lsp.syntax import nodes
 
 Ways = tuple[Requirement, ...]
@@ -120,10 +121,12 @@ def demands(function: Function) -> tuple[Demand, ...]:
     return tuple(sorted(found, key=lambda demand: function.module.span(demand.place)))
 
 
-@fact
-def special_register_demands(function: Function) -> tuple[Demand, ...]:
-    """What the special registers demand that a function names, each time that it does."""
-    return tuple(_of_special_registers(function))
+@found_in(special_uses)
+def special_register_demands(function: Function, use: SpecialUse) -> Iterator[Demand]:
+    """What the special registers demand that the instructions of a function name, each time that they do."""
+    row = special_registers.find(use.name.text)
+    if row is not None:
+        yield from _demand(function.place(use.name), use.name.text, row.requirement)
 
 
 def part_demands(module: Module, use: Use) -> Iterator[Demand]:
@@ -193,9 +196,11 @@ def _of_module(module: Module) -> Iterator[Demand]:
 
 def _of_instructions(function: Function) -> Iterator[Demand]:
     known: dict[tuple[str, tuple[Argument, ...]], tuple[Ways, ...]] = {}
-    for instruction, _ in function.body.instructions:
+    for (instruction, _), given in zip(
+        function.body.instructions, all_arguments(function), strict=True
+    ):
         spelling = instruction.opcode.text
-        shape = (spelling, arguments(function, instruction))
+        shape = (spelling, given)
         needs = known.get(shape)
         if needs is None:
             match = resolve(spelling).match(shape[1])
@@ -203,15 +208,6 @@ def _of_instructions(function: Function) -> Iterator[Demand]:
             needs = known[shape] = tuple(ways for ways in needs if not _is_met_everywhere(ways))
         for ways in needs:
             yield Demand(function.place(instruction.opcode), spelling, ways)
-
-
-def _of_special_registers(function: Function) -> Iterator[Demand]:
-    for start, symbol in function.body.symbols.items():
-        if type(symbol) is Predefined:
-            row = special_registers.find(symbol.name)
-            if row is not None:
-                place = function.part(start, start + len(symbol.name))
-                yield from _demand(place, symbol.name, row.requirement)
 
 
 def _of_directive(use: Use) -> Iterator[Demand]:
@@ -226,7 +222,7 @@ def _of_directive(use: Use) -> Iterator[Demand]:
             yield from _demand(Place.of(use.owner, name), name.text, since)
 
 
-def _of_pragma(owner: nodes.Statement, value: nodes.Expression) -> Iterator[Demand]:
+def _of_pragma(owner: Owner, value: nodes.Expression) -> Iterator[Demand]:
     word = value.text.strip('"').partition(" ")[0] if isinstance(value, nodes.String) else ""
     if word in PRAGMAS:
         yield from _demand(Place.of(owner, value), word, PRAGMAS[word].since)
@@ -299,12 +295,12 @@ def _reported(module: Module, place: Place) -> Place:
 def _is_own(module: Module, declared: Declared) -> bool:
     """Whether this is how PTX 1.0 to 1.3 declare the parameters of a kernel: in its body."""
     owner = declared.owner
-    is_kernel = isinstance(owner, nodes.Function) and owner.kind.text == ".entry"
+    is_kernel = isinstance(owner, nodes.Name) and owner.text == ".entry"
     return is_kernel and module.version is not None and module.version < (1, 4)
 
 
 def _attributes(
-    owner: nodes.Statement, attributes: tuple[nodes.Attribute, ...]
+    owner: Owner, attributes: tuple[nodes.Attribute, ...]
 ) -> Iterator[Demand]:
     for attribute in attributes:
         name = attribute.name
@@ -312,7 +308,7 @@ def _attributes(
             yield from _demand(Place.of(owner, name), name.text, ATTRIBUTES[name.text])
 
 
-def _word(owner: nodes.Statement, word: nodes.Name) -> Iterator[Demand]:
+def _word(owner: Owner, word: nodes.Name) -> Iterator[Demand]:
     row = isa.find(word.text)
     if row is not None:
         yield from _demand(Place.of(owner, word), row.name, row.since)

@@ -23,8 +23,8 @@ class SourceLine(NamedTuple):
 
 def source_line(function: Function, node: nodes.Instruction) -> SourceLine | None:
     """That of the last `.loc` before an instruction of `function`; None where there is none."""
-    found = _locations(function)
-    index = bisect_right(found, node.start, key=lambda one: one[0]) - 1
+    found, offset = _locations(function), function.item.offset
+    index = bisect_right(found, offset(node.start), key=lambda one: offset(one[0])) - 1
     return found[index][1] if index >= 0 else None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.constants import whole_number
 from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes
@@ -76,7 +76,7 @@ class Tuning:
         return self.last(".reqntid") or self.last(".maxntid")
 
 
-@fact
+@directive_fact
 def tuning(function: Function) -> Tuning:
     """What stands in the head of a function, or of its declaration; `.pragma` apart."""
     return given_in(function.node.directives)
@@ -100,9 +100,9 @@ class Signature(NamedTuple):
     tuning: Tuning
 
 
-@fact
+@directive_fact
 def signatures(function: Function) -> tuple[Signature, ...]:
     """That of a `.func` itself, and those of the call prototypes in a body."""
     own = () if function.is_kernel else (Signature(function.node, tuning(function)),)
-    prototypes = (node for node in function.body.statements if isinstance(node, nodes.CallPrototype))
+    prototypes = (node for node, _ in function.body.directives if isinstance(node, nodes.CallPrototype))
     return (*own, *(Signature(node, given_in(node.directives)) for node in prototypes))

@@ -4,37 +4,58 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, directive_fact, instruction_fact, lasting_fact, numbered
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.symbols import Register, Symbol, Variable
+from ptx_lsp.model.symbols import Declared, Predefined, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 
+_S = TypeVar("_S", bound=Declared)
 _WORD = re.compile(r"[A-Za-z_$%][\w$]*")
 
 
-@fact
-def uses(function: Function) -> frozenset[int]:
-    """Whatever the function declares itself and names elsewhere, see `identity`."""
-    body = function.body
-    symbols = body.symbols
-    times = Counter(map(id, symbols.values()))
-    for start in _declared_at(function):  # there it is declared, not used
-        times[id(symbols.get(start))] -= 1
-    by_id = dict(zip(map(id, symbols.values()), symbols.values(), strict=True))
-    return frozenset([
-        id(symbol.declarator) if isinstance(symbol, Register | Variable) else one
-        for one, symbol in by_id.items()
-        if times[one] > 0
-    ])  # fmt: skip
+def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
+    """Those of `symbols`, which the function declares itself, that it names nowhere else; of a range any
+    register will do.
+    """
+    times, others = _counts(function).times, _in_directives(function)
+    for symbol in symbols:
+        one = _identity(symbol)
+        if one not in times and one not in others:
+            yield symbol
 
 
-def identity(symbol: Symbol) -> int:
+def _identity(symbol: Symbol) -> int:
     """Tells one declared thing from others; the registers of a range are one."""
     return id(symbol.declarator) if isinstance(symbol, Register | Variable) else id(symbol)
+
+
+class SpecialUse(NamedTuple):
+    """A special register, or `WARP_SZ`, in an operand."""
+
+    name: nodes.Name
+    operand: nodes.Operand
+
+
+@numbered
+def special_uses(function: Function, number: int) -> list[SpecialUse]:
+    """Those of the instructions of a function."""
+    symbols = function.body.symbols
+    found: list[SpecialUse] = []
+    for operand in function.body.instructions[number].node.operands:
+        kind = type(operand)
+        if kind is nodes.Name:  # most of them, so without a call
+            if type(symbols.get(operand.start)) is Predefined:
+                found += (SpecialUse(name, operand) for name in names_in(operand))
+        elif kind is not nodes.Number:
+            names = (one for one in names_in(operand) if type(symbols.get(one.start)) is Predefined)
+            found += (SpecialUse(name, operand) for name in names)
+    return found
 
 
 def names_elsewhere(module: Module) -> frozenset[str]:
@@ -43,7 +64,7 @@ def names_elsewhere(module: Module) -> frozenset[str]:
     """
     found: set[str] = set()
     source = module.document.source
-    for item in module.document.items:
+    for item in module.outside:
         match item.node:
             case nodes.Declaration(declarators=declarators):
                 for declarator in declarators:
@@ -59,9 +80,73 @@ def names_elsewhere(module: Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _declared_at(function: Function) -> Iterator[int]:
-    """The starts of the names where the function declares something."""
-    body = function.body
-    for symbols in (body.returns, body.parameters, body.variables, body.registers):
-        yield from (symbol.declarator.name.start for symbol in symbols)
-    yield from (label.place.start for label in body.labels)
+class _Counts(NamedTuple):
+    """What each instruction names, and how often all of them together name each thing; see `_identity`."""
+
+    named: tuple[tuple[int, ...], ...]
+    times: Counter[int]
+
+
+@lasting_fact
+def _counts(function: Function, earlier: Earlier[_Counts] | None) -> _Counts:
+    named = _in_instructions(function)
+    if earlier is None:
+        return _Counts(named, Counter(chain.from_iterable(named)))
+    before, (first, old_end, end) = earlier
+    times = before.times.copy()
+    times.update(chain.from_iterable(named[first:end]))
+    gone = Counter(chain.from_iterable(before.named[first:old_end]))
+    times.subtract(gone)
+    for one in gone:
+        if not times[one]:
+            del times[one]
+    return _Counts(named, times)
+
+
+@instruction_fact
+def _in_instructions(function: Function, instruction: nodes.Instruction) -> tuple[int, ...]:
+    symbols = function.body.symbols
+    found: list[int] = []
+    for operand in instruction.operands:
+        kind = type(operand)
+        if kind is nodes.Name:  # most of them, so without a call
+            symbol = symbols.get(operand.start)
+            if type(symbol) is Register:
+                found.append(id(symbol.declarator))
+            elif symbol is not None:
+                found.append(_identity(symbol))
+        elif kind is not nodes.Number:
+            found.extend(_named(function, operand))
+    if instruction.guard is not None:
+        found.extend(_named(function, instruction.guard.predicate))
+    return tuple(found)
+
+
+@directive_fact
+def _in_directives(function: Function) -> frozenset[int]:
+    """What lists of targets, aliases and initial values name."""
+    node = function.node
+    inside = (statement for statement, _ in function.body.directives)
+    return frozenset(
+        one
+        for statement in (*(node.returns or ()), *(node.parameters or ()), *inside)
+        for value in _values(statement)
+        for one in _named(function, value)
+    )
+
+
+def _values(statement: nodes.Statement) -> Iterator[nodes.Expression]:
+    match statement:
+        case nodes.TargetList(names=names):
+            yield from names
+        case nodes.Alias(name=name, aliasee=aliasee):
+            yield from (one for one in (name, aliasee) if isinstance(one, nodes.Name))
+        case nodes.Declaration(declarators=declarators):
+            yield from (one.initializer for one in declarators if one.initializer is not None)
+        case _:
+            pass
+
+
+def _named(function: Function, value: nodes.Expression) -> Iterator[int]:
+    symbols = (function.body.symbols.get(name.start) for name in names_in(value))
+    yield from (_identity(symbol) for symbol in symbols if symbol is not None)

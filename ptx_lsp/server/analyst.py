@@ -173,7 +173,7 @@ class Analyst:
 
         try:
             everything = await self._threads.analyse(
-                _advance, linting, steps(), self._stop, judge, watch
+                _advance, linting, steps(), self._stop, self._threads.give_way, judge, watch
             )
         finally:
             if watch is not None:
@@ -222,10 +222,17 @@ class _Watch:
 
 
 def _advance(
-    linting: Linting, steps: Iterator[Rule], stop: Event, judge: _Judge, watch: _Watch | None
+    linting: Linting,
+    steps: Iterator[Rule],
+    stop: Event,
+    give_way: Callable[[], None],
+    judge: _Judge,
+    watch: _Watch | None,
 ) -> list[Diagnostic] | None:
     """Goes on with a linting and those for other targets; None where it was stopped."""
+    give_way()
     for rule in steps:
+        give_way()
         if stop.is_set():
             return None
         if watch is not None and rule.on_function is not None:

@@ -132,6 +132,29 @@ class Converter:
         )
 
 
+    def json_diagnostics(self, found: Sequence[Diagnostic]) -> list[Json]:
+        """The same as they are sent: there may be a thousand at each keystroke."""
+        return [self._json_diagnostic(one) for one in found]
+
+    def _json_diagnostic(self, found: Diagnostic) -> Json:
+        told: dict[str, Json] = {
+            "range": self.json_range(found.span),
+            "message": found.message,
+            "severity": _SEVERITIES[found.severity].value,
+            "code": found.rule,
+            "source": found.source,
+        }
+        if found.related:
+            told["relatedInformation"] = [
+                {
+                    "location": {"uri": self.uri, "range": self.json_range(one.span)},
+                    "message": one.message,
+                }
+                for one in found.related
+            ]
+        return told
+
+
 def plain(markdown: str) -> str:
     """Markdown for those who see the characters themselves: without fences and marks."""
     lines = [line for line in markdown.splitlines() if not line.startswith("```")]

@@ -75,10 +75,11 @@ def handler(
 
 
 def answer(
-    method: str, options: object = None, *, of_outlines: bool = True
+    method: str, options: object = None, *, of_outlines: bool = True, at_once: bool = False
 ) -> Callable[[Callable[[View, _F], _R]], _Answer[_F, _R]]:
     """Registers a function of an open file, called in a thread. For other files the answer is null, and
-    without `of_outlines` for those that are too large to be read whole.
+    without `of_outlines` for those that are too large to be read whole. `at_once`: somebody looks at the
+    screen and waits, so findings come later.
     """
 
     def register(work: Callable[[View, _F], _R]) -> _Answer[_F, _R]:
@@ -88,7 +89,11 @@ def answer(
                 return None
             return await session.threads.answer(work, view, params)
 
-        return handler(method, options)(handle)
+        async def handle_at_once(session: Session, params: _F) -> _R | None:
+            with session.threads.answering_at_once():
+                return await handle(session, params)
+
+        return handler(method, options)(handle_at_once if at_once else handle)
 
     return register
 

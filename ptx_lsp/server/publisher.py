@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from itertools import count
+from typing import TypeAlias
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -14,9 +15,13 @@ from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.server.analyst import Findings
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
+from ptx_lsp.server.json import Json
 from ptx_lsp.server.openfile import OpenFile
 
 _log = logging.getLogger(__name__)
+
+Notify: TypeAlias = Callable[[str, Json], None]
+"""Sends a notification: its method, and its parameters in JSON."""
 
 
 class Publisher:
@@ -25,8 +30,9 @@ class Publisher:
     The answer to such a client may be what is known so far; it is then told to ask again.
     """
 
-    def __init__(self, server: LanguageServer, client: Callable[[], Client]) -> None:
+    def __init__(self, server: LanguageServer, notify: Notify, client: Callable[[], Client]) -> None:
         self._server = server
+        self._notify = notify
         self._client = client
         self._numbers = count(1)
         self._answered: dict[OpenFile, tuple[str, Sequence[Diagnostic]]] = {}
@@ -37,7 +43,8 @@ class Publisher:
         """There are findings; fewer than all where they are not complete."""
         if not self._client().pulls_diagnostics:
             convert = Converter(file.uri, found.snapshot.source, self._client())
-            self._publish(file.uri, found.snapshot.version, convert.diagnostics(found.diagnostics))
+            told = convert.json_diagnostics(found.diagnostics)
+            self._publish(file.uri, found.snapshot.version, told)
         elif found.is_complete and file in self._owed:
             self._owed.discard(file)
             self.refresh()
@@ -47,7 +54,7 @@ class Publisher:
         self._owed.discard(file)
         self._answered.pop(file, None)
         if not self._client().pulls_diagnostics:
-            self._publish(file.uri, None, ())
+            self._publish(file.uri, None, [])
 
     def refresh(self) -> None:
         """Has the client ask again."""
@@ -72,10 +79,11 @@ class Publisher:
             convert.diagnostics(found.diagnostics), result_id=identity
         )
 
-    def _publish(self, uri: str, version: int | None, found: Sequence[types.Diagnostic]) -> None:
-        self._server.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, found, version)
-        )
+    def _publish(self, uri: str, version: int | None, found: list[Json]) -> None:
+        params: dict[str, Json] = {"uri": uri, "diagnostics": found}
+        if version is not None:
+            params["version"] = version
+        self._notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
 
 def send(answer: Future[None]) -> None:

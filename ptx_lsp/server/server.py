@@ -15,6 +15,7 @@ from pygls.protocol.json_rpc import JsonRPCRequestMessage, RPCMessage
 
 from ptx_lsp import __version__
 from ptx_lsp.server.feature import all_features
+from ptx_lsp.server.json import Json
 from ptx_lsp.server.session import Session
 
 _log = logging.getLogger(__name__)
@@ -28,8 +29,8 @@ class Server:
         self.pygls = _Pygls(
             "ptx-lsp", __version__, types.TextDocumentSyncKind.Incremental, protocol_cls=_Protocol
         )
-        self.session = Session(self.pygls)
         self.protocol = cast(_Protocol, self.pygls.protocol)
+        self.session = Session(self.pygls, self.protocol.notify_plainly)
         for one in all_features().values():
             handle = one.bound_to(self.session)
             self.pygls.feature(one.method, one.options)(handle)
@@ -97,6 +98,12 @@ class _Protocol(LanguageServerProtocol):
             identity, method = cast(int | str, data["id"]), cast(str, data["method"])
             return JsonRPCRequestMessage(identity, method, "2.0", data.get("params"))
         return super().structure_message(data)
+
+    def notify_plainly(self, method: str, params: Json) -> None:
+        """Sends a notification whose parameters are JSON already: for pygls to make them of its types takes
+        longer than to find them.
+        """
+        self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
 
     def refuse(self, identity: str | int, error: JsonRpcException) -> None:
         self._send_response(identity, error=error.to_response_error())

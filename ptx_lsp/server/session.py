@@ -23,7 +23,7 @@ from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.openfile import OpenFile, Snapshot
 from ptx_lsp.server.outline import MOST_BYTES
 from ptx_lsp.server.progress import Progress
-from ptx_lsp.server.publisher import Publisher, send
+from ptx_lsp.server.publisher import Notify, Publisher, send
 from ptx_lsp.server.settings import SECTION, Configurations, Settings, Wanted
 from ptx_lsp.server.targets import merged
 from ptx_lsp.server.threads import Threads
@@ -52,7 +52,7 @@ class View(NamedTuple):
 class Session:
     """The state of one connection. Everything here runs on the event loop."""
 
-    def __init__(self, server: LanguageServer) -> None:
+    def __init__(self, server: LanguageServer, notify: Notify) -> None:
         self.server = server
         self.client = Client()
         self.threads = Threads()
@@ -61,7 +61,7 @@ class Session:
         self.is_shut_down = False
         self.settings = Settings()
         """Those for all files, as the client told without being asked."""
-        self.publisher = Publisher(server, lambda: self.client)
+        self.publisher = Publisher(server, notify, lambda: self.client)
         self.progress = Progress(server, lambda: self.client)
         policy = Policy(
             self._rules, self._other_targets, self._judge, self.publisher.tell, self.progress.tell

@@ -11,7 +11,8 @@ import tree_sitter_ptx
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.syntax.lower import PASSED, lower
+from ptx_lsp.syntax.lower import lower
+from ptx_lsp.syntax.lower_leaves import PASSED
 from ptx_lsp.syntax.relower import Touched, relowered
 from ptx_lsp.text import Edit, Source
 
@@ -75,10 +76,9 @@ class Document:
     def _items_after(
         self, edit: Edit, touched: Touched, tree: Tree, source: Source
     ) -> tuple[Item, ...]:
-        """A statement is kept where its text, its extent and its health are what they were. One that is
-        broken is kept where the parser says that nothing has changed in it either: what follows may mend it.
-
-        The statement just before the edit may end otherwise now, so it is lowered anew.
+        """A statement is kept where its text, its extent and its health are what they were. What follows may
+        mend one that is broken, and may be read with the one just before it: these are kept where the parser
+        says that nothing has changed in them.
         """
         items, new, growth = self.items, list(_statements(tree.root_node.children)), edit.growth
         kept_first = 0
@@ -89,7 +89,7 @@ class Document:
             if node.start_byte != item.start or node.end_byte != item.end:
                 break
             kept_first += 1
-        if kept_first and (kept_first == len(items) or items[kept_first].end >= edit.start):
+        if kept_first and items[kept_first - 1].end >= touched.start:
             kept_first -= 1
         after: list[Item] = []
         old_last, new_last = len(items) - 1, len(new) - 1

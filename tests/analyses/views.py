@@ -81,12 +81,13 @@ def unwritten(function: Function) -> Iterator[Sentence]:
 
 def addresses(function: Function) -> Iterator[Sentence]:
     """Where the address of an access through a register comes from."""
+    numbers = {step.node: step.number for step in steps(function).steps}
     for access in register_accesses(function):
         origin = access.origin
         variable = origin.variable.name if origin.variable is not None else "something"
         offset = "?" if origin.offset is None else str(origin.offset)
         generic = "generic " if origin.is_generic else ""
-        yield access.step.number, f"{generic}{origin.space} {variable} + {offset}"
+        yield numbers[access.node], f"{generic}{origin.space} {variable} + {offset}"
 
 
 VIEWS: dict[str, Callable[[Function], Iterator[Sentence]]] = {

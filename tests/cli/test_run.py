@@ -296,6 +296,18 @@ def test_clusters(capsys: pytest.CaptureFixture[str], tmp_path: Path, given: str
     assert "cannot be divided into clusters of (3, 1, 1)" in capsys.readouterr().err
 
 
+TENSOR = """.version 8.0
+.target sm_90
+.address_size 64
+// ptx-run: grid=1 block=1 map=tensor(u32:zeros(16),shape=2x8,box=1x4)
+.entry k(.param .align 64 .b8 map[128]) {
+.reg .b64 %map; .shared .align 128 .u32 box[4];
+mov.b64 %map, map; cvta.param.u64 %map, %map;
+st.shared.v4.u32 [box], {1, 2, 3, 4}; fence.proxy.async;
+cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%map, {3, 1}], [box];
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;
+}
+"""
 OBJECTS = """.version 8.0
 .target sm_80
 .address_size 64
@@ -311,6 +323,36 @@ OBJECTS = """.version 8.0
   ret;
 }
 """
+
+
+def test_tensor_maps(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(TENSOR)
+    assert main([str(path)]) == 0
+    assert capsys.readouterr().out == "0: [[0, 0, 0, 0, 0, 0, 0, 0],\n [0, 0, 0, 1, 2, 3, 4, 0]]\n"
+    np.save(tmp_path / "x.npy", np.full((2, 8), 5, np.uint32))
+    (tmp_path / "k.toml").write_text(
+        'file = "k.ptx"\ngrid = 1\nblock = 1\narguments = ["tensor(@x.npy,box=1x4)"]\nout = ["map"]\n'
+    )
+    assert main(["--launch", str(tmp_path / "k.toml")]) == 0
+    assert capsys.readouterr().out == "0: [[5, 5, 5, 5, 5, 5, 5, 5],\n [5, 5, 5, 1, 2, 3, 4, 5]]\n"
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    ("u32:zeros(16),shape=3x5", "`shape=3x5`: the buffer has 16 elements"),
+    ("u32:zeros(16),swizle=128B", "`swizle=128B`: KEY=VALUE is expected; keys are shape, box, steps"),
+    ("u32:zeros(16),box=4,swizzle=1B", "`swizzle=1B` is none of none, 32B, 64B, 128B, 96B"),
+    ("u32:zeros(16),box=4y", "`box=4y`: sizes with `x` between them are expected"),
+    ("u32:zeros(16),box=3", "no tensor map: the rows of a box are not a multiple of 16 bytes"),
+    ("u32:4,box=4", "`u32:4` is a value, not a buffer"),
+])
+def test_what_is_no_tensor(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: str, message: str
+) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(TENSOR)
+    assert main([str(path), "--grid", "1", "--block", "1", "--arg", f"tensor({words})"]) == 2
+    assert f"ptx-run: error: `tensor({words})`: {message}" in capsys.readouterr().err
 
 
 def test_textures_and_surfaces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ def lines(path: Path) -> Iterator[Line]:
         spelling, _, operands = left.strip().partition(" ")
         given = [one.strip() for one in operands.split(",")]
         wanted = [one.strip() for one in right.split(",")]
-        types, result_types = _types(place, spelling, len(given), len(wanted))
+        types, result_types = types_of(place, spelling, len(given), len(wanted))
         yield Line(
             place, spelling,
             tuple(_bits(one, type) for one, type in zip(given, types, strict=True)),
@@ -57,7 +57,7 @@ def lines(path: Path) -> Iterator[Line]:
         )
 
 
-def _types(
+def types_of(
     place: str, spelling: str, operands: int, results: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the instruction table says of an instruction with so many operands and results."""
@@ -68,7 +68,7 @@ def _types(
             for one in places:
                 wanted = candidate.operand(one)
                 into = written if wanted.access == "write" else read
-                into.append(_type(wanted))
+                into.append(type_of(wanted))
                 if one.paired:
                     written.append(".pred")
             if len(read) == operands and results in (len(written), 1):
@@ -76,7 +76,8 @@ def _types(
     raise ValueError(f"{place}: `{spelling}` does not take {operands} operands")
 
 
-def _type(wanted: Operand) -> str:
+def type_of(wanted: Operand) -> str:
+    """The type of an operand; "#" for a constant."""
     if "register" not in wanted.kinds:
         return "#"
     return str(wanted.type).partition("|")[0]

@@ -6,7 +6,8 @@
 A launch comment (`ptx_lsp.executor.launch_comment`) and below it, for each buffer that the kernel writes, all
 its elements: numbers, `FIRST..LAST`, or `VALUE*COUNT`; in a buffer of floats hexadecimal numbers are bits.
 So with surfaces that are parameters or variables.
-The first word in parentheses is the source, as in the lines of tests/conformance.
+The first word in parentheses is the source, as in the lines of tests/conformance. `// expect: trap  (manual)`
+has the kind of the error that stops the kernel; `// not recorded: why` keeps a kernel from GPUs.
 """
 
 from __future__ import annotations
@@ -19,17 +20,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.executor.object_specs import argument, array_of, bindings
+from ptx_lsp.executor.object_specs import Object, argument, array_of, bindings
 from ptx_lsp.executor.specs import Value, is_object
-from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.model.module import Module
 from tests.executor.conformance import FOLDER, SOURCES
 
 KERNELS = FOLDER / "kernels"
 Array = npt.NDArray[np.generic]
 _EXPECT = re.compile(r"//[ \t]*expect:[ \t]*(\w+)=(\S+)[ \t]+\((\w+)[^)]*\)[ \t]*$")
+_STOPS = re.compile(r"//[ \t]*expect:[ \t]*(\w+)[ \t]+\((\w+)[^)]*\)[ \t]*$")
+_NOT_RECORDED = re.compile(r"//[ \t]*not recorded:[ \t]*(.*)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,28 +54,35 @@ class Launch:
     text: str
     comment: LaunchComment
     expected: tuple[Expectation, ...]
+    stops: str = ""
+    """The kind of the error that stops it; "" for none."""
+    unrecorded: str = ""
+    """Why no GPU is asked; "" where one is."""
 
-    def arguments(self) -> list[Value | Opaque]:
+    def arguments(self) -> list[Value | Object]:
         """New buffers, scalars and objects, as the launch comment says."""
         return [argument(spec, self.comment.seed) for spec in self.comment.specs]
 
-    @property
-    def has_objects(self) -> bool:
-        """Whether it takes textures, samplers or surfaces."""
-        return bool(self.comment.bound) or any(map(is_object, self.comment.specs))
-
     def run(self) -> list[tuple[int, ...]]:
-        """What the expected buffers hold after a run by the executor."""
-        arguments = self.arguments()
+        """What the expected buffers hold after a run by the executor; ExecutionError where another error
+        stops it than is expected.
+        """
+        arguments, kind = self.arguments(), ""
         bind = bindings(self.comment.bound, self.comment.seed)
-        launch(
-            self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
-            args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
-            bind=bind,
-        )
+        try:
+            launch(
+                self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
+                args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
+                bind=bind,
+            )
+        except ExecutionError as error:
+            kind = error.kind
+            if kind != self.stops:
+                raise
+        assert kind == self.stops, f"{self.place}: nothing stops it"
         return self.results([*arguments, *bind.values()])
 
-    def results(self, given: Sequence[Value | Opaque]) -> list[tuple[int, ...]]:
+    def results(self, given: Sequence[Value | Object]) -> list[tuple[int, ...]]:
         """The bits in the expected buffers among what was given to a launch."""
         return [_bits(np.asarray(array_of(given[one.position]))) for one in self.expected]
 
@@ -90,13 +100,32 @@ def launches(path: Path) -> Iterator[Launch]:
             raise ValueError(f"{place}: {comment.problem}")
         names = [one.name for one in module.definitions[comment.entry].launched]
         names += [name for name, _ in comment.bound]
+        below = lines[comment.line : end - 1]
+        stops = next((one for one in map(_stop, below) if one), "")
         found = tuple(
-            _expectation(f"{path.name}:{number}", lines[number - 1], names, comment)
-            for number in range(comment.line + 1, end) if "expect:" in lines[number - 1]
+            _expectation(f"{path.name}:{number}", line, names, comment)
+            for number, line in enumerate(below, comment.line + 1) if "expect:" in line and not _stop(line)
         )
-        if not found:
+        if not found and not stops:
             raise ValueError(f"{place}: nothing is expected of `{comment.entry}`")
-        yield Launch(place, text, comment, found)
+        yield Launch(place, text, comment, found, stops, _unrecorded(comment, stops, below))
+
+
+def _unrecorded(comment: LaunchComment, stops: str, below: Sequence[str]) -> str:
+    """Why no GPU is asked for a launch; "" where one is."""
+    for line in below:
+        match = _NOT_RECORDED.search(line)
+        if match is not None:
+            return match[1]
+    if comment.bound or any(map(is_object, comment.specs)):
+        return "textures and surfaces are not replayed"
+    return f"`{stops}` stops it" if stops else ""
+
+
+def _stop(line: str) -> str:
+    """The kind of the error that a line expects; "" for another line."""
+    match = _STOPS.search(line)
+    return match[1] if match is not None and match[2] in SOURCES else ""
 
 
 def _expectation(place: str, text: str, names: Sequence[str], comment: LaunchComment) -> Expectation:

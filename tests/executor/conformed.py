@@ -84,7 +84,7 @@ def sentence() -> str:
 
 def renewed(page: str) -> str:
     """The page of coverage with that sentence, behind the one on what the executor runs."""
-    page = re.sub(r"(?m)^tests/conformance has .*\n\n", "", page)
+    page = re.sub(r"(?m)^tests/conformance has .*\n+", "", page)
     return re.sub(r"(?m)^(The executor runs .*\n\n)", lambda head: f"{head[1]}{sentence()}\n\n", page)
 
 

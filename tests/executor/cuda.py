@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ptx_lsp.executor.object_specs import Object, array_of
 from ptx_lsp.executor.single import Single
 from ptx_lsp.executor.specs import Array, Value
+from ptx_lsp.executor.tensor_map import TensorMap
 from ptx_lsp.isa.target import Target, Version
+from tests.executor.cuda_tensor import Encoded, encoded
 
 _NAMES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
 _CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
@@ -102,7 +105,8 @@ class Gpu:
         return kernel.rows()
 
     def launch(
-        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
+        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
+        arguments: Sequence[Value | Object],
         shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None:
         """Launches a kernel; arrays are buffers and hold the results afterwards, scalars go by value;
@@ -120,22 +124,29 @@ class Gpu:
             self._call("cuModuleUnload", module)
 
     def _launch(
-        self, function: ctypes.c_void_p, sizes: list[int], arguments: Sequence[Value], cluster: list[int]
+        self, function: ctypes.c_void_p, sizes: list[int], arguments: Sequence[Value | Object],
+        cluster: list[int],
     ) -> None:
         addresses: list[tuple[ctypes.c_uint64, Array]] = []
-        scalars = [np.array([one]) for one in arguments if isinstance(one, np.generic)]
+        kept: list[Array | Encoded] = []
         try:
             places: list[int] = []
-            left = iter(scalars)
             for one in arguments:
-                if isinstance(one, np.generic):
-                    places.append(next(left).ctypes.data)
+                array = array_of(one)
+                if array is None:
+                    scalar = np.array([one])
+                    kept.append(scalar)
+                    places.append(scalar.ctypes.data)
                     continue
                 address = ctypes.c_uint64()
-                self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(one.nbytes))
-                addresses.append((address, one))
-                self._copy("cuMemcpyHtoD_v2", address, one, to_device=True)
+                self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(array.nbytes))
+                addresses.append((address, array))
+                self._copy("cuMemcpyHtoD_v2", address, array, to_device=True)
                 places.append(ctypes.addressof(address))
+                if isinstance(one, TensorMap):
+                    described = encoded(one, address.value, self._call)
+                    kept.append(described)
+                    places[-1] = described.address
             parameters = (ctypes.c_void_p * len(places))(*places)
             if cluster:
                 config = _Config(*sizes, None, ctypes.pointer(_Attribute(_CLUSTER_DIMENSION, 0, *cluster)), 1)

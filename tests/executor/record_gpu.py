@@ -16,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from ptx_lsp.executor.object_specs import Object
 from ptx_lsp.executor.single import HEADER, Single, single
-from ptx_lsp.executor.specs import Value, value
+from ptx_lsp.executor.specs import Value
 from tests.executor.conformance import FOLDER, Line, lines
 from tests.executor.conformance_kernel import KERNELS, launches
 from tests.executor.cuda import CudaError, Description, Gpu
@@ -32,7 +33,8 @@ class Device(Protocol):
     def description(self) -> Description: ...
     def run(self, kernel: Single) -> list[tuple[int, ...]]: ...
     def launch(
-        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
+        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
+        arguments: Sequence[Value | Object],
         shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None: ...
 
@@ -83,11 +85,10 @@ def record_kernels(
     refused: list[tuple[str, str]] = []
     for file in sorted(KERNELS.glob("*.ptx")) if paths is None else paths:
         for one in launches(file):
-            comment = one.comment
-            if one.has_objects:
-                refused.append((f"{one.place} {comment.entry}", "textures and surfaces are not replayed"))
+            arguments, comment = one.arguments(), one.comment
+            if one.unrecorded:
+                refused.append((f"{one.place} {comment.entry}", one.unrecorded))
                 continue
-            arguments = [value(spec, comment.seed) for spec in comment.specs]
             try:
                 device.launch(
                     one.text, comment.entry, comment.grid, comment.block, arguments, comment.shared_bytes,

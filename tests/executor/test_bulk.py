@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import pytest
 from ptx_lsp.executor import ExecutionError, launch
 
 Array = npt.NDArray[np.generic]
+CONFORMANCE = Path(__file__).parents[1] / "conformance" / "kernels"
 
 _HEAD = """.version 9.3
 .target sm_100a
@@ -203,7 +205,14 @@ multimem.st.relaxed.gpu.global.v2.f32 [%out+8], {%f2, %f1};""", 1, source, out)
     assert out.tolist() == [16, 6, 8, 7]
 
 
-def test_a_cluster_is_never_canceled() -> None:
+def test_an_mbarrier_with_reports_counts_less() -> None:
+    source, out = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    run("mbarrier.init.layout::v1.shared::cta.b64 [bar], 511;", 1, source, out)
+    with pytest.raises(ExecutionError, match=r"an mbarrier of `\.layout::v1` counts 1 to 511 arrivals"):
+        run("mbarrier.init.layout::v1.shared::cta.b64 [bar], 512;", 1, source, out)
+
+
+def test_the_only_cluster_is_not_canceled() -> None:
     source, out = np.zeros(4, np.uint32), np.full(4, 9, np.uint32)
     run(""".reg .b128 %w; mov.u32 %r4, 7; st.shared.u32 [%r0], %r4;
 mbarrier.init.shared::cta.b64 [bar], 1;
@@ -215,3 +224,23 @@ ld.shared.b128 %w, [%r0];
 clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %w;
 selp.u32 %r4, 1, 0, %p1; st.global.u32 [%out], %r4;""", 1, source, out)
     assert out.tolist() == [0, 9, 9, 9]
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+@pytest.mark.parametrize("blocks", [2, 12])
+def test_clusters_that_are_canceled_do_not_start(blocks: int, seed: int) -> None:
+    """Each index is worked on once, by fewer blocks; each that starts adds 100 to the first number."""
+    text = (CONFORMANCE / "launch_control.ptx").read_text(encoding="utf-8")
+    started = text.replace("work:", "red.global.add.u32 [%rd0], 100;\nwork:", 1)
+    worked = np.zeros(24, np.uint32)
+    done: list[int] = []
+    launch(
+        started, entry="stolen", grid=(2, 3, blocks // 6) if blocks > 2 else 2, block=1, args=[worked],
+        seed=seed,
+        progress=lambda done_blocks, all_blocks, executed: done.append(done_blocks),
+    )
+    count = int(worked[0]) // 100
+    worked[0] %= 100
+    assert worked.tolist() == [1] * blocks + [0] * (24 - blocks)
+    assert 1 <= count < blocks
+    assert done[-1] == blocks

@@ -11,7 +11,7 @@ import pytest
 from ptx_lsp import ptxas
 from ptx_lsp.executor import ExecutionError, Finding, launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.executor.specs import value
+from ptx_lsp.executor.object_specs import argument
 from ptx_lsp.model.module import Module
 
 SEEDED = Path(__file__).parent / "seeded"
@@ -31,7 +31,7 @@ def findings(path: Path, comment: LaunchComment, seed: int = 0) -> tuple[Finding
     try:
         return launch(
             path, entry=comment.entry, grid=comment.grid, block=comment.block, check=True,
-            args=[value(spec) for spec in comment.specs], limit=100_000, seed=seed,
+            args=[argument(spec) for spec in comment.specs], limit=100_000, seed=seed,
         )
     except ExecutionError as error:
         return error.findings

@@ -11,6 +11,7 @@ from ptx_lsp import ptxas
 from ptx_lsp.ptxas import judge
 from tests.executor.conformance_kernel import KERNELS, launches
 from tests.executor.conformed import conformed, executable, sentence
+from tests.oracle.async_kernels import files
 from tests.oracle.executed import PAGE
 
 LEAST = 60.0
@@ -34,6 +35,12 @@ def test_ptxas_takes_them(path: Path) -> None:
         pytest.skip("no ptxas")
     report = judge(path.read_bytes(), ptxas=tool, optimise="-O0")
     assert report.accepted, report.messages
+
+
+def test_made_kernels_are_current() -> None:
+    """`python -m tests.oracle.async_kernels` renews them."""
+    for file in files():
+        assert (KERNELS / f"{file.name}.ptx").read_text(encoding="utf-8") == file.text()
 
 
 def _text(bits: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""`mma`: the layouts written down as the manual has them, shape by shape, and sums in exact fractions."""
+"""`mma`: the layouts of the manual, shape by shape, and sums in exact fractions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.executor.warp_kernel import run_warp
+from tests.oracle.exact_fragments import LEFT, RIGHT, SUM, Formula
 
 MPFR = import_module("gmpy2")  # it has no types
 
@@ -21,59 +22,12 @@ Layout = Callable[[int, int], Place]
 Matrix = npt.NDArray[np.float64]
 
 
-def _tall(first: int, half: int, width: int, step: int) -> Layout:
-    """A of `.m16n8`: `half` elements in a row, then 8 rows below; from `first` on `step` columns on."""
-
-    def layout(lane: int, i: int) -> Place:
-        row = lane // 4 + (8 if i % (2 * half) >= half else 0)
-        return row, lane % 4 * width + i % width + (step if i >= first else 0)
-
-    return layout
+def _by_lane(formula: Formula) -> Layout:
+    return lambda lane, i: formula(lane >> 2, lane % 4, i)
 
 
-def _short(width: int) -> Layout:
-    return lambda lane, i: (lane // 4, lane % 4 * width + i)
-
-
-def _right(width: int, step: int) -> Layout:
-    return lambda lane, i: (lane % 4 * width + i % width + i // width * step, lane // 4)
-
-
-def _sums(lane: int, i: int) -> Place:
-    return lane // 4 + (8 if i >= 2 else 0), lane % 4 * 2 + i % 2
-
-
-LAYOUTS: dict[tuple[str, int], tuple[Layout, Layout]] = {
-    ("m8n8k4", 64): (lambda lane, i: (lane // 4, lane % 4), lambda lane, i: (lane % 4, lane // 4)),
-    ("m8n8k16", 8): (_short(4), _right(4, 0)),
-    ("m8n8k32", 4): (_short(8), _right(8, 0)),
-    ("m16n8k4", 32): (
-        lambda lane, i: (lane // 4 + 8 * i, lane % 4), lambda lane, i: (lane % 4, lane // 4)
-    ),
-    ("m16n8k4", 64): (
-        lambda lane, i: (lane // 4 + 8 * i, lane % 4), lambda lane, i: (lane % 4, lane // 4)
-    ),
-    ("m16n8k8", 16): (_tall(99, 2, 2, 0), _right(2, 0)),
-    ("m16n8k8", 32): (
-        lambda lane, i: (lane // 4 + (8 if i in (1, 3) else 0), lane % 4 + (4 if i >= 2 else 0)),
-        lambda lane, i: (lane % 4 + 4 * i, lane // 4),
-    ),
-    ("m16n8k8", 64): (
-        lambda lane, i: (lane // 4 + (8 if i in (1, 3) else 0), lane % 4 + (4 if i >= 2 else 0)),
-        lambda lane, i: (lane % 4 + 4 * i, lane // 4),
-    ),
-    ("m16n8k16", 16): (_tall(4, 2, 2, 8), _right(2, 8)),
-    ("m16n8k16", 64): (
-        lambda lane, i: (
-            lane // 4 + (8 if i % 2 else 0), i * 2 + lane % 4 if i % 2 == 0 else i * 2 - 2 + lane % 4
-        ),
-        lambda lane, i: (lane % 4 + i * 4, lane // 4),
-    ),
-    ("m16n8k16", 8): (_tall(99, 4, 4, 0), _right(4, 0)),
-    ("m16n8k32", 8): (_tall(8, 4, 4, 16), _right(4, 16)),
-    ("m16n8k32", 4): (_tall(99, 8, 8, 0), _right(8, 0)),
-    ("m16n8k64", 4): (_tall(16, 8, 8, 32), _right(8, 32)),
-}
+_sums = _by_lane(SUM[16])  # of 8 rows they are the first
+LAYOUTS = {place: (_by_lane(LEFT[place]), _by_lane(RIGHT[place])) for place in LEFT}
 WIDTHS = {
     "f64": 64, "f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "e4m3": 8, "e5m2": 8,
     "e2m3": 8, "e3m2": 8, "e2m1": 8,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 
 from ptx_lsp import ptxas
-from ptx_lsp.executor import launch
+from ptx_lsp.executor import launch, tensor_map
+from ptx_lsp.executor.object_specs import Object
 from ptx_lsp.executor.single import HEADER, Single, single
 from ptx_lsp.executor.specs import Value
 from ptx_lsp.isa.target import Target, Version
@@ -19,6 +22,7 @@ from ptx_lsp.isa.types import TYPES
 from tests.executor.conformance import FOLDER
 from tests.executor.conformance_kernel import KERNELS
 from tests.executor.cuda import CudaError, Description, Gpu
+from tests.executor.cuda_tensor import encoded
 from tests.executor.record_gpu import ANSWERS, differing, kernels, main, record, record_kernels
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +41,8 @@ class Here:
         return kernel.run()
 
     def launch(
-        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Value],
+        self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
+        arguments: Sequence[Value | Object],
         shared_bytes: int = 0, cluster: Sequence[int] = (),
     ) -> None:
         if entry == "matches":
@@ -211,6 +216,15 @@ R cuLaunchKernelEx(const Config *c, void *f, void **args, void **extra) {
   return cuLaunchKernel(f, c->gx, c->gy, c->gz, c->bx, c->by, c->bz, c->shared, c->stream, args, extra)
       || ((*(uint32_t **)args[2])[0] += c->attributes->x, 0);
 }
+R cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                         const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave,
+                         int swizzle, int promotion, int fill) {
+  if ((uintptr_t)map % 64 || rank != 2 || interleave || promotion) return 1;
+  uint32_t found[] = {type, sizes[0], sizes[1], strides[0], box[1], steps[0], swizzle, fill};
+  memcpy(map, &address, 8);
+  memcpy((char *)map + 8, found, sizeof found);
+  return 0;
+}
 """
 
 
@@ -232,3 +246,37 @@ def test_the_driver_is_called_as_it_wants(tmp_path: Path) -> None:
     assert list(np.asarray(kept[2])) == [6, 6]
     with pytest.raises(CudaError, match=r"cuModuleLoadData failed: a PTX JIT compilation failed \(218\)"):
         gpu.run(single("refused.u32", rows, (".u32", ".u32"), (".u32",)))
+    gpu.launch("", "k", (1,), (2,), [*kept[:3], tensor_map(np.zeros((4, 16), "f4"), box=(2, 8))])
+
+
+def test_tensor_maps_as_the_driver_wants_them() -> None:
+    """What is given to the driver, by its own numbers for types and swizzling."""
+    called: list[tuple[object, ...]] = []
+
+    def call(*arguments: object) -> None:
+        called.append(tuple(_plain(one) for one in arguments))
+
+    bf16 = tensor_map(
+        np.zeros((4, 64), "u2"), box=(2, 64), steps=(1, 2), type=".bf16", swizzle="128B", atomicity="64B",
+        fill="nan",
+    )
+    found = encoded(bf16, 0x1000, call)
+    assert found.address % 64 == 0
+    assert called == [(
+        "cuTensorMapEncodeTiled", found.address, 9, 2, 0x1000, [64, 4], [128], [64, 2], [2, 1], 0, 6, 0, 1,
+    )]
+    called.clear()
+    pixels = tensor_map(
+        np.zeros((2, 5, 6, 8), "u4"), box=(1, 1, 1, 8), lower=(-1, -2), upper=(-3, -4), channels=8, pixels=16
+    )
+    encoded(pixels, 64, call)
+    assert called[0][0] == "cuTensorMapEncodeIm2col"
+    assert called[0][2:] == (
+        2, 4, 64, [8, 6, 5, 2], [32, 192, 960], [-2, -1], [-4, -3], 8, 16, [1, 1, 1, 1], 0, 0, 0, 0,
+    )
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, ctypes.Array):
+        return list(cast("ctypes.Array[ctypes.c_int]", value))
+    return value.value if isinstance(value, ctypes.c_int | ctypes.c_uint32 | ctypes.c_void_p) else value

@@ -225,6 +225,16 @@ mov.u16 %h1, 6; mov.u16 %h2, 2; mov.u16 %h3, 0; mov.u32 %r12, 8;
     assert np.array_equal(out.view(np.uint32).reshape(3, 8), want)
 
 
+def test_elements_of_4_bits() -> None:
+    """16 of them are 8 bytes; two are in each byte of the array, and a box counts elements."""
+    array = np.arange(64, dtype=np.uint8).reshape(4, 16)
+    map = tensor_map(array, box=(2, 32), type=".b4x16")
+    got = loaded(map, 32, _TILE.format(rank=2, at="16, 1")).reshape(2, 16)
+    assert got.tolist() == [[*range(24, 32), *[0] * 8], [*range(40, 48), *[0] * 8]]
+    with pytest.raises(ExecutionError, match=r"in pieces of 16 elements, so it cannot be 8"):
+        loaded(map, 32, _TILE.format(rank=2, at="8, 1"))
+
+
 @pytest.mark.parametrize("seed", [0, 3])
 def test_pipeline_of_tiles(seed: int) -> None:
     """A warp that loads and eight that add up, over two stages with mbarriers; the last tiles lie outside."""

@@ -31,6 +31,26 @@ def test_left_at_some_step_and_taken_over_after_an_edit(left_after: int) -> None
     assert edited.diagnostics == Linting(Module.parse(TEXT.replace("%q", "%r2"))).diagnostics
 
 
+@pytest.mark.parametrize("left_after", [0, 1, 5, 20, 40, 123])
+@pytest.mark.parametrize("left_again_after", [0, 1, 5, 20, 40, 123])
+def test_left_twice_between_edits_of_several_functions(
+    left_after: int, left_again_after: int
+) -> None:
+    linting = Linting(Module.parse(TEXT))
+    text = TEXT
+    for old, new, steps in (
+        ("%q, 2", "%p, 2", left_after),
+        ("%r1, %r2, 2", "%r1, %r9, here: 2", left_again_after),
+        ("addd.u32 %r1, 1, 2", "add.u32 %r1, 1, 2; unused: .shared .b32 v; .pragma 7", None),
+    ):
+        at = text.index(old)
+        text = text.replace(old, new, 1)
+        edited = linting.module.document.edited(Edit(at, at + len(old), new.encode()))
+        linting = Linting(Module(edited, linting.module), previous=linting, staged=True)
+        list(islice(linting.steps(), steps))
+    assert linting.diagnostics == Linting(Module.parse(text)).diagnostics
+
+
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 100])
 def test_the_worst_are_some_of_all(most: int) -> None:
     linting = Linting(Module.parse(TEXT))

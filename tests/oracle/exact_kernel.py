@@ -85,6 +85,11 @@ class Kernel:
     def line(self, text: str) -> None:
         self._body.append(f"\t{text}")
 
+    def lines(self, texts: Sequence[str], each: int = 2) -> None:
+        """Statements of one sort, several to a line."""
+        for at in range(0, len(texts), each):
+            self.line("  ".join(texts[at : at + each]))
+
     def declare(self, name: str, type: str, count: int) -> None:
         """So many registers of a name, or more where there are some already."""
         before = self._declared.get(name, (type, 0))
@@ -99,11 +104,12 @@ class Kernel:
             [field.of(self._word(thread, first + at)) for at in range(count)]
             for thread in range(self.threads)
         ]
-        for at in range(count):
-            if kind == ".f32":
-                self.line(f"{field.code('%h', f'%w{first + at}')}  mov.b32 %{name}{at}, %h;")
-            else:
-                self.line(field.code(f"%{name}{at}", f"%w{first + at}"))
+        if kind == ".f32":
+            self.lines([
+                f"{field.code('%h', f'%w{first + at}')}  mov.b32 %{name}{at}, %h;" for at in range(count)
+            ])
+        else:
+            self.lines([field.code(f"%{name}{at}", f"%w{first + at}") for at in range(count)])
         return found
 
     def doubles(self, name: str, low: Field, high: Field, count: int, first: int) -> list[list[int]]:
@@ -127,9 +133,10 @@ class Kernel:
         self._regions.append(f"\t.shared .align 1024 .b32 of_{name}[{count * self.threads}];")
         self.line(f"mov.u32 %{name}0, of_{name};")
         self.line(f"mad.lo.u32 %n, %id, {4 * count}, %{name}0;")
-        for at in range(count):
-            kept = fields[at % len(fields)].code("%h", f"%w{first + at}")
-            self.line(f"{kept}  st.shared.b32 [%n+{4 * at}], %h;")
+        self.lines([
+            f"{fields[at % len(fields)].code('%h', f'%w{first + at}')}  st.shared.b32 [%n+{4 * at}], %h;"
+            for at in range(count)
+        ])
         return [
             fields[at % len(fields)].of(self._word(thread, first + at))
             for thread in range(self.threads) for at in range(count)

@@ -83,7 +83,7 @@ def lines(families: Iterable[Family], rows: int) -> Iterator[str]:
         chosen = random.Random(family.spelling)
         seen: set[tuple[int, ...]] = set()
         for _ in range(20 * rows):
-            operands = tuple(_operand(kind, chosen) for kind in family.kinds)
+            operands = tuple(operand(kind, chosen) for kind in family.kinds)
             found = family.oracle(*operands)
             if found is None or operands in seen:
                 continue
@@ -95,7 +95,8 @@ def lines(families: Iterable[Family], rows: int) -> Iterator[str]:
                 break
 
 
-def _operand(kind: str | Sequence[int], chosen: random.Random) -> int:
+def operand(kind: str | Sequence[int], chosen: random.Random) -> int:
+    """An operand at an edge of its kind, see `Family`, or from a choice."""
     if not isinstance(kind, str):
         return chosen.choice(kind)
     element, _, count = kind.partition("x")

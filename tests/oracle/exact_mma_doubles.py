@@ -69,15 +69,15 @@ def _rounded() -> Kernel:
         y = collected(RIGHT[shape, 64], right, opcode.k, 8)
         z = collected(SUM[opcode.m], sums, opcode.m, 8)
         found = [
-            [_fused(x[row][row % 4], y[row % 4][column], z[row][column], mode) for column in range(8)]
+            [fused(x[row][row % 4], y[row % 4][column], z[row][column], mode) for column in range(8)]
             for row in range(opcode.m)
         ]
         kernel.result(opcode.label, "f64", issue(kernel, opcode), spread(found, opcode.m))
     return kernel
 
 
-def _fused(a: int, b: int, c: int, mode: str) -> str:
-    """The bits of a * b + c, rounded once."""
+def fused(a: int, b: int, c: int, mode: str) -> str:
+    """The bits of a * b + c, of bits, rounded once; `mode` is such as `.rz`, or nothing."""
     x, y, z = (_value(bits) for bits in (a, b, c))
     total = x * y + z
     return hex(encode(Number(total < 0, abs(total)), "f64", mode.removeprefix(".") or "rn"))

@@ -79,11 +79,11 @@ def _group(name: str, ordered: bool, spellings: Sequence[tuple[str, int]]) -> Ke
     return kernel
 
 
-def places(kernel: Kernel, kind: str) -> list[int]:
+def places(kernel: Kernel, kind: str, first: int = E) -> list[int]:
     """Gives %e0 the metadata of each thread; its words. That of `.tf32` has 0b0100 and 0b1110 alone."""
     if kind != "twins":
-        return [one[0] for one in kernel.operand("e", ORDERED if kind == "ordered" else UNORDERED, 1, E)]
-    found = [one[0] for one in kernel.operand("e", Field("b32", 0x88888888), 1, E)]
+        return [one[0] for one in kernel.operand("e", ORDERED if kind == "ordered" else UNORDERED, 1, first)]
+    found = [one[0] for one in kernel.operand("e", Field("b32", 0x88888888), 1, first)]
     kernel.line("shr.u32 %h, %e0, 2;  or.b32 %e0, %e0, %h;  or.b32 %e0, %e0, 0x44444444;")
     return [word | word >> 2 | 0x44444444 for word in found]
 

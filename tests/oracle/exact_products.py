@@ -49,28 +49,43 @@ def units(bits: int, type: str) -> int:
 
 def multiplied(a: Matrix, b: Matrix, c: Matrix, type: str, *, limited: bool = False) -> list[list[str]]:
     """a @ b + c as text, of matrices of units; `limited` is `.satfinite`."""
+    return [[text(one, type) for one in row] for row in totals(a, b, c, type, limited=limited)]
+
+
+def totals(a: Matrix, b: Matrix, c: Matrix, type: str, *, limited: bool = False) -> list[list[Fraction]]:
+    """The same as numbers."""
     columns = list(zip(*b, strict=True))
     return [
-        [_sum([x * y for x, y in zip(row, column, strict=True)], one, type, limited)
+        [_total([x * y for x, y in zip(row, column, strict=True)], one, type, limited)
          for column, one in zip(columns, above, strict=True)]
         for row, above in zip(a, c, strict=True)
     ]
 
 
-def _sum(terms: list[int], start: int, type: str, limited: bool) -> str:
+def _total(terms: list[int], start: int, type: str, limited: bool) -> Fraction:
     terms.append(start << _UNITS)
     total = sum(terms)
     if type == "s32":
         whole = total >> 2 * _UNITS
-        if limited:
-            return str(min(max(whole, -_LIMIT), _LIMIT - 1))
-        return str((whole + _LIMIT) % (2 * _LIMIT) - _LIMIT)
-    assert sum(map(abs, terms)) < gcd(*terms) << _PRECISIONS[type], "a sum would be rounded"
-    return text(Fraction(total, 1 << 2 * _UNITS), type)
+        return Fraction(min(max(whole, -_LIMIT), _LIMIT - 1) if limited else wrapped(whole))
+    assert_exact(terms, type)
+    return Fraction(total, 1 << 2 * _UNITS)
+
+
+def wrapped(whole: int) -> int:
+    """A whole number as `.s32` has it."""
+    return (whole + _LIMIT) % (2 * _LIMIT) - _LIMIT
+
+
+def assert_exact(terms: Sequence[int], type: str) -> None:
+    """That no order of the sum of terms rounds."""
+    assert not any(terms) or sum(map(abs, terms)) < gcd(*terms) << _PRECISIONS[type], "a sum would be rounded"
 
 
 def text(value: Fraction, type: str) -> str:
     """A number that the type has, as expectations write it."""
+    if type == "s32":
+        return str(int(value))
     number = Number(value < 0, abs(value))
     again = decode(encode(number, type), type)
     assert again is not None and again.value == value

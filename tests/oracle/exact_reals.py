@@ -210,7 +210,7 @@ def _subnormal(bits: int, kind: str) -> bool:
 
 def _normal(bits: int, kind: str) -> bool:
     number = decode(bits, kind)
-    return number is not None and bool(number.size) and not _subnormal(bits, kind)
+    return number is not None and number.size is not None and not _subnormal(bits, kind)
 
 
 _TESTS: dict[str, Callable[[int, str], bool]] = {

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
-from tests.oracle.exact_floats import Number, decode, encode
 from tests.oracle.exact_kernel import Field, Kernel, split, vector
 from tests.oracle.exact_mma import FIELDS, NEAR_THE_ENDS
+from tests.oracle.exact_mma_doubles import fused
 from tests.oracle.exact_products import bits_of, multiplied, of_bits, units
 
 _DOUBLES = {"sums": (Field("f64", 0), Field("f64", 0x801C0000, 0x3FE00000)),
@@ -61,7 +60,7 @@ def _by(
     return a, b, c, d
 
 
-def floats() -> Iterator[Kernel]:
+def halves() -> Iterator[Kernel]:
     yield _kernel("f16", [
         Case("m16n16k16", "f32.f32", _by("row", "col", "row", "row")),
         Case("m8n32k16", "f16.f16", _by("col", "row", "col", "row", gaps=(8, 16, 8, 0))),
@@ -73,6 +72,9 @@ def floats() -> Iterator[Kernel]:
         Case("m8n32k16", "f32.bf16.bf16.f32", _by("row", "col", "col", "row", gaps=(0, 16, 0, 8))),
         Case("m32n8k16", "f32.bf16.bf16.f32", _by("col", "col", "row", "row")),
     ])
+
+
+def floats() -> Iterator[Kernel]:
     yield _kernel("tf32", [
         Case("m16n16k8", "f32.tf32.tf32.f32", _by("row", "col", "col", "row", gaps=(8, 0, 0, 8))),
         Case("m16n16k8", "f32.tf32.tf32.f32", _by("col", "row", "row", "col")),
@@ -84,7 +86,7 @@ def floats() -> Iterator[Kernel]:
     yield _rounded()
 
 
-def integers() -> Iterator[Kernel]:
+def whole_bytes() -> Iterator[Kernel]:
     for type in ("u8", "s8"):
         tail = f"s32.{type}.{type}.s32"
         yield _kernel(type, [
@@ -93,6 +95,9 @@ def integers() -> Iterator[Kernel]:
             Case("m32n8k16", tail, _by("row", "row", "row", "col")),
             Case("m32n8k16", f"{tail}.satfinite", _by("col", "col", "col", "row")),
         ])
+
+
+def parts_of_bytes() -> Iterator[Kernel]:
     for type in ("u4", "s4"):
         tail = f"s32.{type}.{type}.s32"
         yield _kernel(type, [
@@ -225,21 +230,8 @@ def _rounded() -> Kernel:
     a, b, c = held
     for mode in ("", ".rn", ".rz", ".rm", ".rp"):
         found = [
-            [_fused(a[row][0], b[0][column], c[row][column], mode[1:] or "rn") for column in range(8)]
+            [fused(a[row][0], b[0][column], c[row][column], mode) for column in range(8)]
             for row in range(8)
         ]
         _write(kernel, Case("m8n8k4", "f64.f64.f64.f64", stored), mode[1:] or "nearest", found, mode)
     return kernel
-
-
-def _fused(a: int, b: int, c: int, mode: str) -> str:
-    """The bits of a * b + c, rounded once."""
-    x, y, z = (_value(bits) for bits in (a, b, c))
-    total = x * y + z
-    return hex(encode(Number(total < 0, abs(total)), "f64", mode))
-
-
-def _value(bits: int) -> Fraction:
-    number = decode(bits, "f64")
-    assert number is not None
-    return number.value

@@ -11,15 +11,13 @@
 3. Each file is compiled for its own target and, if it has no suffix, for sm_120. `.uni`, which ptxas
    believes, is taken away, and so is `.loc`, so that lines are those of the PTX text (`-lineinfo`).
 
-`nvdisasm` is looked for on PATH, or $NVDISASM names it.
+`nvdisasm` is found as `tests.oracle.machine_code` says.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +30,7 @@ from ptx_lsp import ptxas
 from ptx_lsp.model.module import Module
 from tests.oracle import branches, corpus
 from tests.oracle.branches import Recorded
+from tests.oracle.machine_code import disassembler
 
 RECORDED = Path(__file__).parent / "sass_uniformity.txt"
 HELD, UNIFORM = "held", "uniform"
@@ -54,7 +53,7 @@ class _Region:
     is_straight: bool = True
 
 
-def judged(text: str, tool: Path, disassembler: str) -> Iterator[tuple[int, str]]:
+def judged(text: str, tool: Path, reader: str) -> Iterator[tuple[int, str]]:
     """Lines of `text` and what ptxas holds of the branch in each, for each target; some more than once."""
     plain = re.sub(r"(?m)^\s*\.loc\s.*$", "", text)
     plain = re.sub(r"(?m)^(\s*@.*\bbra)\.uni\b", r"\1", plain)
@@ -66,7 +65,7 @@ def judged(text: str, tool: Path, disassembler: str) -> Iterator[tuple[int, str]
             command = [str(tool), "-lineinfo", "-arch", target, "-o", str(made), str(source)]
             if not _run(command) and not _run([*command, "-c"]):
                 continue  # `.target debug`, or a text that the newest target does not take
-            command = [disassembler, "-gp", "-c", str(made)]
+            command = [reader, "-gp", "-c", str(made)]
             done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
             yield from _branches(done.stdout)
 
@@ -112,18 +111,13 @@ def _held(open_regions: list[_Region], name: str) -> Iterator[tuple[int, str]]:
             return
 
 
-def find() -> str | None:
-    """NVIDIA's `nvdisasm`."""
-    return os.environ.get("NVDISASM") or shutil.which("nvdisasm")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--update", action="store_true", help="record what ptxas does with our files")
     parser.add_argument("paths", nargs="*", type=Path)
     options = parser.parse_args()
-    tool, disassembler = ptxas.find(), find()
-    if tool is None or disassembler is None:
+    tool, reader = ptxas.find(), disassembler()
+    if tool is None or reader is None:
         parser.error("no ptxas or no nvdisasm at hand")
     counts: Counter[str] = Counter()
     rows: list[Recorded] = []
@@ -131,7 +125,7 @@ def main() -> int:
         text = file.read_text(errors="replace")
         functions = branches.defined(Module.parse(text))
         known = {one.line: one for function in functions for one in branches.branches_of(function)}
-        for line, verdict in sorted(set(judged(text, tool, disassembler))):
+        for line, verdict in sorted(set(judged(text, tool, reader))):
             if line not in known:
                 continue
             rows.append(Recorded(file.name, line, verdict))

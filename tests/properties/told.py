@@ -20,7 +20,8 @@ from analyses.words_alive import words_alive
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Located
-from ptx_lsp.model.uses import uses
+from ptx_lsp.model.symbols import Declared
+from ptx_lsp.model.uses import unused
 
 Told = dict[str, object]
 
@@ -44,16 +45,21 @@ def told(function: Function) -> Told:
         "runs": [(run.least(True), run.hoisted(40, False), run.live_out) for run in runs(function)],
         "registers estimated": register_estimate(function),
         "origins": {
-            number: (origin.space, origin.variable and origin.variable.name, origin.offset)
-            for number, origin in origins(function).items()
+            register.name: (origin.space, origin.variable and origin.variable.name, origin.offset)
+            for register, origin in origins(function).known.items()
         },
         "register accesses": [
-            (_step(function, one.step), _where(function, one.address), one.size)
+            (_where(function, one.node), _where(function, one.address), one.origin[2:], one.size)
             for one in register_accesses(function)
         ],
-        "used": len(uses(function)),
+        "unused": {_where(function, one.place) for one in unused(function, _declared(function))},
         **_of_values(function),
     }
+
+
+def _declared(function: Function) -> list[Declared]:
+    body = function.body
+    return [*body.returns, *body.parameters, *body.variables, *body.registers, *body.labels]
 
 
 def _of_values(function: Function) -> Told:

@@ -80,6 +80,29 @@ static const char *const SPACES[] = {
   "reg", "sreg", "global", "shared", "local", "const", "param", "tex", "surf", 0,
 };
 
+/* What follows the `c` of the only opcode without modifiers that a `(` may follow. */
+static const char *const CALL[] = {"all", 0};
+
+/* What may also stand behind `.ptr` in a parameter. */
+static const char *const POINTED[] = {"global", "shared", "local", "const", 0};
+static const char *const ALIGN[] = {"align", 0};
+/* Words of a `.loc`, without their first letters. */
+static const char *const LOCATED[] = {"unction_name", "nlined_at", 0};
+
+/* Whether a type follows a state space that was read: `.align 4` and a name may stand behind `.ptr`. */
+static bool is_declared(TSLexer *lexer) {
+  char word[16];
+  pass_gap(lexer);
+  if (lexer->lookahead != '.') return false;
+  next(lexer);
+  read_word(lexer, word, sizeof word);
+  if (!is_one_of(word, ALIGN)) return true;
+  pass_gap(lexer);
+  while (is_digit(lexer->lookahead)) next(lexer);
+  pass_gap(lexer);
+  return lexer->lookahead == '.';
+}
+
 static bool starts_operand(int32_t c) {
   return is_word(c) || c == '%' || c == '[' || c == '{' || c == '(' || c == '"' || c == '!' ||
          c == '-' || c == '~';
@@ -109,11 +132,14 @@ static bool starts_statement(TSLexer *lexer, int32_t c, const bool *valid) {
     read_word(lexer, word, sizeof word);
     if (valid[PARAM] && valid[ENTRY]) return false; /* `.visible`, and what it applies to */
     if (is_one_of(word, DIRECTIVES)) return true;
-    return !valid[PARAM] && is_one_of(word, SPACES) && is_blank(lexer->lookahead);
+    if (valid[PARAM] || !is_one_of(word, SPACES) || !is_blank(lexer->lookahead)) return false;
+    return !is_one_of(word, POINTED) || is_declared(lexer);
   }
   bool percent = c == '%';
   if (!is_letter(c) && c != '_' && c != '$' && !percent) return false;
-  while (is_word(lexer->lookahead)) next(lexer);
+  read_word(lexer, word, sizeof word);
+  if ((c == 'f' || c == 'i') && is_one_of(word, LOCATED)) return false;
+  bool call = c == 'c' && is_one_of(word, CALL);
   unsigned component = 0; /* length of the last `.modifier` */
   while (!percent && lexer->lookahead == '.') {
     next(lexer);
@@ -128,7 +154,8 @@ static bool starts_statement(TSLexer *lexer, int32_t c, const bool *valid) {
     return lexer->lookahead != ':';
   }
   if (percent) return false;
-  if (blank && starts_operand(c)) return !(value && c == '('); /* no two operands stand side by side */
+  /* no two operands stand side by side; but behind a name, `(` begins a list of parameters */
+  if (blank && starts_operand(c)) return c != '(' || (!value && (call || component > 0));
   return component > 1 && (c == ';' || c == '\n'); /* `membar.gl;`, but not `v.x;` */
 }
 

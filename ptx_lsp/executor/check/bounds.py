@@ -45,6 +45,8 @@ class VariableBounds(Observer):
         self._findings = findings
         self._variables = variables
         self._memory = Memory()
+        self._bases: dict[int, int] = {}
+        """Of the memory of each GPU behind a multimem address: where that of the first begins."""
         self._placed: list[Placed] = []
         self._made: dict[int, tuple[Step, Origin]] = {}
         self._origins: WeakKeyDictionary[Wave, dict[int, Origin]] = WeakKeyDictionary()
@@ -52,6 +54,7 @@ class VariableBounds(Observer):
 
     def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
         self._memory = spaces.memory
+        self._bases = {base: rows[0] for rows in spaces.memory.replicas for base in rows}
         self._placed = [
             *image.placed,
             *(Placed(".global", one.name, one.base, one.data.size) for one in spaces.memory.buffers),
@@ -105,7 +108,7 @@ class VariableBounds(Observer):
         if access.buffer is not None:
             if placed.space != ".global":
                 return
-            offsets = offsets + access.buffer.base
+            offsets = offsets + self._bases.get(access.buffer.base, access.buffer.base)
         elif placed.space != access.space:
             return
         elif access.space != ".param":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.executor.check.bounds import VariableBounds
+from ptx_lsp.executor.check.cluster import EarlyArrivals
 from ptx_lsp.executor.check.divergence import Divergence
 from ptx_lsp.executor.check.division import DivisionByZero
 from ptx_lsp.executor.check.finding import Finding, Findings
@@ -31,6 +32,7 @@ class Checker(Observers):
             VariableBounds(self._findings, variables),
             DivisionByZero(self._findings),
             Divergence(self._findings),
+            EarlyArrivals(self._findings),
             Races(self._findings, variables),
         ))
 

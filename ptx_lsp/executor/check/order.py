@@ -7,7 +7,10 @@
    was done before the fence. An acquire is a read with `.acquire` or `.acq_rel`, or a strong read before a
    fence, which takes effect there. Who reads a location with an acquire knows what was released there;
    atomic operations on it hand on what they find.
-4. Where exact knowledge would need too much memory, a thread that acquires from another knows all that the
+4. What a thread's asynchronous operations do is named by the time at which they began. It happens before
+   what those do who know it: the thread itself once it has waited for its group, and who acquires from the
+   mbarrier that was told. Blocks are known as a whole in this.
+5. Where exact knowledge would need too much memory, a thread that acquires from another knows all that the
    other's block has done: an order may then be taken for granted that is not there, never the reverse.
 """
 
@@ -23,6 +26,8 @@ Threads = npt.NDArray[np.int64]
 """Threads of a launch, by number: block by block, whole warps each."""
 Times = npt.NDArray[np.int32]
 
+_WRITE, _READ = 1, 2
+"""Kinds of what a copy does, each known by itself."""
 _MOST_KNOWN = 1 << 24
 _MOST_RELEASED = 1 << 24
 
@@ -51,6 +56,9 @@ class Order:
         self._released: Times = np.zeros((1, self._columns), np.int32)
         """For each location what was released there; number 0 is none."""
         self._most_locations = max(2, _MOST_RELEASED // self._columns)
+        self._own_columns = self._columns
+        self._copying = shape.blocks if self._each < self._threads else 1
+        """How many columns there are for each kind of what copies do, once there are any."""
 
     def threads(self, wave: Wave, lanes: npt.NDArray[np.int64]) -> Threads:
         """The numbers of threads, from flat lanes of a wave."""
@@ -58,17 +66,60 @@ class Order:
         return wave.blocks[rows, 0].astype(np.int64) * self._lanes + columns
 
     def block(self, threads: Threads) -> Threads:
-        return threads // self._lanes
+        return self.thread(threads) // self._lanes
+
+    def thread(self, numbers: Threads) -> Threads:
+        """The threads that began what `copies` has numbers for."""
+        return numbers % self._threads
+
+    def is_copy(self, numbers: Threads) -> Bools:
+        return numbers >= self._threads
+
+    def copies(self, threads: Threads, *, writes: bool) -> Threads:
+        """Numbers for what the asynchronous operations of threads write, or read."""
+        if self._columns == self._own_columns:
+            more = ((0, 0), (0, 2 * self._copying))
+            self._columns += 2 * self._copying
+            self._released = np.pad(self._released, more)
+            self._known = None if self._known is None else np.pad(self._known, more)
+            self._pending = None if self._pending is None else np.pad(self._pending, more)
+        return threads + self._threads * (_WRITE if writes else _READ)
+
+    def complete(self, threads: Threads, time: int, *, is_read: bool) -> None:
+        """Threads know that their copies from up to a time are complete, or have read their sources."""
+        if self._known is None:
+            self._known = np.zeros((self._threads, self._columns), np.int32)
+        for kind in (_READ,) if is_read else (_READ, _WRITE):
+            columns = self._column(threads + self._threads * kind)
+            np.maximum.at(self._known, (threads, columns), time)
+
+    def complete_at(self, threads: Threads, time: int, locations: Times, places: Threads) -> Times:
+        """Copies of threads are complete, and tell `locations[places]`; the numbers that those have then."""
+        locations = locations.copy()
+        wanted = np.zeros(locations.shape, np.bool_)
+        wanted[places] = True
+        self._add_locations(locations, wanted)
+        for kind in (_READ, _WRITE):
+            columns = self._column(threads + self._threads * kind)
+            np.maximum.at(self._released, (locations[places], columns), time)
+        return locations
+
+    def _column(self, numbers: Threads) -> Threads:
+        kind, threads = np.divmod(numbers, self._threads)
+        blocks = threads // self._lanes if self._copying > 1 else 0
+        return np.where(
+            kind == 0, threads // self._each, self._own_columns + (kind - 1) * self._copying + blocks
+        )
 
     def knows(self, threads: Threads, others: Threads, times: Times) -> Bools:
         """Whether each thread knows what the other did at a time."""
-        same_block = self.block(threads) == self.block(others)
+        same_block = threads // self._lanes == others // self._lanes  # never that of a copy
         found = (threads == others) | (same_block & (self._since[threads] >= times))
         if self._warps is not None:
             same_warp = threads // WARP_SIZE == others // WARP_SIZE
             found |= same_warp & (self._warps[threads, others % WARP_SIZE] >= times)
         if self._known is not None:
-            found |= self._known[threads, others // self._each] >= times
+            found |= self._known[threads, self._column(others)] >= times
         return found
 
     def barrier(self, wave: Wave, come: Bools, gone: Bools) -> None:
@@ -121,10 +172,11 @@ class Order:
             rows = self._rows(came).max(axis=0)
             self._learn(went, np.broadcast_to(rows, (went.size, rows.size)))
 
-    def fence(self, threads: Threads) -> None:
-        """Sentence 3."""
-        self._fenced[threads] = self.now
-        if self._pending is not None:
+    def fence(self, threads: Threads, *, acquires: bool = True, releases: bool = True) -> None:
+        """Sentence 3; of one or both kinds."""
+        if releases:
+            self._fenced[threads] = self.now
+        if acquires and self._pending is not None:
             self._learn(threads, self._pending[threads])
             self._pending[threads] = 0
 

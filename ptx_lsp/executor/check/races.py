@@ -3,11 +3,14 @@
 1. An access is *strong* that is atomic, `.volatile`, or has `.relaxed`, `.acquire`, `.release` or `.acq_rel`;
    others are weak. Strong accesses of scope `.cta` are weak for other blocks.
 2. Two accesses of two threads to a byte, one of which writes and one of which is weak, are a race where
-   neither happens before the other (`Order`). An asynchronous copy writes when it begins: what
-   reads too early is found by `UninitializedMemory`. Bulk and tensor copies, and `st.async`, are left out.
-3. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
+   neither happens before the other (`Order`). `cp.async` writes when it begins: what reads too early is
+   found by `UninitializedMemory`.
+3. Bulk and tensor copies, and what is stored asynchronously and tells an mbarrier, are acts of their own:
+   they begin after what their thread knows then, and nobody knows of them before they are complete, their
+   thread neither. Their reductions are strong.
+4. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
    so a race with an access longer ago may go unseen.
-4. Weak writes of what is there already are no finding, nor are those of one instruction that all write the
+5. Weak writes of what is there already are no finding, nor are those of one instruction that all write the
    same.
 """
 
@@ -46,10 +49,12 @@ _STRONG_SLOTS: tuple[Slot, ...] = ("strong write", "strong read")
 
 @dataclass(frozen=True, eq=False)
 class _Use:
-    """An access with its threads: a row of cells for each."""
+    """An access with its threads, or what they began (`Order.copies`): a row of cells for each."""
 
     access: Access
     threads: Threads
+    actors: Threads
+    """Those whose knowledge counts."""
     cells: Cells
     shadow: Shadow
     writes: bool
@@ -75,6 +80,8 @@ class Races(Observer):
         self._shared: WeakKeyDictionary[Wave, Shadow] = WeakKeyDictionary()
         self._global: dict[int, tuple[Buffer, Shadow]] = {}
         self._writing: list[_Use] = []
+        self._began: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+        """When asynchronous operations began."""
         self._order: Order | None = None
         self._shape: Shape | None = None
 
@@ -92,14 +99,30 @@ class Races(Observer):
         self._writing = []
         usage = self._findings.usages.of(step)
         mask = wave.exists if take is None else take
-        if usage.opcode == "membar" or (
-            usage.opcode == "fence" and {".sc", ".acq_rel"} & usage.modifiers
-        ):
-            lanes = np.flatnonzero(mask)
-            self.order.fence(self.order.threads(wave, lanes))
+        if usage.opcode in ("membar", "fence") and not {".proxy", ".mbarrier_init"} & usage.modifiers:
+            self.order.fence(
+                self.order.threads(wave, np.flatnonzero(mask)), acquires=".release" not in usage.modifiers,
+                releases=".acquire" not in usage.modifiers,
+            )
         elif usage.opcode == "bar" and ".warp" in usage.modifiers:
             awaited = step.action.awaited(wave, mask) if isinstance(step.action, Warp) else mask
             self.order.warp(wave, awaited, mask)
+
+    def began(self, wave: Wave, operation: object) -> None:
+        self._began[operation] = self.order.now
+
+    def completed(
+        self, wave: Wave, operation: object, lanes: Threads, barriers: Cells | None, *, is_read: bool
+    ) -> None:
+        threads, time = self.order.threads(wave, lanes), self._began[operation]
+        self.order.copies(threads, writes=True)
+        if barriers is None:
+            self.order.complete(threads, time, is_read=is_read)
+            return
+        shadow = self._shared_shadow(wave, 8)
+        places, inverse = np.unique(shadow.cells(barriers, 8)[:, 0], return_inverse=True)
+        numbers = self.order.complete_at(threads, time, shadow.locations(places), inverse)
+        shadow.set_locations(places, numbers)
 
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         if ".cluster" in self._findings.usages.of(step).modifiers:
@@ -110,18 +133,23 @@ class Races(Observer):
     def accessed(self, wave: Wave, step: Step, access: Access) -> None:
         shadow = self._shadow(wave, access)
         usage = self._findings.usages.of(step)
-        if shadow is None or access.use == "land" or access.lanes.size == 0 or _is_bulk(usage):
+        if shadow is None or access.use == "land" or access.lanes.size == 0:
+            return
+        actors = threads = self.order.threads(wave, access.lanes)
+        if access.by == "copy":
+            threads = self.order.copies(actors, writes=access.use != "read")
+        elif _is_bulk(usage):
             return
         strong = access.use == "update" or bool(_STRONG & usage.modifiers) or _is_mbarrier(usage)
         use = _Use(
-            access, self.order.threads(wave, access.lanes), shadow.cells(access.offsets, access.size),
-            shadow, access.use != "read", strong, strong and ".cta" in usage.modifiers,
+            access, threads, actors, shadow.cells(access.offsets, access.size), shadow,
+            access.use != "read", strong, strong and ".cta" in usage.modifiers,
         )
-        if strong:
+        if strong and access.by == "thread":
             self._acquire(use, usage)
         for slot in dict.fromkeys((*_AGAINST[use.writes, strong], *_STRONG_SLOTS)):
             self._compare(wave, step, use, slot)
-        if strong and use.writes:
+        if strong and use.writes and access.by == "thread":
             self._release(use, usage)
         self._record(step, use)
 
@@ -149,9 +177,7 @@ class Races(Observer):
 
     def _shadow(self, wave: Wave, access: Access) -> Shadow | None:
         if access.space == ".shared":
-            if wave not in self._shared:
-                self._shared[wave] = Shadow(access.data.size, access.size & -access.size)
-            return self._shared[wave]
+            return self._shared_shadow(wave, access.size & -access.size)
         if access.buffer is None or not access.data.flags.writeable:
             return None
         key = access.buffer.base
@@ -160,14 +186,21 @@ class Races(Observer):
             self._global[key] = access.buffer, shadow
         return self._global[key][1]
 
+    def _shared_shadow(self, wave: Wave, granule: int) -> Shadow:
+        if wave not in self._shared:
+            self._shared[wave] = Shadow(wave.shared.size, granule)
+        return self._shared[wave]
+
     def _compare(self, wave: Wave, step: Step, use: _Use, slot: Slot) -> None:
         """Sentence 2, against what one slot holds."""
         before = use.shadow.slots.get(slot)
         if before is None:
             return
         times, others = before.time[use.cells], before.thread[use.cells].astype(np.int64)
-        users = use.users
+        users = np.broadcast_to(use.actors[:, None], use.cells.shape)
         suspect = (times > 0) & (others != users)
+        if use.access.by == "copy":
+            suspect &= (others != use.users) | (times < self.order.now)
         if slot not in _AGAINST[use.writes, use.strong]:  # both are strong, but perhaps not for each other
             if not use.writes and slot == "strong read":
                 return
@@ -229,12 +262,14 @@ class Races(Observer):
         self, wave: Wave, step: Step, use: _Use, wrong: Bools, line: int, other: int, done: str
     ) -> None:
         where = self._variables.whereabouts(wave, use.access, int(np.flatnonzero(wrong)[0]))
-        lane = lane_of(wave.launch, other)
-        own = "it writes" if use.writes else "it reads"
+        began = bool(self.order.is_copy(np.array(other)))
+        lane = lane_of(wave.launch, int(self.order.thread(np.array(other))))
+        own = ("it " if use.access.by == "thread" else "its copy ") + ("writes" if use.writes else "reads")
         name = f"`{where.name}`" if where.name else f"{use.access.space} memory"
+        by = f"block {lane.block}, thread {lane.thread}"
+        how = f"by the copy that {by} began at line {line}" if began else f"at line {line} by {by}"
         message = (
-            f"{own} {name} at address {where.address:#x}, which is {done} at line {line} by block "
-            f"{lane.block}, thread {lane.thread}, and nothing orders the two"
+            f"{own} {name} at address {where.address:#x}, which is {done} {how}, and nothing orders the two"
         )
         self._findings.add(
             "race", message, wave, step, use.access.lanes[wrong], space=use.access.space,
@@ -248,6 +283,8 @@ def _is_mbarrier(usage: Usage) -> bool:
 
 def _is_bulk(usage: Usage) -> bool:
     """Transfers that mbarriers or groups complete, whoever began them."""
+    if usage.opcode == "st" and ".async" not in usage.modifiers:
+        return False
     return bool({".bulk", ".async"} & usage.modifiers) and not (
         usage.opcode == "cp" and ".bulk" not in usage.modifiers
     )

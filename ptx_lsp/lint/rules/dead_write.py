@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
-from analyses.dead_writes import dead_writes
+from analyses.dead_writes import dead_writes, registers_read
 from analyses.steps import Step, Steps, steps
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
@@ -66,14 +66,15 @@ def dead_write(function: Function) -> Iterator[Finding]:
     dead, flow = dead_writes(function), steps(function)
     if not dead:
         return
-    read = {register for step in flow.steps for register in (*step.reads, step.guard)}
+    read = registers_read(function)
     for step in dead:
         place = function.place(step.node.operands[0])
-        yield Finding(place, _message(step, flow, read), severity="hint")
+        is_read = any(not some.isdisjoint(step.writes) for some in read)
+        yield Finding(place, _message(step, flow, is_read=is_read), severity="hint")
 
 
-def _message(step: Step, flow: Steps, read: set[int]) -> str:
+def _message(step: Step, flow: Steps, *, is_read: bool) -> str:
     names = " and ".join(f"`{flow.registers[one].name}`" for one in dict.fromkeys(step.writes))
-    if read.isdisjoint(step.writes):
+    if not is_read:
         return f"nothing reads {names}, so this `{step.opcode}` does nothing"
     return f"{names} is written again or the kernel ends before anything reads this value"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
-from analyses.steps import steps
+from analyses.spelling import steps_spelt
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, divided
 from ptx_lsp.lint.rule import function_rule
@@ -76,7 +76,7 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: whether the instruction or the branch is in the wrong place is not known.
     """
-    found = decided(function, steps(function).spelt(_is_aligned))
+    found = decided(function, _aligned(function))
     if not found or not is_certain(function):
         return
     for step in found:
@@ -87,3 +87,6 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
 
 def _is_aligned(spelling: str) -> bool:
     return "aligned" in spelling and spelling.partition(".")[0] not in _BARRIERS
+
+
+_aligned = steps_spelt(_is_aligned)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
-from analyses.steps import steps
+from analyses.spelling import steps_spelt
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, divided
 from ptx_lsp.lint.rule import function_rule
@@ -89,7 +89,7 @@ def divergent_barrier(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: whether the barrier or the branch is in the wrong place is not known.
     """
-    found = decided(function, steps(function).spelt(_is_barrier))
+    found = decided(function, _barriers(function))
     if not found or not is_certain(function):
         return
     for step in found:
@@ -103,3 +103,6 @@ def _is_barrier(spelling: str) -> bool:
     if words[0] == "bar":
         return words[1:2] != ["warp"]
     return words[0] == "barrier" and "aligned" in words
+
+
+_barriers = steps_spelt(_is_barrier)

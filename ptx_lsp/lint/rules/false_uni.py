@@ -9,7 +9,8 @@ from analyses.certainty import is_certain
 from analyses.conditions import NOTHING, conditions
 from analyses.partings import partings
 from analyses.sources import Level
-from analyses.steps import Step, steps
+from analyses.spelling import steps_spelt
+from analyses.steps import Step
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.divergence import reasons
@@ -77,7 +78,7 @@ def false_uni(function: Function) -> Iterator[Finding]:
     ## Fix safety
     The fix takes `.uni` away and is safe: it promises less.
     """
-    found = steps(function).spelt(_PROMISES.__contains__)
+    found = _promising(function)
     found = [step for step in found if step.is_guarded or (step.opcode in _THROUGH and step.reads)]
     if not found or not is_certain(function):
         return
@@ -100,6 +101,7 @@ def false_uni(function: Function) -> Iterator[Finding]:
 
 _PROMISES = frozenset({"bra.uni", "call.uni", "ret.uni", "brx.idx.uni"})
 _THROUGH = frozenset({"brx", "call"})
+_promising = steps_spelt(_PROMISES.__contains__)
 
 
 def _level(known: Uniformity, step: Step) -> Level:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.origins import Access, register_accesses
+from analyses.origins import Access, accesses_found
+from ptx_lsp.facts import found_in
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
@@ -67,21 +68,25 @@ def generic_access(function: Function) -> Iterator[Finding]:
     only constants have been added to the address. Addresses of other memory differ from the generic ones,
     so there the author must also use the address before `cvta`.
     """
-    for access in register_accesses(function):
-        origin, spelling = access.origin, access.step.spelling
-        if not origin.is_generic and origin.space != ".global":
-            continue
-        if "::" in spelling or not _SPACES.isdisjoint(spelling.split(".")):
-            continue
-        place = opcode_part(function, access.step.node, 0)
-        message = f"the address is one of `{origin.space}` memory, but the access is generic"
-        remedy = _remedy(function, access) if origin.space == ".global" else None
-        yield Finding(place, message, remedy=remedy)
+    yield from _findings(function)
+
+
+@found_in(accesses_found)
+def _findings(function: Function, access: Access) -> Iterator[Finding]:
+    origin, spelling = access.origin, access.node.opcode.text
+    if not origin.is_generic and origin.space != ".global":
+        return
+    if "::" in spelling or not _SPACES.isdisjoint(spelling.split(".")):
+        return
+    place = opcode_part(function, access.node, 0)
+    message = f"the address is one of `{origin.space}` memory, but the access is generic"
+    remedy = _remedy(function, access) if origin.space == ".global" else None
+    yield Finding(place, message, remedy=remedy)
 
 
 def _remedy(function: Function, access: Access) -> Remedy | None:
     """Writes `.global` where the form has it."""
-    node = access.step.node
+    node = access.node
     words = node.opcode.text.split(".")
     for index in range(1, len(words)):
         spelling = ".".join((*words[:index], "global", *words[index:]))

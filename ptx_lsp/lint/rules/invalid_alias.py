@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import directive_fact, of_all
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.body import predefined
@@ -83,7 +83,8 @@ class _Alias(NamedTuple):
 def _aliases(module: Module) -> Iterator[_Alias]:
     """In the order of the text."""
     functions = iter(module.functions)
-    for item in module.document.items:
+    in_functions = any(of_all(_aliases_in, module))
+    for item in module.document.items if in_functions else module.outside:
         match item.node:
             case nodes.Alias(name=nodes.Name() as name, aliasee=nodes.Name() as aliasee):
                 yield _Alias(item.node, name, aliasee, _before(module, item.start))
@@ -95,11 +96,11 @@ def _aliases(module: Module) -> Iterator[_Alias]:
                 pass
 
 
-@fact
+@directive_fact
 def _aliases_in(function: Function) -> tuple[tuple[nodes.Name, nodes.Name], ...]:
     return tuple(
         (statement.name, statement.aliasee)
-        for statement in function.body.statements
+        for statement, _ in function.body.directives
         if isinstance(statement, nodes.Alias)
         and isinstance(statement.name, nodes.Name)
         and isinstance(statement.aliasee, nodes.Name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptx_lsp.facts import fact, of_all
+from ptx_lsp.facts import directive_fact, of_all
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -66,20 +66,20 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
             yield from _of(declared)
     yield from _in_functions(module)
     if not _has_samplers(module):
-        samplers = of_all(_samplers_of, module.functions)
+        samplers = of_all(_samplers_of, module)
         for declared in (*_samplers(declarations_outside(module)), *samplers):
             word = next(word for word in declared.node.modifiers if word.text == ".samplerref")
             yield Finding(declared.place(word), "`.samplerref` needs `.target texmode_independent`")
 
 
-@each_function
+@each_functions_directives
 def _in_functions(function: Function) -> Iterator[Finding]:
     for declared in declarations_of(function):
         if declared.where != "body" or not function.item.is_unclosed:  # it may have ended before
             yield from _of_type(declared)
         yield from _of(declared)
     yield from _of_head(function)
-    for statement in function.body.statements:
+    for statement, _ in function.body.directives:
         if isinstance(statement, nodes.CallPrototype):
             yield from _of_lists(function, statement.returns or (), statement.parameters)
 
@@ -114,7 +114,7 @@ def _about_type(declared: Declared, type: Type) -> str | None:
     return _space(declared, type) if message is None and not declared.of_prototype else message
 
 
-@fact
+@directive_fact
 def _samplers_of(function: Function) -> tuple[Declared, ...]:
     return tuple(
         one

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.body import names_in, predefined
 from ptx_lsp.model.constants import constant_kind
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
@@ -75,7 +75,7 @@ def invalid_initializer(module: Module) -> Iterator[Finding]:
     yield from _in_functions(module)
 
 
-@each_function
+@each_functions_directives
 def _in_functions(function: Function) -> Iterator[Finding]:
     for declared in declarations_of(function):
         yield from _of(declared, function.resolve)

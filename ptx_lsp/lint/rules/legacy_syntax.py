@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from ptx_lsp.facts import found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.syntax import nodes
 
 _COMPONENTS = {".0": ".x", ".1": ".y", ".2": ".z"}
@@ -65,12 +65,17 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
     yield from _of_uses(directives_outside(module))
     yield from _of_declarations(declarations_outside(module))
     yield from _in_functions(module)
+    yield from _in_directives(module)
 
 
 @each_function
 def _in_functions(function: Function) -> Iterator[Finding]:
     yield from _dimensions(function)
     yield from _components(function)
+
+
+@each_functions_directives
+def _in_directives(function: Function) -> Iterator[Finding]:
     yield from _of_uses(directives_of(function))
     yield from _of_declarations(declarations_of(function))
 
@@ -140,7 +145,7 @@ def _components(function: Function, instruction: nodes.Instruction) -> Iterator[
                 yield Finding(place, message, remedy=remedy)
 
 
-def _surface(place: Place, words: tuple[nodes.Name, ...], owner: nodes.Statement) -> Finding:
+def _surface(place: Place, words: tuple[nodes.Name, ...], owner: Owner) -> Finding:
     message = "`.surf` is of PTX 1.x and no ptxas takes it; write `.global .surfref`"
     types = [word for word in words if word.text not in (".v2", ".v4")]
     if len(words) != 1 or not types:

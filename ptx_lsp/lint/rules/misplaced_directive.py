@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import Directive, Where
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -73,7 +73,7 @@ def misplaced_directive(module: Module) -> Iterator[Finding]:
     yield from _in_functions(module)
 
 
-@each_function
+@each_functions_directives
 def _in_functions(function: Function) -> Iterator[Finding]:
     for use in directives_of(function):
         if use.where != "body" or not function.item.is_unclosed:  # it may have been meant to end before

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.origins import register_accesses
+from analyses import origins
+from ptx_lsp.facts import found_in
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.access import accesses
+from ptx_lsp.model import access
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.symbols import Variable
@@ -54,22 +55,31 @@ def out_of_bounds(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the distance may be wrong, or the size of the variable.
     """
-    for variable, offset, size, address in _accesses(function):
-        if variable.linkage == ".extern" or variable.declarator.range is not None:
-            continue
-        length = size_bytes(variable)
-        if length is None or (offset >= 0 and offset + size <= length):
-            continue
-        last = offset + size - 1
-        message = f"bytes {offset} to {last} of `{variable.name}` are accessed, which has {length} bytes"
-        related = ((variable.place, f"`{variable.name}` is declared here"),)
-        yield Finding(function.place(address), message, related)
+    yield from _at_names(function)
+    yield from _through_registers(function)
 
 
-def _accesses(function: Function) -> Iterator[tuple[Variable, int, int, nodes.Expression]]:
-    """Variable, offset and size in bytes, and the address: at names and through registers."""
-    for access in accesses(function):
-        yield access.variable, access.offset, access.size, access.address
-    for _, address, origin, size in register_accesses(function):
-        if origin.variable is not None and origin.offset is not None and size is not None:
-            yield origin.variable, origin.offset, size, address
+@found_in(origins.accesses_found)
+def _through_registers(function: Function, found: origins.Access) -> Iterator[Finding]:
+    _, address, origin, size = found
+    if origin.variable is not None and origin.offset is not None and size is not None:
+        yield from _of(function, origin.variable, origin.offset, size, address)
+
+
+@found_in(access.accesses_found)
+def _at_names(function: Function, found: access.Access) -> Iterator[Finding]:
+    yield from _of(function, found.variable, found.offset, found.size, found.address)
+
+
+def _of(
+    function: Function, variable: Variable, offset: int, size: int, address: nodes.Expression
+) -> Iterator[Finding]:
+    if variable.linkage == ".extern" or variable.declarator.range is not None:
+        return
+    length = size_bytes(variable)
+    if length is None or (offset >= 0 and offset + size <= length):
+        return
+    last = offset + size - 1
+    message = f"bytes {offset} to {last} of `{variable.name}` are accessed, which has {length} bytes"
+    related = ((variable.place, f"`{variable.name}` is declared here"),)
+    yield Finding(function.place(address), message, related)

@@ -55,9 +55,12 @@ def redeclaration(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: either declaration may be the wrong one.
     """
+    again = {repeated.symbol.name for repeated in module.repeated}
+    if not again:
+        return
     named: dict[str, list[Function]] = {}
     for function in sorted(module.functions, key=lambda f: f.item.start):
-        if function.name:
+        if function.name in again:
             named.setdefault(function.name, []).append(function)
     for functions in named.values():
         for index, function in enumerate(functions[1:], 1):

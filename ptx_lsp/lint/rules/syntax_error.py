@@ -65,18 +65,18 @@ def syntax_error(module: Module) -> Iterator[Finding]:
     """
     text = module.document.source.text
     unknown = _unknown_directives(module)
-    functions = {id(function.node): function for function in module.functions}
     after_strays = {id(run.brace) for run in outside(module)}
     for item in module.document.items:
         if id(item) in after_strays:
             continue  # the rule `outside-function` tells of it
         told: set[int] = set()
         for problem in item.problems:
-            if any(start < problem.start <= end for start, end in unknown.get(id(item.node), ())):
+            if any(start < problem.start <= end for start, end in unknown.get(id(anchor(item.node)), ())):
                 continue  # the shape of a directive that PTX does not have is not known either
             if not text[slice(*item.span(problem))].isascii():
                 continue  # the rule `not-ptx`
-            function = functions.get(id(item.node))
+            is_function = isinstance(item.node, nodes.Function)
+            function = module.function_at(item.start) if is_function else None
             if problem.expected == "`}`" and function is not None:
                 finding, at = _unclosed(function, problem, text)
             else:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.certainty import is_certain
 from analyses.constants import literal
 from analyses.lanes import lanes
-from analyses.memory_access import SECTOR, Access, memory_access, sectors_of
+from analyses.memory_access import SECTOR, Access, bytes_of, memory_access, sectors_of
 from analyses.partings import partings
 from analyses.steps import steps
 from ptx_lsp.lint.diagnostic import Finding
@@ -82,8 +82,9 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     all_steps = steps(function).steps
     groups: dict[int, list[Access]] = {}
     for access in memory_access(function).accesses:
-        is_plain = access.space == "global" and access.lanes is not None
-        if is_plain and all_steps[access.number].opcode in ("ld", "st", "ldu"):
+        if access.space != "global" or access.lanes is None or access.lanes.is_uniform:
+            continue
+        if all_steps[access.number].opcode in ("ld", "st", "ldu"):
             groups.setdefault(_root(function, access.base), []).append(access)
     alike: dict[tuple[str, int, int, int | None], list[Access]] = {}
     for accesses in groups.values():
@@ -119,8 +120,7 @@ def _root(function: Function, value: int) -> int:
 
 
 def _is_wasteful(access: Access) -> bool:
-    is_uniform = access.lanes is not None and access.lanes.is_uniform
-    return not is_uniform and (access.sectors or 0) >= 2 * access.least_sectors
+    return (access.sectors or 0) >= 2 * access.least_sectors
 
 
 def _use_all(accesses: list[Access]) -> bool:
@@ -130,5 +130,5 @@ def _use_all(accesses: list[Access]) -> bool:
     for access in accesses:
         offsets = access.lanes.offsets if access.lanes is not None else ()
         touched |= sectors_of(offsets, access.size)
-        wanted.update(byte for one in offsets for byte in range(one, one + access.size))
+        wanted |= bytes_of(offsets, access.size)
     return 2 * len(wanted) > SECTOR * len(touched)

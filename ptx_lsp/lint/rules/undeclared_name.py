@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
-from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import EarlyUse, Free
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -61,11 +61,11 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
     for item, name in module.undeclared:
         later = module.find(name.text, len(module.document.source.data))
         yield _finding(Place.of(item.node, name), name.text, later, list(module.names))
-    for function in module.functions:
-        yield from _in_function(function)
+    yield from _in_functions(module)
 
 
-def _in_function(function: Function) -> Iterator[Finding]:
+@each_function
+def _in_functions(function: Function) -> Iterator[Finding]:
     for early in function.body.early_uses:
         yield _early(function, early)
     for use, later in function.undeclared_late:

@@ -11,7 +11,7 @@ from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import target_directives
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
+from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.syntax import nodes
 
 _HAS_F64 = 13
@@ -63,7 +63,7 @@ def unknown_target(module: Module) -> Iterator[Finding]:
             yield from _names(module, use.owner, use.node)
 
 
-def _names(module: Module, owner: nodes.Statement, node: nodes.Target) -> Iterator[Finding]:
+def _names(module: Module, owner: Owner, node: nodes.Target) -> Iterator[Finding]:
     first = node.names[0]
     if first.text in OPTIONS:
         message = f"an architecture such as `sm_90` must come before `{first.text}`"
@@ -94,7 +94,7 @@ def _too_old(module: Module, place: Place, name: str, least: Version) -> Iterato
 
 
 def _conflicts(
-    module: Module, owner: nodes.Statement, name: nodes.Name, seen: dict[str, nodes.Name]
+    module: Module, owner: Owner, name: nodes.Name, seen: dict[str, nodes.Name]
 ) -> Iterator[Finding]:
     place = Place.of(owner, name)
     other = seen.get(_EXCLUDES.get(name.text, ""))

@@ -8,7 +8,7 @@ from ptx_lsp.isa.directives import DIRECTIVES
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
-from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -65,7 +65,7 @@ def unknown_type(module: Module) -> Iterator[Finding]:
     yield from _in_functions(module)
 
 
-@each_function
+@each_functions_directives
 def _in_functions(function: Function) -> Iterator[Finding]:
     for declared in declarations_of(function):
         yield from _of(declared)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
+from analyses.certainty import all_are_certain
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.model.uses import names_elsewhere
@@ -65,19 +67,30 @@ def unused_function(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: a call may be missing, or `.visible`.
     """
-    if not all(is_certain(f) for f in module.functions if f.symbol.is_definition):
+    if not all_are_certain(module):
         return
-    named = set(names_elsewhere(module))
-    for function in module.functions:
-        named.update(name for name in function.linked if name != function.name)
-    for function in module.functions:
-        symbol = function.symbol
-        if symbol.is_kernel or symbol.linkage or not symbol.is_definition or symbol.name in named:
+    named = names_elsewhere(module) | set(of_all(_named, module))
+    for symbol in of_all(_of_this_file, module):
+        if symbol.name in named:
             continue
         if any(other.linkage for other in _declarations(module, symbol.name)):
             continue
         message = f"nothing calls `{symbol.name}`, and without `.visible` no other file can"
         yield Finding(symbol.place, message)
+
+
+@fact
+def _named(function: Function) -> tuple[str, ...]:
+    """The names of the module that a function uses besides its own."""
+    return tuple(name for name in function.linked if name != function.name)
+
+
+@fact
+def _of_this_file(function: Function) -> tuple[FunctionName, ...]:
+    """The function, if no other file can call it."""
+    symbol = function.symbol
+    is_own = symbol.is_definition and not symbol.is_kernel and not symbol.linkage
+    return (symbol,) if is_own else ()
 
 
 def _declarations(module: Module, name: str) -> Iterator[FunctionName]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.uses import identity, names_elsewhere, uses
+from ptx_lsp.model.symbols import Label
+from ptx_lsp.model.uses import names_elsewhere, unused
 
 
 @module_rule("unused-label", code="W204")
@@ -55,12 +58,15 @@ def unused_label(module: Module) -> Iterator[Finding]:
     There is no fix: a branch to it may be what is missing.
     """
     elsewhere = names_elsewhere(module)
-    for function in module.functions:
-        if not is_certain(function):
-            continue
-        used = uses(function)
-        for label in function.body.labels:
-            if label.name.startswith("$") or label.name in elsewhere:
-                continue
-            if identity(label) not in used:
-                yield Finding(label.place, f"nothing refers to the label `{label.name}`")
+    for label in of_all(_without_use, module):
+        if label.name not in elsewhere:
+            yield Finding(label.place, f"nothing refers to the label `{label.name}`")
+
+
+@fact
+def _without_use(function: Function) -> tuple[Label, ...]:
+    """The labels that nothing in their function refers to."""
+    if not is_certain(function):
+        return ()
+    labels = unused(function, function.body.labels)
+    return tuple([label for label in labels if not label.name.startswith("$")])

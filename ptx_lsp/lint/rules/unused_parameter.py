@@ -8,7 +8,7 @@ from analyses.certainty import is_certain
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.uses import identity, uses
+from ptx_lsp.model.uses import unused
 
 
 @function_rule("unused-parameter", code="W202")
@@ -56,8 +56,6 @@ def unused_parameter(function: Function) -> Iterator[Finding]:
     """
     if not is_certain(function):
         return
-    used = uses(function)
-    for parameter in function.body.parameters:
-        if identity(parameter) not in used:
-            message = f"`{function.name}` does not use its parameter `{parameter.name}`"
-            yield Finding(parameter.place, message, severity="hint")
+    for parameter in unused(function, function.body.parameters):
+        message = f"`{function.name}` does not use its parameter `{parameter.name}`"
+        yield Finding(parameter.place, message, severity="hint")

@@ -8,7 +8,7 @@ from analyses.certainty import is_certain
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.uses import identity, uses
+from ptx_lsp.model.uses import unused
 from ptx_lsp.syntax import nodes
 
 _BY_HABIT = frozenset({"%SP", "%SPL", "temp_param_reg"})
@@ -60,9 +60,8 @@ def unused_register(function: Function) -> Iterator[Finding]:
     """
     if not is_certain(function):
         return
-    used = uses(function)
-    for register in function.body.registers:
-        if identity(register) in used or register.name in _BY_HABIT:
+    for register in unused(function, function.body.registers):
+        if register.name in _BY_HABIT:
             continue
         count = register.declarator.range
         shown = f"{register.name}<{count.text}>" if isinstance(count, nodes.Number) else register.name

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from analyses.certainty import is_certain
+from analyses.certainty import all_are_certain
+from ptx_lsp.facts import fact, of_all
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
-from ptx_lsp.model.uses import identity, names_elsewhere, uses
+from ptx_lsp.model.uses import names_elsewhere, unused
 
 _OWN = frozenset({".shared", ".local", ".param"})
 
@@ -59,9 +60,9 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: a use of it may be what is missing.
     """
-    if not all(is_certain(f) for f in module.functions if f.symbol.is_definition):
+    if not all_are_certain(module):
         return
-    named = set(names_elsewhere(module)).union(*(f.linked for f in module.functions))
+    named = names_elsewhere(module) | set(of_all(_named, module))
     for variable in module.variables:
         if not isinstance(variable, Variable) or variable.linkage or variable.space not in _OWN:
             continue
@@ -70,15 +71,20 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     yield from _in_functions(module)
 
 
+@fact
+def _named(function: Function) -> tuple[str, ...]:
+    """The names of the module that a function uses."""
+    return tuple(function.linked)
+
+
 @each_function
 def _in_functions(function: Function) -> Iterator[Finding]:
-    used = uses(function)
-    for variable in function.body.variables:
-        if identity(variable) not in used and variable.space in _OWN:
+    for variable in unused(function, function.body.variables):
+        if variable.space in _OWN:
             yield _finding(variable)
 
 
-def _is_named(variable: Variable, names: set[str]) -> bool:
+def _is_named(variable: Variable, names: Collection[str]) -> bool:
     if variable.declarator.range is None:
         return variable.name in names
     return any(name.rstrip("0123456789") == variable.name for name in names)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from analyses.certainty import is_certain
 from analyses.constants import literal
 from analyses.lanes import first_warp
 from analyses.partings import ALL, partings
 from analyses.plans import block_size
-from analyses.steps import Step, steps
+from analyses.spelling import steps_spelt
+from analyses.steps import Step
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, related
 from ptx_lsp.lint.rule import function_rule
@@ -80,7 +82,7 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the mask may be wrong, or the branch.
     """
-    found = [step for step in steps(function).spelt(_is_sync) if step.node.operands]  # else no mask
+    found = [step for step in _syncs(function) if step.node.operands]  # else no mask
     judged = {step.number for step in decided(function, found)}
     found = [
         step
@@ -93,7 +95,8 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
         mask = _mask(function, step)
         if mask is None:
             continue
-        finding = _left_out(function, step, mask) or _absent(function, step, mask)
+        lanes = partings(function).lanes(step.number)
+        finding = _left_out(function, step, lanes.on - mask) or _absent(function, step, mask, lanes.off)
         if finding is not None:
             yield finding
 
@@ -105,21 +108,28 @@ def _is_sync(spelling: str) -> bool:
     return opcode in _SYNC and ".sync" in spelling
 
 
+_syncs = steps_spelt(_is_sync)
+
+
 def _mask(function: Function, step: Step) -> frozenset[int] | None:
     """The lanes that a constant mask names."""
     value = literal(step.node.operands[-1])
     if value is None:
         known = first_warp(function).operand(step, step.node.operands[-1])
         value = known.constant if known is not None else None
-    return None if value is None else frozenset(lane for lane in ALL if value >> lane & 1)
+    return None if value is None else _lanes_of(value)
 
 
-def _left_out(function: Function, step: Step, mask: frozenset[int]) -> Finding | None:
-    if not function.is_kernel:  # it may be called by some lanes only
+@lru_cache(maxsize=256)
+def _lanes_of(mask: int) -> frozenset[int]:
+    return frozenset(lane for lane in ALL if mask >> lane & 1)
+
+
+def _left_out(function: Function, step: Step, missing: frozenset[int]) -> Finding | None:
+    if not missing or not function.is_kernel:  # it may be called by some lanes only
         return None
     size = block_size(function)
     threads = size.x * size.y * size.z
-    missing = partings(function).lanes(step.number).on - mask
     missing = frozenset(lane for lane in missing if not threads or lane < threads)
     if not missing:
         return None
@@ -130,9 +140,12 @@ def _left_out(function: Function, step: Step, mask: frozenset[int]) -> Finding |
     return Finding(place, message, severity="warning" if is_sure else "info")
 
 
-def _absent(function: Function, step: Step, mask: frozenset[int]) -> Finding | None:
-    known = partings(function)
-    absent = known.lanes(step.number).off & mask
+def _absent(
+    function: Function, step: Step, mask: frozenset[int], off: frozenset[int]
+) -> Finding | None:
+    absent = off & mask
+    if not absent:
+        return None
     size = block_size(function)
     threads = size.x * size.y * size.z
     absent = frozenset(lane for lane in absent if not threads or lane < threads)
@@ -141,7 +154,7 @@ def _absent(function: Function, step: Step, mask: frozenset[int]) -> Finding | N
     place = function.place(step.node.operands[-1])
     verb = "does" if len(absent) == 1 else "do"
     message = f"the mask names {_lanes(absent)}, which {verb} not come here"
-    parting = next(one for one in known.of(step.number) if one.lanes_off & absent)
+    parting = next(one for one in partings(function).of(step.number) if one.lanes_off & absent)
     return Finding(place, message, related(function, parting))
 
 
@@ -151,7 +164,7 @@ def _meets_another(function: Function, step: Step, mask: frozenset[int]) -> bool
     """
     graph, elsewhere = partings(function).cfg, partings(function).elsewhere(step.number)
     here = graph.block_of[step.number]
-    for other in steps(function).spelt(_is_sync):
+    for other in _syncs(function):
         if other.opcode != step.opcode or other is step or not other.node.operands:
             continue
         block = graph.block_of[other.number]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import directive_fact, found_in_instructions
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import Related, operand_or_line, part_or_line
 from ptx_lsp.lint.rule import function_rule
@@ -64,9 +64,7 @@ def wrong_target(function: Function) -> Iterator[Finding]:
     There is no fix: where the branch was meant to go is not known.
     """
     yield from _of_instructions(function)
-    for table in function.body.statements:
-        if isinstance(table, nodes.TargetList):
-            yield from _of_table(function, table)
+    yield from _of_tables(function)
 
 
 @found_in_instructions
@@ -112,6 +110,16 @@ def _of_indexed(function: Function, instruction: nodes.Instruction) -> Iterator[
         message = f"`{name.text}` is a `{symbol.node.kind.text}`; a `.branchtargets` is expected"
     place, related = operand_or_line(function, instruction, name)
     yield Finding(place, message, related + _declared(symbol))
+
+
+@directive_fact
+def _of_tables(function: Function) -> tuple[Finding, ...]:
+    return tuple(
+        finding
+        for table, _ in function.body.directives
+        if isinstance(table, nodes.TargetList)
+        for finding in _of_table(function, table)
+    )
 
 
 def _of_table(function: Function, table: nodes.TargetList) -> Iterator[Finding]:

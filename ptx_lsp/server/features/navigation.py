@@ -15,7 +15,7 @@ from ptx_lsp.server.refusal import RefusalError
 from ptx_lsp.server.session import View
 
 
-@answer(types.TEXT_DOCUMENT_HOVER)
+@answer(types.TEXT_DOCUMENT_HOVER, at_once=True)
 def on_hover(view: View, params: types.HoverParams) -> types.Hover | None:
     found = hover(view.module, view.offset(params.position))
     if found is None:

@@ -41,6 +41,7 @@ _KINDS: dict[Sort, types.CompletionItemKind] = {
 @answer(
     types.TEXT_DOCUMENT_COMPLETION,
     types.CompletionOptions(trigger_characters=[".", "%", "@", "[", '"'], resolve_provider=True),
+    at_once=True,
 )
 def on_completion(view: View, params: types.CompletionParams) -> types.CompletionList | None:
     found = completion(view.module, view.offset(params.position))
@@ -88,6 +89,7 @@ async def on_completion_resolve(
 @answer(
     types.TEXT_DOCUMENT_SIGNATURE_HELP,
     types.SignatureHelpOptions(trigger_characters=[" ", ",", "("], retrigger_characters=[","]),
+    at_once=True,
 )
 def on_signature_help(view: View, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
     found = signature_help(view.module, view.offset(params.position))

@@ -1,0 +1,40 @@
+"""Threads that arrive at the barrier of their cluster again before they have waited there.
+
+Each thread must arrive only once before the barrier is complete (PTX ISA, barrier.cluster), which it can tell
+by `barrier.cluster.wait` alone. Who waits without having arrived is stopped by the machine.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.control import ClusterBarrier, Step
+from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import Wave
+
+
+class EarlyArrivals(Observer):
+    """See the sentences above."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._arrived: WeakKeyDictionary[Wave, Bools] = WeakKeyDictionary()
+        """Threads that have arrived and not waited since."""
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        if not isinstance(step.action, ClusterBarrier):
+            return
+        arrived = self._arrived.get(wave, np.zeros(wave.shape, np.bool_))
+        here = wave.full(take)
+        if step.action.kind != ".arrive":
+            self._arrived[wave] = arrived & ~here
+            return
+        again = np.flatnonzero(arrived & here)
+        if again.size:
+            message = "it arrives at the barrier of the cluster again before `barrier.cluster.wait`"
+            self._findings.add("early-arrival", message, wave, step, again)
+        self._arrived[wave] = arrived | here

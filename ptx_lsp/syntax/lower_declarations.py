@@ -1,0 +1,167 @@
+"""Declarations, parameters and structures of a tree-sitter tree as typed nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.lower_leaves import parts_of
+from ptx_lsp.syntax.lower_operands import MOST_NESTED, Operands
+from ptx_lsp.syntax.problem import SyntaxProblem
+
+
+class Declarations(Operands):
+    """Makes them."""
+
+    def declaration(self, node: Node) -> nodes.Declaration:
+        """Also of a parameter, and of a field of a structure."""
+        linkage: list[nodes.Name] = []
+        modifiers: list[nodes.Name] = []
+        declarators: list[nodes.Declarator] = []
+        attributes: list[nodes.Attribute] = []
+        leading: list[nodes.Expression | None] = []
+        space: nodes.Name | None = None
+        bank: nodes.Expression | None = None
+        type_name: nodes.Name | None = None
+        alignment: nodes.Number | nodes.Missing | None = None
+        misplaced = False
+        within = "a parameter" if node.type == "parameter" else "a declaration"
+        for child in parts_of(node):
+            match child.type:
+                case "linkage":
+                    linkage.append(self.name(child))
+                case "space":
+                    space = self.name(child.children[0])
+                    if child.child_count > 1:
+                        bank = self.dimension(child.children[-1])
+                case "modifier" if type_name is not None:
+                    word = self.name(child)
+                    if not misplaced:
+                        wanted = "`,` or `)`" if node.type == "parameter" else "a name"
+                        self.problems.append(SyntaxProblem(word.start, word.end, wanted, within))
+                    misplaced = True
+                case "modifier":
+                    modifiers.append(self.name(child))
+                case "dimension":
+                    if not leading:  # `.f32[4] v` of PTX 1.x
+                        first, last = self._span(child)
+                        self.problems.append(SyntaxProblem(first, last, "a name", within))
+                    leading.append(self.dimension(child))
+                case "alignment":
+                    alignment = self.number(child.children[-1], "an alignment in bytes", within)
+                case "attribute":
+                    attributes.extend(self.attribute(child))
+                case "type_name":
+                    type_name = self.name(child)
+                case "declarator":
+                    declarators.append(self.declarator(child, leading))
+                case "missing":
+                    # ptxas takes `.reg .b32;`, which declares nothing
+                    if not (leading or (modifiers and self._follows(child, ";"))):
+                        self._missing_in_list(child, "a name", within, bool(declarators))
+                case "junk" if declarators or not leading:
+                    self.junk(child, "`,` or `;`" if declarators else "a name", within)
+                case _:
+                    pass
+        start, end = self._span(node)
+        if type_name is not None and modifiers and declarators and not misplaced:
+            # after a type comes the name: what seems a structure is a name without its comma
+            second = declarators[0]
+            self.problems.append(SyntaxProblem(second.start, second.end, "`,` or `;`", within))
+            first = nodes.Declarator(type_name.start, type_name.end, type_name, None, (), None)
+            declarators.insert(0, first)
+            type_name = None
+        if node.type == "parameter" and not declarators:
+            self.problems.append(SyntaxProblem(end, end, "a name", within))
+        return nodes.Declaration(
+            start, end, tuple(linkage), space, bank, tuple(modifiers), type_name, alignment,
+            tuple(attributes), tuple(declarators),
+        )
+
+    def declarator(
+        self, node: Node, leading: list[nodes.Expression | None]
+    ) -> nodes.Declarator:
+        name: nodes.Name | None = None
+        count: nodes.Number | nodes.Missing | None = None
+        dimensions = list(leading)
+        initializer: nodes.Expression | None = None
+        for child in parts_of(node):
+            match child.type:
+                case "identifier" if name is None:
+                    name = self.name(child)
+                case "range":
+                    count = self.range(child)
+                case "dimension":
+                    dimensions.append(self.dimension(child))
+                case "=":
+                    pass
+                case "missing":
+                    initializer = self.missing(child, "a value", "an initialiser")
+                case _:
+                    initializer = self.operand(child)
+        start, end = self._span(node)
+        assert name is not None  # the grammar's first part
+        return nodes.Declarator(start, end, name, count, tuple(dimensions), initializer)
+
+    def range(self, node: Node) -> nodes.Number | nodes.Missing:
+        parts = list(parts_of(node))
+        if parts[-1].type == "missing" and len(parts) == 3:
+            self.missing(parts[-1], "`>`", "a register range", ">")
+        return self.number(parts[1], "how many registers", "a register range")
+
+    def dimension(self, node: Node) -> nodes.Expression | None:
+        size: nodes.Expression | None = None
+        for child in parts_of(node):
+            if child.type == "missing":
+                self.missing(child, "`]`", "a dimension", "]")
+            elif child.type not in "[]":
+                size = self.operand(child)
+                if not isinstance(size, nodes.Name | nodes.Number):
+                    self.problems.append(
+                        SyntaxProblem(size.start, size.end, "one number, not an expression,", "a size")
+                    )
+        return size
+
+    def attribute(self, node: Node) -> Iterator[nodes.Attribute]:
+        for child in parts_of(node):
+            if child.type == "missing":
+                self.missing(child, "`(`, an attribute or `)`", "an attribute list")
+            if child.type != "attribute_value":
+                continue
+            name: nodes.Name | None = None
+            values: list[nodes.Expression] = []
+            for part in parts_of(child):
+                if part.type == "modifier":
+                    name = self.name(part)
+                elif part.type == "missing":
+                    self.missing(part, "a value or `)`", "an attribute")
+                elif part.type not in "(,)":
+                    values.append(self.operand(part))
+            assert name is not None
+            start, end = self._span(child)
+            yield nodes.Attribute(start, end, name, tuple(values))
+
+    def aggregate(self, node: Node) -> nodes.Aggregate:
+        name: nodes.Name | None = None
+        fields: list[nodes.Declaration | nodes.Aggregate] = []
+        parts = list(parts_of(node))
+        for child in parts[1:]:
+            match child.type:
+                case "identifier":
+                    name = self.name(child)
+                case "field":
+                    fields.append(self.declaration(child))
+                case "aggregate" if self.depth < MOST_NESTED:
+                    self.depth += 1
+                    fields.append(self.aggregate(child))
+                    self.depth -= 1
+                case "missing" | "missing_brace":
+                    self.missing(child, "`{` and fields, or `}`", "a structure")
+                case "junk":
+                    self.junk(child, "a field or `}`", "a structure")
+                case _:
+                    pass
+        start, end = self._span(node)
+        return nodes.Aggregate(start, end, self.name(parts[0]), name, tuple(fields))

@@ -1,0 +1,124 @@
+"""Directives of a tree-sitter tree as typed nodes."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.lower_declarations import Declarations
+from ptx_lsp.syntax.lower_leaves import parts_of
+from ptx_lsp.syntax.lower_operands import NUMBERS
+
+_MODIFIER = re.compile(r"\.[\w$]+")
+
+
+class Directives(Declarations):
+    """Makes them."""
+
+    def directive(self, node: Node) -> nodes.Directive:
+        linkage: list[nodes.Name] = []
+        arguments: list[nodes.Expression] = []
+        name: nodes.Name | None = None
+        for child in parts_of(node):
+            match child.type:
+                case "linkage":
+                    linkage.append(self.name(child))
+                case "modifier" | ".pragma":
+                    name = self.name(child)
+                case "missing":
+                    more = node.type != "pragma" or child.next_sibling is not None or not arguments
+                    wanted = ("an argument", None) if more else ("`;`", ";")
+                    self.missing(child, wanted[0], "a directive", wanted[1])
+                case "junk":
+                    self.junk(child, "`;`", "a directive")
+                case "," | ";":
+                    pass
+                case _:
+                    arguments.append(self.operand(child))
+        start, end = self._span(node)
+        if name is None:
+            name = linkage[-1]
+        return nodes.Directive(start, end, tuple(linkage), name, tuple(arguments))
+
+    def version(self, node: Node) -> nodes.Version:
+        start, end = self._span(node)
+        number = self.number(node.children[-1], "a version number such as `8.5`", "`.version`")
+        return nodes.Version(start, end, number)
+
+    def target(self, node: Node) -> nodes.Target:
+        names: list[nodes.Name] = []
+        for child in parts_of(node):
+            if child.type == "identifier":
+                names.append(self.name(child))
+            elif child.type == "missing":
+                self.missing(child, "a target such as `sm_90`", "`.target`")
+        start, end = self._span(node)
+        return nodes.Target(start, end, tuple(names))
+
+    def address_size(self, node: Node) -> nodes.AddressSize:
+        start, end = self._span(node)
+        bits = self.number(node.children[-1], "`64` or `32`", "`.address_size`")
+        return nodes.AddressSize(start, end, bits)
+
+    def file(self, node: Node) -> nodes.File:
+        start, end = self._span(node)
+        parts = list(parts_of(node))
+        index = self.number(parts[1], "a file index", "`.file`")
+        path: nodes.String | nodes.Missing
+        if parts[2].type == "missing":
+            path = self.missing(parts[2], "a path in quotes", "`.file`")
+        else:
+            path = nodes.String(*self._span(parts[2]), self._text(parts[2]))
+        return nodes.File(start, end, index, path)
+
+    def location(self, node: Node) -> nodes.Location:
+        start, end = self._span(node)
+        numbers: list[nodes.Number | nodes.Missing] = []
+        attributes: list[nodes.Name] = []
+        for child in node.children:
+            if child.type == "location_attribute":
+                attributes.extend(
+                    self.name(part) for part in parts_of(child) if part.type == "identifier"
+                )
+            elif child.type in NUMBERS or (child.type == "missing" and len(numbers) < 3):
+                numbers.append(
+                    self.number(child, "a file index, a line and a column", "`.loc`")
+                )
+            elif child.type == "missing":
+                self.missing(child, "`function_name` or `inlined_at`", "`.loc`")
+        return nodes.Location(
+            start, end, numbers[0], numbers[1], numbers[2], tuple(attributes)
+        )
+
+    def section(self, node: Node) -> nodes.Section:
+        name: nodes.Name | None = None
+        labels: list[nodes.Name] = []
+        types: dict[str, nodes.Name] = {}
+        for child in node.children:
+            match child.type:
+                case "data":
+                    word = _MODIFIER.match(self.text, child.start_byte)
+                    if word is not None and word[0] not in types:
+                        start, end = word.start() - self.base, word.end() - self.base
+                        types[word[0]] = nodes.Name(start, end, word[0])
+                case "modifier" | "identifier" | "string":
+                    name = self.name(child)
+                case "label":
+                    self.section_label(child)
+                    labels.append(self.name(child.children[0]))
+                case "missing" | "missing_brace":
+                    wanted = "`}`" if child.type == "missing_brace" else "a name and `{`"
+                    self.missing(child, wanted, "a section")
+                case "junk":
+                    self.junk(child, "data such as `.b8 1`", "a section")
+                case _:
+                    pass
+        start, end = self._span(node)
+        return nodes.Section(start, end, name, tuple(labels), tuple(types.values()))
+
+    def section_label(self, node: Node) -> None:
+        last = node.children[-1]
+        if last.type == "missing":
+            self.missing(last, "`:`", "a label", ":")

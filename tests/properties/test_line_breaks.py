@@ -1,0 +1,71 @@
+"""A line break is legal PTX wherever a space is: it changes no statement, and nothing is missed before it."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import cast
+
+import pytest
+
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.text import Source
+from tests.oracle import corpus
+
+TEXTS = [text for path in corpus.files() if len(text := path.read_text()) < 20_000]
+BY_HAND = """\
+.version 8.5
+.target sm_90
+.address_size 64
+.visible .func (.param .b32 r) foo (.param .b32 a)
+{ ret; }
+.visible .entry bar (.param .u64 .ptr .global .align 16 a, .param .u64 .ptr .shared b)
+{
+	.reg .b64 %rd<2>;
+	.param .b32 r;
+	.param .b32 b;
+	p: .callprototype (.param .b32 r) _ (.param .b32 a) ;
+	call (r), foo , (b) ;
+	call (r), %rd0, (b), p ;
+	ret ;
+}
+"""
+_TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|@!?|[%$\w]+(?:(?:\.|::)[\w$:]+)*|(?:(?:\.|::)[\w$:]+)+|\s+|.',
+    re.DOTALL,
+)
+
+
+@pytest.mark.parametrize("number", range(len(TEXTS) + 1))
+def test_line_breaks(number: int) -> None:
+    text = [*TEXTS, BY_HAND][number]
+    chance = random.Random(number)
+    for share in (0.2, 1.0):
+        assert told(broken(text, chance, share)) == told(text)
+
+
+def broken(text: str, chance: random.Random, share: float) -> str:
+    """The text with so large a part of its spaces as line breaks, and more around punctuation."""
+    tokens: list[str] = []
+    for token in cast(list[str], _TOKEN.findall(text)):
+        if token.isspace() and chance.random() < share:
+            token = "\n"
+        elif token in ",;{}[]()|+=" and chance.random() < share / 2:
+            token = f"\n{token}\n"
+        tokens.append(token)
+    return "".join(tokens)
+
+
+def told(text: str) -> list[object]:
+    """All statements and problems, but for where they are."""
+    return [
+        (_plain(item.node), [problem[2:] for problem in item.problems])
+        for item in Document.parse(Source.of(text)).items
+    ]
+
+
+def _plain(part: object) -> object:
+    if not isinstance(part, tuple):
+        return part
+    parts = cast(tuple[object, ...], part)
+    return tuple(_plain(inner) for inner in (parts[2:] if hasattr(parts, "_fields") else parts))
