@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp import ptxas
+from ptx_lsp.executor import ExecutionError
 from ptx_lsp.ptxas import judge
 from tests.executor.conformance_kernel import KERNELS, launches
 from tests.executor.conformed import conformed, executable, sentence
@@ -77,6 +78,26 @@ def test_what_is_not_understood(tmp_path: Path, comment: str, message: str) -> N
     )
     with pytest.raises(ValueError, match=message):
         list(launches(path))
+
+
+@pytest.mark.parametrize(("body", "comment", "message"), [
+    ("ret;", "trap  (manual)", "one.ptx:3: nothing stops it"),
+    ("trap;", "deadlock  (manual)", "line 5: the kernel executed `trap`"),
+    ("trap;", "trap  (manual)", ""),
+])
+def test_what_is_to_stop_a_kernel(tmp_path: Path, body: str, comment: str, message: str) -> None:
+    path = tmp_path / "one.ptx"
+    path.write_text(
+        f".version 8.0\n.target sm_80\n// ptx-run: grid=1 block=1\n// expect: {comment}\n"
+        f".entry k() {{ {body} }}\n"
+    )
+    (one,) = launches(path)
+    assert one.unrecorded == f"`{comment.split()[0]}` stops it"
+    if not message:
+        assert one.run() == []
+        return
+    with pytest.raises((AssertionError, ExecutionError), match=re.escape(message)):
+        one.run()
 
 
 def test_values_as_text(tmp_path: Path) -> None:
