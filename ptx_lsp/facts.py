@@ -189,22 +189,11 @@ def numbered(find: Callable[[Function, int], Iterable[_T]]) -> Callable[[Functio
     what an `instruction_fact` may depend on.
     """
 
-    @lasting_fact
     @wraps(find)
-    def of_all(function: Function, earlier: Earlier[Found[_T]] | None) -> Found[_T]:
-        if earlier is None:
-            return _found(function, find, range(len(function.body.instructions)))
-        first, _, end = earlier.change
-        return earlier.value.after(earlier.change, _found(function, find, range(first, end)))
+    def between(function: Function, first: int, end: int) -> Found[_T]:
+        return _found((number, tuple(find(function, number))) for number in range(first, end))
 
-    return of_all
-
-
-def _found(
-    function: Function, find: Callable[[Function, int], Iterable[_T]], numbers: Iterable[int]
-) -> Found[_T]:
-    each = [(number, found) for number in numbers if (found := tuple(find(function, number)))]
-    return Found(tuple([number for number, _ in each]), tuple([found for _, found in each]))
+    return _kept(between)
 
 
 def found_in_instructions(
@@ -214,12 +203,33 @@ def found_in_instructions(
     what an `instruction_fact` may depend on.
     """
 
-    @numbered
     @wraps(find)
-    def of_each(function: Function, number: int) -> Iterable[_T]:
-        return find(function, function.body.instructions[number].node)
+    def between(function: Function, first: int, end: int) -> Found[_T]:
+        instructions = enumerate(function.body.instructions[first:end], first)
+        return _found((number, tuple(find(function, node))) for number, (node, _) in instructions)
 
-    return listed(of_each)
+    return listed(_kept(between))
+
+
+def _kept(
+    between: Callable[[Function, int, int], Found[_T]],
+) -> Callable[[Function], Found[_T]]:
+    """Makes `between` run for all instructions, and again for those that an edit touches."""
+
+    @lasting_fact
+    @wraps(between)
+    def of_all(function: Function, earlier: Earlier[Found[_T]] | None) -> Found[_T]:
+        if earlier is None:
+            return between(function, 0, len(function.body.instructions))
+        first, _, end = earlier.change
+        return earlier.value.after(earlier.change, between(function, first, end))
+
+    return of_all
+
+
+def _found(each: Iterable[tuple[int, tuple[_T, ...]]]) -> Found[_T]:
+    found = [one for one in each if one[1]]
+    return Found(tuple([number for number, _ in found]), tuple([parts for _, parts in found]))
 
 
 def listed(known: Callable[[Function], Found[_T]]) -> Callable[[Function], tuple[_T, ...]]:

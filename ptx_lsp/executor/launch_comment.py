@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -70,12 +71,15 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
 
 def suggestion(kernel: Function) -> str:
     """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits, a tensor for
-    each of the size of a tensor map.
+    each of the size of a tensor map, and an object for each texture, sampler and surface that the kernel
+    names.
     """
     words = ["grid=1", "block=32"]
     for parameter in kernel.launched:
         sort, bits = parameter.type[1:2], parameter.type[2:]
-        if isinstance(parameter, Variable) and parameter.declarator.dimensions:
+        if parameter.type in _OBJECTS:
+            words.append(_object(kernel, parameter.name, parameter.type))
+        elif isinstance(parameter, Variable) and parameter.declarator.dimensions:
             is_map = size_bytes(parameter) == SIZE  # no value of another structure could be written here
             words.append(f"{parameter.name}={_TENSOR if is_map else '?'}")
         elif bits == "64" and sort != "f":
@@ -84,7 +88,33 @@ def suggestion(kernel: Function) -> str:
             words.append(f"{parameter.name}={parameter.type[1:]}:{32 if sort != 'f' else 1}")
         else:
             words.append(f"{parameter.name}=?")
+    named = [one for one in kernel.opaque if one.name in kernel.linked or one in kernel.body.variables]
+    words += [_object(kernel, one.name, one.type) for one in named]
     return f"// ptx-run: {' '.join(words)}"
+
+
+_OBJECTS = {
+    ".texref": "texture(f32:zeros({size}),{words})", ".surfref": "surface(f32:zeros({size}),{words})",
+    ".samplerref": "sampler()",
+}
+_SHAPES = {
+    "1d": "16", "2d": "4x4", "3d": "2x4x4", "a1d": "2x16", "a2d": "2x4x4", "cube": "6x4x4",
+    "acube": "1x6x4x4", "2dms": "2x4x4", "a2dms": "1x2x4x4",
+}
+"""By geometry."""
+
+
+def _object(kernel: Function, name: str, type: str) -> str:
+    """A word for a texture, sampler or surface, of the geometry of the first instruction that names it."""
+    geometry = next(
+        (word for node, _ in kernel.body.instructions for word in node.opcode.text.split(".")
+         if word in _SHAPES and re.search(rf"\[\s*{re.escape(name)}\s*[,\]]", kernel.text(node))),
+        "2d",
+    )
+    shape = _SHAPES[geometry]
+    size = math.prod(map(int, shape.split("x")))
+    words = f"shape={shape}" if geometry in ("1d", "2d", "3d") else f"shape={shape},geometry={geometry}"
+    return f"{name}={_OBJECTS.get(type, _OBJECTS['.texref']).format(size=size, words=words)}"
 
 
 def _kernel(module: Module, offset: int, text: str) -> Function:

@@ -182,6 +182,16 @@ class Function:
                     self.facts[key] = value
             before.earlier = {}  # so that no version holds one before it
 
+    def moved(self, item: Item, module: Module) -> Function:
+        """This function in `module`, where nothing has changed for it but where it stands: at `item`."""
+        self._home.move(module)
+        if item is self.item:
+            return self
+        found = Function.__new__(Function)
+        found.__dict__.update(self.__dict__)
+        found.item = item
+        return found
+
     def _continue(self, before: Function) -> None:
         """What knows the earlier version of this very function, such as its facts, finds this one's module
         through it, and does not keep the earlier module alive.

@@ -41,6 +41,15 @@ class Repeated(NamedTuple):
     first: Declared
 
 
+class _From(NamedTuple):
+    """A place in a statement, which moves with it: the identity of what stands for it (`anchor`), and how
+    many bytes behind its start.
+    """
+
+    anchor: int
+    distance: int
+
+
 class Module:
     """The meaning of one document. Never changes; an edited document gets a new one, which takes over
     from `previous` what the edit did not touch.
@@ -63,8 +72,8 @@ class Module:
         """No other module has it."""
         self.home = Home(self)
         """Leads to the newest module once this one is retired."""
-        self.names: dict[str, list[tuple[int, Declared]]] = {}
-        """For each name its declarations in order, with the offset from which they are known."""
+        self.names: dict[str, list[tuple[_From, Declared]]] = {}
+        """For each name its declarations in order, with from where on they are known."""
         self.variables: list[Variable | Register] = []
         self.functions: list[Function] = []
         self.repeated: list[Repeated] = []
@@ -77,21 +86,18 @@ class Module:
         """Facts of all functions (`ptx_lsp.facts.of_all`): by their numbers, where there is anything."""
         self.gathered_before: dict[object, tuple[Mapping[int, tuple[object, ...]], Sequence[int]]] = {}
         """Those of an earlier module, and which functions are not what they were in that."""
-        self._items = {id(anchor(item.node)): item for item in document.items}
-        self._before = {id(f.node.kind): f for f in previous.functions} if previous else {}
+        self._items: dict[int, Item] = {}
+        """By the identity of what stands for each (`anchor`)."""
         self._symbols: dict[int, Variable | Register | FunctionName] = {}
         """The variables and functions of the module, by what declares them."""
+        self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
+        self._before: dict[int, Function] = {}
         self._known = previous._symbols if previous else {}
-        self._ranges: dict[str, tuple[int, Variable | Register, int]] = {}
-        for item in document.items:
-            self._declare(item)
-        for item in self.outside:
-            self._link(item)
-        for function in self.functions:
-            function.link()
-            before = self._before.get(id(function.node.kind))
-            if before is not None:
-                function.take_over(before)
+        inside = self._edited_inside(previous) if previous is not None else None
+        if previous is not None and inside is not None:
+            self._continue(previous, inside)
+        else:
+            self._read(previous)
         self._before, self._known = {}, {}
         if previous is not None and len(previous.functions) == len(self.functions):
             self._gather_from(previous)
@@ -113,6 +119,73 @@ class Module:
             self.home.leave(self, successor.home)
         self.functions.clear()
         self.__dict__.pop("definitions", None)
+
+    def _read(self, previous: Module | None) -> None:
+        """Declares and links everything."""
+        self._items = {id(anchor(item.node)): item for item in self.document.items}
+        self._before = {id(f.node.kind): f for f in previous.functions} if previous else {}
+        for item in self.document.items:
+            self._declare(item)
+        for item in self.outside:
+            self._link(item)
+        for function in self.functions:
+            self._link_function(function)
+
+    def _link_function(self, function: Function) -> None:
+        function.link()
+        before = self._before.get(id(function.node.kind))
+        if before is not None:
+            function.take_over(before)
+
+    def _edited_inside(self, previous: Module) -> list[int] | None:
+        """The numbers of the statements that are not what they were, where these are functions edited in
+        their bodies, which declare what they declared; None where other things have changed, too.
+        """
+        items, before = self.document.items, previous.document.items
+        if len(items) != len(before) or self._target != previous._target:
+            return None
+        pairs = zip(items, before, strict=True)
+        found = [number for number, (new, old) in enumerate(pairs) if new.node is not old.node]
+        again = {name for one in previous.repeated for name in (one.symbol.name, one.first.name)}
+        for number in found:
+            match items[number].node, before[number].node:
+                case nodes.Function(name=nodes.Name(text=name)) as new, nodes.Function() as old:
+                    if new.kind is not old.kind or name in again:
+                        return None
+                case _:
+                    return None
+        return found
+
+    def _continue(self, previous: Module, inside: list[int]) -> None:
+        """Everything stays but the functions whose bodies were edited, and those that name them."""
+        items, before = self.document.items, previous.document.items
+        self._items = dict(zip(previous._items, items, strict=True))
+        self.names, self._symbols = dict(previous.names), dict(previous._symbols)
+        self.variables, self.repeated = previous.variables, previous.repeated
+        self.undeclared, self._ranges = previous.undeclared, previous._ranges
+        edited: dict[int, FunctionName] = {}
+        for number in inside:
+            new, old = items[number].node, self._symbols.pop(id(before[number].node))
+            assert isinstance(new, nodes.Function)
+            symbol = FunctionName(old.name, new, old.place)
+            edited[id(new)] = self._symbols[id(new)] = symbol
+            self.names[old.name] = [
+                (known_from, symbol if one is old else one) for known_from, one in self.names[old.name]
+            ]
+        names = {symbol.name for symbol in edited.values()}
+        again: list[Function] = []
+        functions = (item for item in items if isinstance(item.node, nodes.Function))
+        for item, function in zip(functions, previous.functions, strict=True):
+            symbol = edited.get(id(item.node))
+            if symbol is None and not function.undeclared and names.isdisjoint(function.body.free):
+                self.functions.append(function.moved(item, self))
+                continue
+            self._before[id(function.node.kind)] = function
+            node = symbol.node if symbol is not None else function.node
+            again.append(self._function(item, symbol or function.symbol, node))
+            self.functions.append(again[-1])
+        for function in again:
+            self._link_function(function)
 
     def _gather_from(self, before: Module) -> None:
         """Takes over what is known of all functions: that two have the same facts says they are the same."""
@@ -193,13 +266,13 @@ class Module:
         """
         found: Declared | None = None
         for known_from, symbol in self.names.get(name, ()):
-            if known_from <= before:
+            if self._offset(known_from) <= before:
                 found = found or symbol
         if found is None:
             base = name.rstrip("0123456789")
             if base != name and base in self._ranges:
                 known_from, symbol, count = self._ranges[base]
-                if known_from <= before and int(name[len(base) :]) < count:
+                if self._offset(known_from) <= before and int(name[len(base) :]) < count:
                     return symbol
         return found
 
@@ -227,17 +300,17 @@ class Module:
                 if not isinstance(symbol, FunctionName) or symbol.node is not node:
                     symbol = FunctionName(name.text, node, Place.of(node, name))
                 self._symbols[id(node)] = symbol
-                self._add(symbol, item.start)
+                self._add(symbol, item, 0)
                 self.functions.append(self._function(item, symbol, node))
             case nodes.Function():  # nameless: what is in it can be looked at all the same
                 symbol = FunctionName("", node, Place.of(node, node.kind))
                 self.functions.append(self._function(item, symbol, node))
             case nodes.Aggregate(name=nodes.Name() as name):
-                self._add(AggregateName(name.text, node, Place.of(node, name)), item.end)
+                self._add(AggregateName(name.text, node, Place.of(node, name)), item, item.end - item.start)
             case nodes.Alias(name=nodes.Name() as name) if name.text not in self.names:
-                self._add(AliasName(name.text, node, Place.of(node, name)), item.end)
+                self._add(AliasName(name.text, node, Place.of(node, name)), item, item.end - item.start)
             case nodes.Label(name=name):
-                self._add(Label(name.text, Place.of(node, name)), item.end)
+                self._add(Label(name.text, Place.of(node, name)), item, item.end - item.start)
             case _:
                 pass
 
@@ -264,18 +337,22 @@ class Module:
                 )
             self._symbols[id(declarator)] = symbol
             self.variables.append(symbol)
-            known_from = item.start + declarator.end
             if declarator.range is None:
-                self._add(symbol, known_from)
+                self._add(symbol, item, declarator.end)
             else:
+                known_from = _From(id(node), declarator.end)
                 self._ranges[name.text] = (known_from, symbol, range_count(declarator))
 
-    def _add(self, symbol: Declared, known_from: int) -> None:
+    def _add(self, symbol: Declared, item: Item, distance: int) -> None:
+        """`distance`: from where on it is known, counted from the start of `item`."""
         declared = self.names.setdefault(symbol.name, [])
-        earlier = declared[0][1] if declared else self.find(symbol.name, known_from)
+        earlier = declared[0][1] if declared else self.find(symbol.name, item.start + distance)
         if earlier is not None:
             self.repeated.append(Repeated(symbol, earlier))
-        declared.append((known_from, symbol))
+        declared.append((_From(id(anchor(item.node)), distance), symbol))
+
+    def _offset(self, place: _From) -> int:
+        return self._items[place.anchor].start + place.distance
 
     def _link(self, item: Item) -> None:
         """Looks up the names that module-level statements use."""

@@ -26,6 +26,7 @@ from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.object_specs import Object, argument, array_of, bindings
 from ptx_lsp.executor.specs import Value, is_object
+from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.model.module import Module
 from tests.executor.conformance import FOLDER, SOURCES
 
@@ -64,6 +65,10 @@ class Launch:
         """New buffers, scalars and objects, as the launch comment says."""
         return [argument(spec, self.comment.seed) for spec in self.comment.specs]
 
+    def bind(self) -> dict[str, Opaque]:
+        """New textures, samplers and surfaces for the variables that have such."""
+        return bindings(self.comment.bound, self.comment.seed)
+
     def run(self) -> list[tuple[int, ...]]:
         """What the expected buffers hold after a run by the executor; ExecutionError where another error
         stops it than is expected.
@@ -72,9 +77,8 @@ class Launch:
 
     def checked(self, seed: int = 0, *, check: bool = True) -> tuple[list[tuple[int, ...]], list[Finding]]:
         """The same in the order of a seed, and what checks find wrong."""
-        arguments, kind = self.arguments(), ""
+        arguments, bind, kind = self.arguments(), self.bind(), ""
         found: tuple[Finding, ...] = ()
-        bind = bindings(self.comment.bound, self.comment.seed)
         try:
             found = launch(
                 self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
@@ -124,8 +128,8 @@ def _unrecorded(comment: LaunchComment, stops: str, below: Sequence[str]) -> str
         match = _NOT_RECORDED.search(line)
         if match is not None:
             return match[1]
-    if comment.bound or any(map(is_object, comment.specs)):
-        return "textures and surfaces are not replayed"
+    if any(map(is_object, comment.specs)):
+        return "textures and surfaces that are arguments are not replayed"
     return f"`{stops}` stops it" if stops else ""
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from ptx_lsp.executor.single import HEADER
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.notation import Form
 from ptx_lsp.isa.resolve import resolve
@@ -47,14 +48,18 @@ def executable() -> Iterator[Of]:
 @cache
 def conformed() -> frozenset[int]:
     """The identities of the forms that lines and kernels execute."""
-    found: set[int] = set()
-    for group, kernel in kernels():
-        for spelling, form in forms(kernel.text):
-            if spelling == group[0].spelling:
-                found.add(id(form))
+    blocks = [_instruction(group[0].spelling, kernel.text) for group, kernel in kernels()]
+    text = "\n".join([HEADER, ".entry k()", "{", *blocks, "}", ""])
+    found = {id(form) for _, form in forms(text)}
     for path in sorted(KERNELS.glob("*.ptx")):
         found.update(id(form) for _, form in forms(path.read_text(encoding="utf-8")))
     return frozenset(found)
+
+
+def _instruction(spelling: str, text: str) -> str:
+    """A block with the one instruction that the kernel of a line is about."""
+    kept = [one for one in text.splitlines() if one.startswith((".reg ", f"{spelling} "))]
+    return "\n".join(["{", *kept, "}"])
 
 
 def forms(text: str) -> Iterator[tuple[str, Form]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes.util import find_library
 from dataclasses import dataclass
 
@@ -15,7 +15,9 @@ from ptx_lsp.executor.object_specs import Object, array_of
 from ptx_lsp.executor.single import Single
 from ptx_lsp.executor.specs import Array, Value
 from ptx_lsp.executor.tensor_map import TensorMap
+from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.isa.target import Target, Version
+from tests.executor.cuda_images import Images, UnbindableError
 from tests.executor.cuda_tensor import Encoded, encoded
 
 _NAMES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
@@ -107,20 +109,27 @@ class Gpu:
     def launch(
         self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
         arguments: Sequence[Value | Object],
-        shared_bytes: int = 0, cluster: Sequence[int] = (),
+        shared_bytes: int = 0, cluster: Sequence[int] = (), bind: Mapping[str, Opaque] | None = None,
     ) -> None:
         """Launches a kernel; arrays are buffers and hold the results afterwards, scalars go by value;
-        `cluster` is empty where the kernel tells. Raises CudaError where the driver refuses the kernel.
+        `cluster` is empty where the kernel tells; `bind` has textures and surfaces by the names of variables.
+        Raises CudaError where the driver refuses the kernel.
         """
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         source = ctypes.create_string_buffer(text.encode())
         self._call("cuModuleLoadData", ctypes.byref(module), source)
+        images = Images(self._call)
         try:
+            images.bind(module, bind or {})
             name = ctypes.c_char_p(entry.encode())
             self._call("cuModuleGetFunction", ctypes.byref(function), module, name)
             sizes = [*grid, 1, 1][:3] + [*block, 1, 1][:3] + [shared_bytes]
             self._launch(function, sizes, arguments, [*cluster, 1, 1][:3] if cluster else [])
+            images.collect()
+        except UnbindableError as error:
+            raise CudaError(str(error)) from error
         finally:
+            images.destroy()
             self._call("cuModuleUnload", module)
 
     def _launch(

@@ -11,16 +11,17 @@ left out.
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from ptx_lsp.executor.object_specs import Object
 from ptx_lsp.executor.single import HEADER, Single, single
 from ptx_lsp.executor.specs import Value
+from ptx_lsp.executor.texture import Opaque
 from tests.executor.conformance import FOLDER, Line, lines
-from tests.executor.conformance_kernel import KERNELS, launches
+from tests.executor.conformance_kernel import KERNELS, Launch, launches
 from tests.executor.cuda import CudaError, Description, Gpu
 
 ANSWERS = FOLDER / "gpu"
@@ -35,7 +36,7 @@ class Device(Protocol):
     def launch(
         self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
         arguments: Sequence[Value | Object],
-        shared_bytes: int = 0, cluster: Sequence[int] = (),
+        shared_bytes: int = 0, cluster: Sequence[int] = (), bind: Mapping[str, Opaque] | None = None,
     ) -> None: ...
 
 
@@ -84,21 +85,21 @@ def record_kernels(
     answers = [f"# {device.description}"]
     refused: list[tuple[str, str]] = []
     for file in sorted(KERNELS.glob("*.ptx")) if paths is None else paths:
-        for one in launches(file):
-            arguments, comment = one.arguments(), one.comment
+        for name, one in _named(file):
+            arguments, bind, comment = one.arguments(), one.bind(), one.comment
             if one.unrecorded:
                 refused.append((f"{one.place} {comment.entry}", one.unrecorded))
                 continue
             try:
                 device.launch(
                     one.text, comment.entry, comment.grid, comment.block, arguments, comment.shared_bytes,
-                    comment.cluster,
+                    comment.cluster, bind,
                 )
             except CudaError as error:
                 refused.append((f"{one.place} {comment.entry}", str(error)))
                 continue
-            for wanted, found in zip(one.expected, one.results(arguments), strict=True):
-                answers.append(f"{file.name} {comment.entry} {wanted.name}={','.join(map(hex, found))}")
+            for wanted, found in zip(one.expected, one.results([*arguments, *bind.values()]), strict=True):
+                answers.append(f"{name} {wanted.name}={','.join(map(hex, found))}")
     path.write_text("\n".join(answers) + "\n", encoding="utf-8")
     return refused
 
@@ -106,8 +107,8 @@ def record_kernels(
 def differing(path: Path) -> list[str]:
     """Where recorded buffers are not what the kernels' comments expect."""
     wanted = {
-        f"{file.name} {one.comment.entry} {buffer.name}": ",".join(map(hex, buffer.bits))
-        for file in sorted(KERNELS.glob("*.ptx")) for one in launches(file) for buffer in one.expected
+        f"{name} {buffer.name}": ",".join(map(hex, buffer.bits))
+        for file in sorted(KERNELS.glob("*.ptx")) for name, one in _named(file) for buffer in one.expected
     }
     wrong: list[str] = []
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -115,6 +116,15 @@ def differing(path: Path) -> list[str]:
         if equals and not line.startswith("#") and name in wanted and found != wanted[name]:
             wrong.append(f"{name}: {found} on the GPU, and {wanted[name]} is expected")
     return wrong
+
+
+def _named(file: Path) -> Iterator[tuple[str, Launch]]:
+    """The launches of a file, each with a name: the second one of a kernel has `:2` behind it."""
+    seen: Counter[str] = Counter()
+    for one in launches(file):
+        entry = one.comment.entry
+        seen[entry] += 1
+        yield f"{file.name} {entry}" + (f":{seen[entry]}" if seen[entry] > 1 else ""), one
 
 
 def kernels(

@@ -230,6 +230,35 @@ def test_a_comment_for_structures() -> None:
     )
 
 
+def test_a_comment_with_textures() -> None:
+    """Of the geometry that they are used with; what the kernel does not name is not in it."""
+    text = """.version 8.0
+.target sm_80, texmode_independent
+.address_size 64
+.global .texref layers, other;
+.global .samplerref m;
+.global .surfref s;
+.visible .entry k(.param .texref t)
+{
+  .reg .f32 %f<4>; .reg .b32 %r<4>;
+  mov.b32 %r0, 0;
+  mov.b32 %r1, 0;
+  tex.a1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [layers, m, {%r0, %r1}];
+  tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [t, m, {%r0}];
+  sust.b.3d.b32.zero [s, {%r0, %r0, %r0, %r0}], %r0;
+  ret;
+}
+"""
+    found = suggestion(Module.parse(text).functions[0])
+    assert found == (
+        "// ptx-run: grid=1 block=32 t=texture(f32:zeros(16),shape=16)"
+        " layers=texture(f32:zeros(32),shape=2x16,geometry=a1d) m=sampler()"
+        " s=surface(f32:zeros(32),shape=2x4x4)"
+    )
+    (one,) = preview_kernels(Module.parse(text.replace(".visible", f"{found}\n.visible")))
+    assert one.problem == ""
+
+
 def test_characters_of_several_bytes_before_a_comment() -> None:
     module = Module.parse(
         ".version 8.0\n.target sm_80\n.address_size 64\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +17,7 @@ from ptx_lsp.executor import launch, tensor_map
 from ptx_lsp.executor.object_specs import Object
 from ptx_lsp.executor.single import HEADER, Single, single
 from ptx_lsp.executor.specs import Value
+from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.isa.target import Target, Version
 from ptx_lsp.isa.types import TYPES
 from tests.executor.conformance import FOLDER
@@ -43,13 +44,13 @@ class Here:
     def launch(
         self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
         arguments: Sequence[Value | Object],
-        shared_bytes: int = 0, cluster: Sequence[int] = (),
+        shared_bytes: int = 0, cluster: Sequence[int] = (), bind: Mapping[str, Opaque] | None = None,
     ) -> None:
         if entry == "matches":
             raise CudaError("cuLaunchKernel failed")
         launch(
             text, entry=entry, grid=grid, block=block, args=arguments, shared_bytes=shared_bytes,
-            cluster=cluster or None,
+            cluster=cluster or None, bind=bind,
         )
 
 

@@ -20,12 +20,12 @@ def parameter_access(function: Function, instruction: nodes.Instruction) -> Iter
 
     ## What it does
     Finds a `st.param` to a parameter that the function receives, a `ld.param` of its own return
-    parameter, `.param::entry` or `.param::func` for a parameter of the other kind, and a `mov` of the
-    address of a `.param` variable that the body declares.
+    parameter, `.param::entry` or `.param::func` for a parameter of the other kind, a `mov` of the
+    address of a `.param` variable that the body declares, and a guarded `ld.param` or `st.param` of one.
 
     ## Why it matters
     Received parameters can only be read and return parameters only be written; the variables for the
-    arguments of a call have no address. ptxas rejects the rest.
+    arguments of a call have no address, and are written and read without a guard. ptxas rejects the rest.
 
     ## Example
     ```ptx
@@ -76,6 +76,9 @@ def parameter_access(function: Function, instruction: nodes.Instruction) -> Iter
         message = None if known else found and _about_address(found[1])
     else:
         return
+    is_direct = opcode.startswith(("ld.", "st."))
+    if found and not message and is_direct and instruction.guard and not found[1].is_parameter:
+        message = f"`{found[1].name}` is for a call; no guard can be before its `{opcode[:2]}.param`"
     if found and message:
         place, related = operand_or_line(function, instruction, found[0])
         yield Finding(place, message, (*related, (found[1].place, "it is declared here")))

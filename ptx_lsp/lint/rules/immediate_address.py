@@ -1,0 +1,71 @@
+"""The rule `immediate-address`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.line import operand_or_line
+from ptx_lsp.lint.rule import instruction_rule
+from ptx_lsp.model.body import names_in
+from ptx_lsp.model.function import Function
+from ptx_lsp.syntax import nodes
+
+
+@instruction_rule("immediate-address", code="E172")
+def immediate_address(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    """An address that is a constant, in another state space than `.local`.
+
+    ## What it does
+    Reports addresses such as `[16]`, without a register or variable, in instructions that are not `.local`.
+
+    ## Why it matters
+    ptxas rejects them, though the manual has them as absolute addresses of any state space.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r;
+        mov.b32 %r, 1;
+        st.shared.b32 [16], %r;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .shared .b32 cells[8];
+        .reg .b32 %r;
+        mov.b32 %r, 1;
+        st.shared.b32 [cells+16], %r;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which variable was meant is not known.
+    """
+    if ".local" in instruction.opcode.text:
+        return
+    for operand in instruction.operands:
+        if isinstance(operand, nodes.Address) and len(operand.items) == 1 and _is_constant(operand):
+            place, related = operand_or_line(function, instruction, operand)
+            message = "the address must name a register or variable; only `.local` has constant addresses"
+            yield Finding(place, message, related)
+
+
+def _is_constant(address: nodes.Address) -> bool:
+    value = address.items[0]
+    while isinstance(value, nodes.Unary | nodes.Cast):
+        value = value.value
+    is_number = isinstance(value, nodes.Number | nodes.Binary)
+    return is_number and not any(True for _ in names_in(value))
