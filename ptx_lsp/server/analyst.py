@@ -10,14 +10,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Event
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.server.openfile import OpenFile, Snapshot
+from ptx_lsp.server.targets import Others
 from ptx_lsp.server.threads import Threads
 
 _log = logging.getLogger(__name__)
@@ -43,8 +45,10 @@ class Policy(NamedTuple):
     """What the analyst asks of its session. `judge` is called in a thread of its own."""
 
     rules: Callable[[OpenFile], Sequence[Rule]]
-    judge: Callable[[OpenFile, Linting], list[Diagnostic]]
-    """Leaves out what is suppressed."""
+    targets: Callable[[OpenFile], Sequence[Target]]
+    """Those that the file is judged for besides that of its module."""
+    judge: Callable[[OpenFile, Sequence[Linting]], list[Diagnostic]]
+    """What is told of one linting for each target, the module's first; leaves out what is suppressed."""
     tell: Callable[[OpenFile, Findings], None]
     progress: Callable[[OpenFile, float | None], None]
     """How much of a long first analysis is done, from 0 to 1; None where it is over or interrupted."""
@@ -57,6 +61,7 @@ class _Case:
         self.findings: Findings | None = None
         self.linting: Linting | None = None
         """The newest one, which may have been left unfinished."""
+        self.others = Others()
         self.news = asyncio.Event()
 
 
@@ -133,7 +138,7 @@ class Analyst:
             except Exception:
                 _log.exception("the analysis of %s failed", file.uri)
                 self._wanted.pop(file, None)
-                case.linting = None
+                case.linting, case.others = None, Others()
                 case.news.set()
 
     async def _analyse(self, file: OpenFile, case: _Case) -> None:
@@ -156,12 +161,19 @@ class Analyst:
                 lambda share: loop.call_soon_threadsafe(self._policy.progress, file, share),
             )
 
-        def judge() -> list[Diagnostic]:
-            return self._policy.judge(file, linting)
+        targets = tuple(self._policy.targets(file))
+
+        def steps() -> Iterator[Rule]:
+            yield from linting.steps()
+            yield from case.others.steps(snapshot.module.document, targets, rules)
+
+        def judge(*, whole: bool) -> list[Diagnostic]:
+            others = case.others.lintings(targets) if whole else []
+            return self._policy.judge(file, [linting, *others])
 
         try:
             everything = await self._threads.analyse(
-                _advance, linting, self._stop, self._threads.give_way, judge, watch
+                _advance, linting, steps(), self._stop, self._threads.give_way, judge, watch
             )
         finally:
             if watch is not None:
@@ -181,6 +193,12 @@ class Analyst:
         case.news.set()
 
 
+class _Judge(Protocol):
+    """Tells the findings of all targets, or those so far of the first."""
+
+    def __call__(self, *, whole: bool) -> list[Diagnostic]: ...
+
+
 class _Watch:
     """Over a first analysis, which may be a long one."""
 
@@ -192,12 +210,12 @@ class _Watch:
         self._started = self._last = time.monotonic()
         self._has_told = False
 
-    def look(self, linting: Linting, judge: Callable[[], list[Diagnostic]]) -> None:
+    def look(self, linting: Linting, judge: _Judge) -> None:
         """After each step on a function."""
         now = time.monotonic()
         if not self._has_told and now - self._started > _LONG:
             self._has_told = True
-            self._tell(judge())
+            self._tell(judge(whole=False))
         if now - self._started > _VERY_LONG and now - self._last > _EVERY:
             self._last = now
             self._progress(linting.share_done)
@@ -205,17 +223,18 @@ class _Watch:
 
 def _advance(
     linting: Linting,
+    steps: Iterator[Rule],
     stop: Event,
     give_way: Callable[[], None],
-    judge: Callable[[], list[Diagnostic]],
+    judge: _Judge,
     watch: _Watch | None,
 ) -> list[Diagnostic] | None:
-    """Goes on with a linting; None where it was stopped."""
+    """Goes on with a linting and those for other targets; None where it was stopped."""
     give_way()
-    for rule in linting.steps():
+    for rule in steps:
         give_way()
         if stop.is_set():
             return None
         if watch is not None and rule.on_function is not None:
             watch.look(linting, judge)
-    return judge()
+    return judge(whole=True)

@@ -97,7 +97,7 @@ class OpenFile:
         """As we count."""
         self.snapshot: Snapshot | None = None
         self.tokens: TokensTold | None = None
-        self._target: Target | None = None
+        self._targets: tuple[Target, ...] = ()
         self._threads = threads
         self._tell_early = tell_early
         self._changed: Changed | None = None
@@ -114,10 +114,10 @@ class OpenFile:
         self.version = version
         self.revision += 1
 
-    def judge_for(self, target: Target | None) -> None:
-        """Takes a target in place of the file's own, or no longer."""
-        if target != self._target:
-            self._target = target
+    def judge_for(self, targets: tuple[Target, ...]) -> None:
+        """Takes targets in place of the file's own, or no longer. The snapshot is for the first of them."""
+        if targets != self._targets:
+            self._targets = targets
             self.revision += 1
 
     async def read(self) -> Snapshot:
@@ -140,9 +140,8 @@ class OpenFile:
                 if self.revision == revision:
                     self._tell_early(self, damaged)
                 self._tell_early = None
-            module = await self._threads.read(
-                _module, source, earlier, changed, self._target, damaged
-            )
+            target = self._targets[0] if self._targets else None
+            module = await self._threads.read(_module, source, earlier, changed, target, damaged)
             self.snapshot = Snapshot(revision, version, module)
             if earlier is not None:
                 earlier.newest = module

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.config import FILE_NAMES
-from ptx_lsp.lint.diagnostic import Diagnostic
+from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.lint.suppression import Suppressions, suppressed
@@ -24,6 +25,7 @@ from ptx_lsp.server.outline import MOST_BYTES
 from ptx_lsp.server.progress import Progress
 from ptx_lsp.server.publisher import Notify, Publisher, send
 from ptx_lsp.server.settings import SECTION, Configurations, Settings, Wanted
+from ptx_lsp.server.targets import merged
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.text import Edit, Source
 
@@ -61,7 +63,9 @@ class Session:
         """Those for all files, as the client told without being asked."""
         self.publisher = Publisher(server, notify, lambda: self.client)
         self.progress = Progress(server, lambda: self.client)
-        policy = Policy(self._rules, self._judge, self.publisher.tell, self.progress.tell)
+        policy = Policy(
+            self._rules, self._other_targets, self._judge, self.publisher.tell, self.progress.tell
+        )
         self.analyst = Analyst(self.threads, policy)
         self._wanted: dict[OpenFile, Wanted] = {}
         self._complaints: set[str] = set()
@@ -163,7 +167,7 @@ class Session:
             self.complain(wanted.complaint)
         if self._wanted.get(file) != wanted:
             self._wanted[file] = wanted
-            file.judge_for(wanted.target)
+            file.judge_for(wanted.targets)
             self.analyst.want(file)
 
     def configure_all(self) -> None:
@@ -226,11 +230,15 @@ class Session:
         found = await self.analyst.findings(file, at_least_some=some, early=early)
         return (file, found) if found is not None else None
 
-    def _judge(self, file: OpenFile, linting: Linting) -> list[Diagnostic]:
+    def _judge(self, file: OpenFile, lintings: Sequence[Linting]) -> list[Diagnostic]:
         """What of the findings is told; runs in the analyst's thread."""
+        linting = lintings[0]
         rules, source = self.wanted(file).rules, linting.module.document.source
         if len(source.data) > MOST_BYTES:
             return [_too_large(source)]
+        if len(lintings) > 1:
+            everything = suppressed(merged(lintings, rules), source, rules.names)
+            return _worst(everything, source)
         if _IGNORING in source.data:
             found, total = linting.diagnostics, 0
         else:
@@ -257,6 +265,9 @@ class Session:
         self.analyst.know_early(file, early)
         self.publisher.tell(file, early)
 
+    def _other_targets(self, file: OpenFile) -> tuple[Target, ...]:
+        return self.wanted(file).targets[1:] if len(file.source.data) <= MOST_BYTES else ()
+
     def _rules(self, file: OpenFile) -> tuple[Rule, ...]:
         return self.wanted(file).chosen if len(file.source.data) <= MOST_BYTES else ()
 
@@ -271,6 +282,14 @@ def _too_large(source: Source) -> Diagnostic:
         told,
         source.line_span(0),
     )
+
+
+def _worst(found: list[Diagnostic], source: Source) -> list[Diagnostic]:
+    """No more than an editor is told of."""
+    if len(found) <= MOST_TOLD:
+        return found
+    worst = sorted(found, key=lambda one: SEVERITIES.index(one.severity))[:MOST_TOLD]
+    return [*sorted(worst, key=lambda one: one.span), _too_many(source, len(found))]
 
 
 def _too_many(source: Source, total: int) -> Diagnostic:

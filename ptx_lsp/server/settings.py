@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,9 +60,15 @@ class Wanted(NamedTuple):
     settings: Settings
     rules: Rules
     chosen: tuple[Rule, ...]
-    target: Target | None
+    targets: tuple[Target, ...]
+    """Those that the file is judged for; without any, for its own."""
     threads: int | None
     complaint: str | None = None
+
+    @property
+    def target(self) -> Target | None:
+        """The one that the editor's features go by; None for the file's own."""
+        return self.targets[0] if self.targets else None
 
 
 class Configurations:
@@ -88,9 +95,9 @@ class Configurations:
             rules = chosen((*config.layers(found, path), own))
         except UnknownRuleError as error:
             complaint, rules = f"the settings of rules: {error}", chosen(())
-        target, wrong = _target(settings.target or "".join(found.targets[:1]))
+        targets, wrong = _targets((settings.target,) if settings.target else found.targets)
         return Wanted(
-            settings, rules, self._rules(rules), target, found.threads, complaint or wrong
+            settings, rules, self._rules(rules), targets, found.threads, complaint or wrong
         )
 
     def is_excluded(self, path: Path) -> bool:
@@ -119,13 +126,17 @@ class Configurations:
         return self._chosen[rules]
 
 
-def _target(name: str) -> tuple[Target | None, str | None]:
-    if not name:
-        return None, None
-    found = parse_target(name)
-    if found in TARGETS:
-        return found, None
-    return None, f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`"
+def _targets(names: Iterable[str]) -> tuple[tuple[Target, ...], str | None]:
+    """The targets of these names, each once, and what is wrong with a name."""
+    found: dict[Target, None] = {}
+    wrong = None
+    for name in names:
+        target = parse_target(name)
+        if target is not None and target in TARGETS:
+            found[target] = None
+        else:
+            wrong = f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`"
+    return tuple(found), wrong
 
 
 def _text(value: object, otherwise: str) -> str:

@@ -1,6 +1,6 @@
 """A session of random edits and requests with a real server.
 
-    python -m tests.server.fuzz [--steps N] [--seed S] [--unit utf-8|utf-16|utf-32]
+    python -m tests.server.fuzz [--steps N] [--seed S] [--unit utf-8|utf-16|utf-32] [--targets A,B]
 
 Every request is answered and none with an error, the server lives on, and what it says at the end of each
 file is what `ptx-lint` says of that text.
@@ -231,6 +231,12 @@ class Session:
         return line + 1, column + 1
 
 
+def judge_for(targets: Sequence[str], folder: Path) -> None:
+    """Has the files in a folder judged for these targets, if there are any."""
+    if targets:
+        (folder / "ptx-lint.toml").write_text(f"targets = {json.dumps(list(targets))}\n")
+
+
 _MAY_BE_REFUSED = frozenset({"textDocument/rename", "ptx/controlFlow"})
 _OF_PROVIDER = {
     "hoverProvider": ["hover"],
@@ -275,7 +281,9 @@ def _requests(server: Json) -> list[str]:
 def _linted(one: Json) -> tuple[Json, ...]:
     start, end = at(one, "start"), at(one, "end")
     places = (at(place, name) for place in (start, end) for name in ("line", "column"))
-    return (at(one, "rule"), at(one, "message"), *places)
+    targets = at(one, "targets")
+    only = f" ({', '.join(map(str, targets))} only)" if isinstance(targets, list) and targets else ""
+    return (at(one, "rule"), f"{at(one, 'message')}{only}", *places)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -283,9 +291,11 @@ def main(arguments: Sequence[str]) -> int:
     options.add_argument("--steps", type=int, default=5_000)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--unit", choices=("utf-8", "utf-16", "utf-32"), default="utf-16")
+    options.add_argument("--targets", default="", help="judge for these, with commas")
     given = options.parse_args(arguments)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
+        judge_for(given.targets.split(",") if given.targets else [], Path(folder))
         session = Session(random.Random(given.seed), given.unit, Path(folder))
         session.run(given.steps)
     megabytes = ", ".join(f"{size / 1e6:.0f}" for size in session.memory)

@@ -26,10 +26,16 @@ class Terminal:
 
     def press(self, *keys: str) -> None:
         """Presses keys by their names in tmux; other texts are typed."""
-        self._tmux("send-keys", "-t", "it", *keys)
+        whole = (f"{key[:-1]}\\;" if key.endswith(";") else key for key in keys)  # tmux would end there
+        self._tmux("send-keys", "-t", "it", *whole)
 
-    def screen(self) -> str:
-        return self._tmux("capture-pane", "-p", "-t", "it")
+    def screen(self, *, colours: bool = False) -> str:
+        """What is to be seen; with `colours` as a terminal is told them."""
+        return self._tmux("capture-pane", "-p", *(["-e"] if colours else []), "-t", "it")
+
+    def idle(self) -> None:
+        """Waits for longer than programs do to tell Escape from what begins with it."""
+        time.sleep(0.3)
 
     def shows(self, *awaited: str) -> str:
         """The screen, once all of these are on it."""

@@ -18,6 +18,7 @@ from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.feature import handler
 from ptx_lsp.server.session import Session
 from ptx_lsp.server.settings import Configurations, Wanted
+from ptx_lsp.server.targets import merged
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 
@@ -86,14 +87,17 @@ def _report(
         if status.st_size > _MOST_BYTES:
             return None
         wanted = asked.wanted
-        judged = hash((wanted.rules, wanted.target))
+        judged = hash((wanted.rules, wanted.targets))
         identity = f"{status.st_mtime_ns}.{status.st_size}.{judged}"
         if identity == asked.result_id:
             return types.WorkspaceUnchangedDocumentDiagnosticReport(asked.uri, identity)
         source = Source(asked.path.read_bytes())
     except OSError:
         return None
-    linting = Linting(Module(Document.parse(source), None, wanted.target), wanted.chosen)
-    found = suppressed(wanted.rules.judged(linting.diagnostics), source, wanted.rules.names)
+    document = Document.parse(source)
+    lintings = [
+        Linting(Module(document, None, target), wanted.chosen) for target in wanted.targets or (None,)
+    ]
+    found = suppressed(merged(lintings, wanted.rules), source, wanted.rules.names)
     items = Converter(asked.uri, source, asked.client).diagnostics(found)
     return types.WorkspaceFullDocumentDiagnosticReport(asked.uri, items, result_id=identity)

@@ -1,0 +1,67 @@
+"""A file judged for more targets than one, as the configuration may have it.
+
+The editor's features go by the first of them; the others have modules of their own, each of which is taken
+on from edit to edit as the first one's is, so that with one target nothing is done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptx_lsp.isa.target import Target
+from ptx_lsp.lint.diagnostic import Diagnostic
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.rule import Rule
+from ptx_lsp.lint.selection import Rules
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax.document import Document
+
+
+class Others:
+    """The lintings of one file for the targets behind the first. Once nobody has them any more, the cycles
+    in their modules are cut, as a snapshot does it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Target, Linting] = {}
+
+    def __del__(self) -> None:
+        for linting in self._known.values():
+            linting.module.retire(linting.module)
+
+    def steps(
+        self, document: Document, targets: Sequence[Target], rules: tuple[Rule, ...]
+    ) -> Iterator[Rule]:
+        """Runs the rules over a document; whoever stops between two steps loses only what was to come."""
+        for target in self._known.keys() - set(targets):
+            left = self._known.pop(target).module
+            left.retire(left)
+        for target in targets:
+            last = self._known.get(target)
+            if last is None or last.module.document is not document or last.rules != rules:
+                module = Module(document, last.module if last is not None else None, target)
+                linting = self._known[target] = Linting(module, rules, last, staged=True)
+                if last is not None:
+                    last.module.retire(module)
+            else:
+                linting = last
+            yield from linting.steps()
+
+    def lintings(self, targets: Sequence[Target]) -> list[Linting]:
+        """One for each target; they are complete once `steps` is through."""
+        return [self._known[target] for target in targets]
+
+
+def merged(lintings: Sequence[Linting], rules: Rules) -> list[Diagnostic]:
+    """What the targets have against a file, in the order of the text: what only some have says which."""
+    having: dict[Diagnostic, list[str]] = {}
+    for linting in lintings:
+        for one in rules.judged(linting.diagnostics):
+            having.setdefault(one, []).append(str(linting.module.target))
+    told = (
+        one
+        if len(names) == len(lintings)
+        else one._replace(message=f"{one.message} ({', '.join(names)} only)")
+        for one, names in having.items()
+    )
+    return sorted(told, key=lambda one: (one.span, one.code, one.message))
