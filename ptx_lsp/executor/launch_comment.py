@@ -17,10 +17,13 @@ import re
 from dataclasses import dataclass
 
 from ptx_lsp.executor.specs import TYPES, is_object
+from ptx_lsp.executor.tensor_map import SIZE
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import size_bytes
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.symbols import Declared
+from ptx_lsp.model.symbols import Declared, Variable
 
+_TENSOR = "tensor(f32:zeros(1024),shape=32x32,box=8x8)"
 _COMMENT = re.compile(r"//[ \t]*ptx-run:(.*)")
 _KEYS = ("grid", "block", "cluster", "shared", "seed", "entry")
 
@@ -67,19 +70,23 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
 
 
 def suggestion(kernel: Function) -> str:
-    """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits, and an object
-    for each texture, sampler and surface that the kernel names.
+    """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits, a tensor for
+    each of the size of a tensor map, and an object for each texture, sampler and surface that the kernel
+    names.
     """
     words = ["grid=1", "block=32"]
     for parameter in kernel.launched:
         sort, bits = parameter.type[1:2], parameter.type[2:]
         if parameter.type in _OBJECTS:
             words.append(_object(kernel, parameter.name, parameter.type))
+        elif isinstance(parameter, Variable) and parameter.declarator.dimensions:
+            is_map = size_bytes(parameter) == SIZE  # no value of another structure could be written here
+            words.append(f"{parameter.name}={_TENSOR if is_map else '?'}")
         elif bits == "64" and sort != "f":
             words.append(f"{parameter.name}=f32:zeros(32)")
         elif parameter.type[1:] in TYPES:
             words.append(f"{parameter.name}={parameter.type[1:]}:{32 if sort != 'f' else 1}")
-        else:  # a structure has no value that could be written here
+        else:
             words.append(f"{parameter.name}=?")
     named = [one for one in kernel.opaque if one.name in kernel.linked or one in kernel.body.variables]
     words += [_object(kernel, one.name, one.type) for one in named]

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.check import Finding
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
@@ -72,19 +73,25 @@ class Launch:
         """What the expected buffers hold after a run by the executor; ExecutionError where another error
         stops it than is expected.
         """
+        return self.checked(check=False)[0]
+
+    def checked(self, seed: int = 0, *, check: bool = True) -> tuple[list[tuple[int, ...]], list[Finding]]:
+        """The same in the order of a seed, and what checks find wrong."""
         arguments, bind, kind = self.arguments(), self.bind(), ""
+        found: tuple[Finding, ...] = ()
         try:
-            launch(
+            found = launch(
                 self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
                 args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
-                bind=bind,
+                bind=bind, seed=seed, check=check,
             )
         except ExecutionError as error:
             kind = error.kind
             if kind != self.stops:
                 raise
         assert kind == self.stops, f"{self.place}: nothing stops it"
-        return self.results([*arguments, *bind.values()])
+        wrong = [one for one in found if one.severity == "error"]
+        return self.results([*arguments, *bind.values()]), wrong
 
     def results(self, given: Sequence[Value | Object]) -> list[tuple[int, ...]]:
         """The bits in the expected buffers among what was given to a launch."""

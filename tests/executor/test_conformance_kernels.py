@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from ptx_lsp import ptxas
+from ptx_lsp.executor import ExecutionError
 from ptx_lsp.ptxas import judge
 from tests.executor.conformance_kernel import KERNELS, launches
 from tests.executor.conformed import conformed, executable, sentence
@@ -22,6 +24,21 @@ def test_kernels(path: Path) -> None:
             if found != one.bits:
                 wrong.append(f"{launch.place}: {one.name} is {_text(found)}, not {_text(one.bits)}")
     assert wrong == []
+
+
+_TOGETHER = ("async_*", "arrive_later", "fences", "launch_control", "mbarrier")
+"""Kernels that wait for what others do, or for copies."""
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path for name in _TOGETHER for path in KERNELS.glob(f"{name}.ptx")),
+    ids=lambda path: path.stem,
+)
+def test_nothing_is_wrong_with_them_in_another_order(path: Path) -> None:
+    for launch in launches(path):
+        found, wrong = launch.checked(seed=1)
+        assert wrong == [], launch.place
+        assert found == [one.bits for one in launch.expected], launch.place
 
 
 @pytest.mark.parametrize("path", sorted(KERNELS.glob("*.ptx")), ids=lambda path: path.stem)
@@ -58,6 +75,26 @@ def test_what_is_not_understood(tmp_path: Path, comment: str, message: str) -> N
     )
     with pytest.raises(ValueError, match=message):
         list(launches(path))
+
+
+@pytest.mark.parametrize(("body", "comment", "message"), [
+    ("ret;", "trap  (manual)", "one.ptx:3: nothing stops it"),
+    ("trap;", "deadlock  (manual)", "line 5: the kernel executed `trap`"),
+    ("trap;", "trap  (manual)", ""),
+])
+def test_what_is_to_stop_a_kernel(tmp_path: Path, body: str, comment: str, message: str) -> None:
+    path = tmp_path / "one.ptx"
+    path.write_text(
+        f".version 8.0\n.target sm_80\n// ptx-run: grid=1 block=1\n// expect: {comment}\n"
+        f".entry k() {{ {body} }}\n"
+    )
+    (one,) = launches(path)
+    assert one.unrecorded == f"`{comment.split()[0]}` stops it"
+    if not message:
+        assert one.run() == []
+        return
+    with pytest.raises((AssertionError, ExecutionError), match=re.escape(message)):
+        one.run()
 
 
 def test_values_as_text(tmp_path: Path) -> None:

@@ -220,6 +220,16 @@ def test_a_comment_to_begin_with() -> None:
     assert comment.problem == ""
 
 
+def test_a_comment_for_structures() -> None:
+    module = Module.parse(
+        ".version 8.0\n.target sm_90\n"
+        ".entry k(.param .align 64 .b8 map[128], .param .b8 other[8]) { ret; }\n"
+    )
+    assert suggestion(module.functions[0]) == (
+        "// ptx-run: grid=1 block=32 map=tensor(f32:zeros(1024),shape=32x32,box=8x8) other=?"
+    )
+
+
 def test_a_comment_with_textures() -> None:
     """Of the geometry that they are used with; what the kernel does not name is not in it."""
     text = """.version 8.0

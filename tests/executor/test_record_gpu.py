@@ -120,6 +120,8 @@ def test_what_is_recorded_of_kernels(tmp_path: Path) -> None:
     assert [place.split()[1] for place, _ in refused] == ["matches"]
     assert "vote.ptx votes out=0x0,0x1,0x0,0x55555555,0x1,0x0\n" in path.read_text()
     assert differing(path) == []
+    refused = record_kernels(Here(), path, [KERNELS / "stops.ptx", KERNELS / "async_multimem.ptx"])
+    assert {why for _, why in refused} == {"`trap` stops it", "a multimem address needs several GPUs"}
     path.write_text("vote.ptx votes out=0x1,0x1,0x0,0x55555555,0x1,0x0\n")
     assert len(differing(path)) == 1
 

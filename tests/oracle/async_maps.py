@@ -31,11 +31,11 @@ def files() -> Iterator[File]:
         [*_loads(), *_stores(), *_hints(), *_reports()],
     )
     yield File(
-        "async_replace", "changes to tensor maps", "8.8", "sm_90a",
+        "async_replace", "changes to tensor maps", "8.3", "sm_90a",
         [*_replaced(), _in_place()],
     )
     yield File(
-        "async_replace_newer", "changes of swizzling and to elements of 4 bits", "8.8", "sm_100a",
+        "async_replace_newer", "changes of swizzling and to elements of 4 bits", "8.7", "sm_100a",
         list(_newer()),
     )
     yield File("async_replace_newest", "swizzling of 96 bytes", "9.4", "sm_107a", list(_newest()))

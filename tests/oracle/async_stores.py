@@ -13,7 +13,10 @@ _TELLS = "mbarrier::complete_tx::bytes"
 def files() -> Iterator[File]:
     yield File(
         "async_stores", "stores and reductions in the shared memory of another block", "9.2", "sm_90",
-        [_stores(), _reductions(), *_arrivals()],
+        [_stores(), _reductions()],
+    )
+    yield File(
+        "async_arrivals", "arrivals at the mbarrier of another block", "8.3", "sm_90", list(_arrivals()),
     )
     yield File(
         "async_release", "stores and reductions in global memory, st.bulk", "9.2", "sm_100",

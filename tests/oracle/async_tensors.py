@@ -20,12 +20,12 @@ EXPECT = "mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], {};"
 
 def files() -> Iterator[File]:
     yield File(
-        "async_tensor", "boxes of tensors", "8.8", "sm_90a",
+        "async_tensor", "boxes of tensors", "8.6", "sm_90a",
         [*_tiles(), *_columns(), _several(), *_stores(), _hints()],
     )
-    yield File("async_tensor_reduce", "reductions of boxes of tensors", "8.8", "sm_90a", list(_reductions()))
+    yield File("async_tensor_reduce", "reductions of boxes of tensors", "8.3", "sm_90a", list(_reductions()))
     yield File(
-        "async_tensor_rows", "four rows of a tensor, pairs of blocks, swizzling by more than 16 bytes", "8.8",
+        "async_tensor_rows", "four rows of a tensor, pairs of blocks, swizzling by more than 16 bytes", "8.6",
         "sm_100a", [_gather(), _scatter(), _scatter_add(), _pair(), _pairs(), *_swizzles(_ATOMS)],
     )
 

@@ -7,7 +7,8 @@
    found by `UninitializedMemory`.
 3. Bulk and tensor copies, and what is stored asynchronously and tells an mbarrier, are acts of their own:
    they begin after what their thread knows then, and nobody knows of them before they are complete, their
-   thread neither. Their reductions are strong.
+   thread neither. Their reductions are strong. What a copy reads that threads have written is to be fenced
+   with `fence.proxy.async`; here any such fence, of whatever thread, counts that came in between.
 4. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
    so a race with an access longer ago may go unseen.
 5. Weak writes of what is there already are no finding, nor are those of one instruction that all write the
@@ -26,6 +27,14 @@ from ptx_lsp.executor.check.finding import Findings, lane_of
 from ptx_lsp.executor.check.order import Order, Threads
 from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
 from ptx_lsp.executor.check.variables import Variables
+from ptx_lsp.executor.check.words import (
+    acquires,
+    is_bulk,
+    is_fence,
+    is_proxy_fence,
+    is_strong,
+    releases,
+)
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.memory import Buffer, Bytes
@@ -36,7 +45,6 @@ from ptx_lsp.executor.usage import Usage
 from ptx_lsp.executor.warp import Warp
 from ptx_lsp.executor.wave import Shape, Wave
 
-_STRONG = frozenset((".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio"))
 _AGAINST: dict[tuple[bool, bool], tuple[Slot, ...]] = {
     # (writes, strong): the slots with which it may be in a race
     (False, False): ("write", "strong write"),
@@ -80,6 +88,8 @@ class Races(Observer):
         self._shared: WeakKeyDictionary[Wave, Shadow] = WeakKeyDictionary()
         self._global: dict[int, tuple[Buffer, Shadow]] = {}
         self._writing: list[_Use] = []
+        self._proxy_fence = 0
+        """When there was a fence between the proxies last."""
         self._began: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         """When asynchronous operations began."""
         self._order: Order | None = None
@@ -99,7 +109,9 @@ class Races(Observer):
         self._writing = []
         usage = self._findings.usages.of(step)
         mask = wave.exists if take is None else take
-        if usage.opcode in ("membar", "fence") and not {".proxy", ".mbarrier_init"} & usage.modifiers:
+        if is_proxy_fence(usage):
+            self._proxy_fence = self.order.now
+        elif is_fence(usage):
             self.order.fence(
                 self.order.threads(wave, np.flatnonzero(mask)), acquires=".release" not in usage.modifiers,
                 releases=".acquire" not in usage.modifiers,
@@ -138,15 +150,17 @@ class Races(Observer):
         actors = threads = self.order.threads(wave, access.lanes)
         if access.by == "copy":
             threads = self.order.copies(actors, writes=access.use != "read")
-        elif _is_bulk(usage):
+        elif is_bulk(usage):
             return
-        strong = access.use == "update" or bool(_STRONG & usage.modifiers) or _is_mbarrier(usage)
+        strong = access.use == "update" or is_strong(usage)
         use = _Use(
             access, threads, actors, shadow.cells(access.offsets, access.size), shadow,
             access.use != "read", strong, strong and ".cta" in usage.modifiers,
         )
         if strong and access.by == "thread":
             self._acquire(use, usage)
+        if access.by == "copy" and not use.writes:
+            self._fenced(wave, step, use)
         for slot in dict.fromkeys((*_AGAINST[use.writes, strong], *_STRONG_SLOTS)):
             self._compare(wave, step, use, slot)
         if strong and use.writes and access.by == "thread":
@@ -225,6 +239,30 @@ class Races(Observer):
             other = int(before.thread[at[here][0]])
             self._report(wave, step, use, lanes, abs(line), other, "read" if "read" in slot else "written")
 
+    def _fenced(self, wave: Wave, step: Step, use: _Use) -> None:
+        """The end of sentence 3."""
+        for slot in ("write", "strong write"):
+            before = use.shadow.slots.get(slot)
+            if before is None:
+                continue
+            bare = before.time[use.cells] > self._proxy_fence
+            bare &= ~self.order.is_copy(before.thread[use.cells].astype(np.int64))
+            rows = bare.any(axis=1)
+            if rows.any():
+                row = int(np.flatnonzero(rows)[0])
+                cell = use.cells[row][bare[row]][0]
+                where = self._variables.whereabouts(wave, use.access, row)
+                line, lane = abs(int(before.line[cell])), lane_of(wave.launch, int(before.thread[cell]))
+                message = (
+                    f"its copy reads {_named(where.name, use.access)}, which is written at line {line} by "
+                    f"block {lane.block}, thread {lane.thread}, and no `fence.proxy.async` comes in between"
+                )
+                self._findings.add(
+                    "missing-proxy-fence", message, wave, step, use.access.lanes[rows],
+                    space=use.access.space, address=where.address, variable=where.name, other_line=line,
+                    other_lane=lane,
+                )
+
     def _record(self, step: Step, use: _Use) -> None:
         now = self.order.now
         line = -step.line if use.narrow else step.line
@@ -248,12 +286,12 @@ class Races(Observer):
     def _acquire(self, use: _Use, usage: Usage) -> None:
         if use.access.use != "write":
             locations = use.shadow.locations(use.cells[:, 0])
-            self.order.acquire(use.threads, locations, fence=not _acquires(usage))
+            self.order.acquire(use.threads, locations, fence=not acquires(usage))
 
     def _release(self, use: _Use, usage: Usage) -> None:
         places, inverse = np.unique(use.cells[:, 0], return_inverse=True)
         numbers = self.order.release(
-            use.threads, use.shadow.locations(places), inverse, fence=not _releases(usage),
+            use.threads, use.shadow.locations(places), inverse, fence=not releases(usage),
             update=use.access.use == "update",
         )
         use.shadow.set_locations(places, numbers)
@@ -265,7 +303,7 @@ class Races(Observer):
         began = bool(self.order.is_copy(np.array(other)))
         lane = lane_of(wave.launch, int(self.order.thread(np.array(other))))
         own = ("it " if use.access.by == "thread" else "its copy ") + ("writes" if use.writes else "reads")
-        name = f"`{where.name}`" if where.name else f"{use.access.space} memory"
+        name = _named(where.name, use.access)
         by = f"block {lane.block}, thread {lane.thread}"
         how = f"by the copy that {by} began at line {line}" if began else f"at line {line} by {by}"
         message = (
@@ -277,31 +315,8 @@ class Races(Observer):
         )
 
 
-def _is_mbarrier(usage: Usage) -> bool:
-    return usage.opcode == "mbarrier" or ".mbarrier" in usage.modifiers
-
-
-def _is_bulk(usage: Usage) -> bool:
-    """Transfers that mbarriers or groups complete, whoever began them."""
-    if usage.opcode == "st" and ".async" not in usage.modifiers:
-        return False
-    return bool({".bulk", ".async"} & usage.modifiers) and not (
-        usage.opcode == "cp" and ".bulk" not in usage.modifiers
-    )
-
-
-def _acquires(usage: Usage) -> bool:
-    """Whether a strong read is an acquire by itself."""
-    if _is_mbarrier(usage):
-        return ".relaxed" not in usage.modifiers and bool({".test_wait", ".try_wait"} & usage.modifiers)
-    return bool({".acquire", ".acq_rel"} & usage.modifiers)
-
-
-def _releases(usage: Usage) -> bool:
-    """Whether a strong write is a release by itself."""
-    if _is_mbarrier(usage):
-        return ".relaxed" not in usage.modifiers
-    return bool({".release", ".acq_rel"} & usage.modifiers)
+def _named(name: str, access: Access) -> str:
+    return f"`{name}`" if name else f"{access.space} memory"
 
 
 def _differs(wave: Wave, step: Step, use: _Use) -> Bools:
