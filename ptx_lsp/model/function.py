@@ -238,7 +238,7 @@ class Function:
             module.address_size,
             tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),
             tuple((use.name.text, _identity(late)) for use, late in self.undeclared_late),
-            module.number if self.undeclared else 0,  # what is near such a name may be anywhere
+            module.naming if self.undeclared else 0,  # what is near such a name may be anywhere
         )
 
 

@@ -68,8 +68,8 @@ class Module:
         )
         """The statements that are no functions."""
         self._target = target
-        self.number = next(_numbers)
-        """No other module has it."""
+        self.naming = next(_numbers)
+        """Equal for versions of a file that declare the same names outside bodies."""
         self.home = Home(self)
         """Leads to the newest module once this one is retired."""
         self.names: dict[str, list[tuple[_From, Declared]]] = {}
@@ -159,6 +159,7 @@ class Module:
     def _continue(self, previous: Module, inside: list[int]) -> None:
         """Everything stays but the functions whose bodies were edited, and those that name them."""
         items, before = self.document.items, previous.document.items
+        self.naming = previous.naming
         self._items = dict(zip(previous._items, items, strict=True))
         self.names, self._symbols = dict(previous.names), dict(previous._symbols)
         self.variables, self.repeated = previous.variables, previous.repeated
