@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.scope import range_count
+from ptx_lsp.model.scope import range_count, range_index
 from ptx_lsp.model.symbols import Register
 
 _EACH = 4
@@ -36,6 +36,14 @@ class Numbering:
         if not self.is_dense:
             return self._given[id(register.declarator), _index(register)]
         return self.firsts[id(register.declarator)] + _index(register)
+
+    def find(self, register: Register) -> int | None:
+        """The number of any register; None where it is not of the function, or nothing names it (2)."""
+        declarator = id(register.declarator)
+        if not self.is_dense:
+            return self._given.get((declarator, _index(register)))
+        first = self.firsts.get(declarator)
+        return None if first is None else first + _index(register)
 
     def registers(self, function: Function) -> list[Register]:
         """The registers by their numbers."""
@@ -93,4 +101,4 @@ def _members(declared: Register) -> Iterator[Register]:
 def _index(register: Register) -> int:
     """Which of its range a register is; 0 where it is none of a range."""
     declarator = register.declarator
-    return 0 if declarator.range is None else int(register.name[len(declarator.name.text) :])
+    return 0 if declarator.range is None else range_index(register.name, declarator.name.text)

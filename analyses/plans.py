@@ -220,11 +220,11 @@ class _Planning:
 
     def read_by(self, step: Step, found: StepValues, operand: nodes.Operand) -> list[int]:
         value_of = dict(zip(step.reads, found.reads, strict=True))
-        numbers = self.values.steps.numbers
+        flow = self.values.steps
         read: list[int] = []
         for name in names_in(operand):
             symbol = self.function.resolve(name)
-            number = numbers.get(id(symbol)) if isinstance(symbol, Register) else None
+            number = flow.number(symbol) if isinstance(symbol, Register) else None
             if number is not None and number in value_of:
                 read.append(value_of[number])
         return read
@@ -265,7 +265,7 @@ class _Planning:
         """Whether it is a variable of each thread, or a register of the module."""
         if isinstance(symbol, Variable):
             return symbol.space == ".local" and not self.function.is_kernel
-        return isinstance(symbol, Register) and id(symbol) not in self.values.steps.numbers
+        return isinstance(symbol, Register) and self.values.steps.number(symbol) is None
 
     def is_direct(self, step: Step) -> bool:
         """Whether a call names a function."""

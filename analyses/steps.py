@@ -81,8 +81,8 @@ class Steps:
         return found
 
     def number(self, register: Register) -> int | None:
-        """The number of `register`; None where no instruction names it."""
-        return self.numbers.get(id(register))
+        """The number of `register`; None where it has none, see `Numbering.find`."""
+        return self.numbering.find(register)
 
 
 @lasting_fact

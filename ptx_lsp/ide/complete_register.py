@@ -17,6 +17,7 @@ from ptx_lsp.isa.operand import Argument, mismatch
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.scope import range_index
 from ptx_lsp.model.symbols import Declared, Register, Variable
 from ptx_lsp.syntax import nodes
 
@@ -66,7 +67,7 @@ def _fresh(
         if typing.word.startswith(base) and digits.isdigit():
             names += [f"{base}{digits}{more}" for more in ("", *"0123456789")]
         for name in dict.fromkeys(names):
-            if name not in known and name.startswith(typing.word) and int(name[len(base) :]) < count:
+            if name not in known and name.startswith(typing.word) and range_index(name, base) < count:
                 detail = f".reg {symbol.type}{' (unused)' if name == names[0] else ''}"
                 yield plain(name, "register", detail, rank)
 

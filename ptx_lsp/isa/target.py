@@ -40,7 +40,7 @@ OLDEST: Final = VERSIONS[0]
 @lru_cache(maxsize=256)
 def parse_version(text: str) -> Version:
     """Reads "8.3"; ValueError when it is not two numbers."""
-    match = re.fullmatch(r"(\d+)\.(\d+)", text)
+    match = re.fullmatch(r"(\d{1,9})\.(\d{1,9})", text)
     if match is None:
         raise ValueError(f"not a PTX version: {text!r}")
     return Version(int(match[1]), int(match[2]))
@@ -88,7 +88,7 @@ _SINCE: Final = """
 @lru_cache(maxsize=256)
 def parse_target(text: str) -> Target | None:
     """Reads "sm_90a" or its synonym "compute_90a"; None when it is not an architecture."""
-    match = re.fullmatch(r"(?:sm|compute)_(\d+)([af]?)", text)
+    match = re.fullmatch(r"(?:sm|compute)_(\d{1,9})([af]?)", text)
     return Target(int(match[1]), match[2]) if match else None
 
 

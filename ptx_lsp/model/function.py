@@ -234,7 +234,7 @@ class Function:
         module = self.module
         return (
             module.version,
-            module.target,
+            (module.target, *(name.text for name in module.target_names)),
             module.address_size,
             tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),
             tuple((use.name.text, _identity(late)) for use, late in self.undeclared_late),

@@ -14,7 +14,7 @@ from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.body_change import changed
 from ptx_lsp.model.function import Function, Home
 from ptx_lsp.model.place import Place, anchor
-from ptx_lsp.model.scope import range_count
+from ptx_lsp.model.scope import range_count, range_index
 from ptx_lsp.model.symbols import (
     AggregateName,
     AliasName,
@@ -69,7 +69,9 @@ class Module:
         """The statements that are no functions."""
         self._target = target
         self.naming = next(_numbers)
-        """Equal for versions of a file that declare the same names outside bodies."""
+        """Equal for versions of a file that declare the same names in the same statements: outside of bodies,
+        and in them outside of blocks.
+        """
         self.home = Home(self)
         """Leads to the newest module once this one is retired."""
         self.names: dict[str, list[tuple[_From, Declared]]] = {}
@@ -159,7 +161,6 @@ class Module:
     def _continue(self, previous: Module, inside: list[int]) -> None:
         """Everything stays but the functions whose bodies were edited, and those that name them."""
         items, before = self.document.items, previous.document.items
-        self.naming = previous.naming
         self._items = dict(zip(previous._items, items, strict=True))
         self.names, self._symbols = dict(previous.names), dict(previous._symbols)
         self.variables, self.repeated = previous.variables, previous.repeated
@@ -185,6 +186,8 @@ class Module:
             node = symbol.node if symbol is not None else function.node
             again.append(self._function(item, symbol or function.symbol, node))
             self.functions.append(again[-1])
+        if all(one.body.scope is self._before[id(one.node.kind)].body.scope for one in again):
+            self.naming = previous.naming
         for function in again:
             self._link_function(function)
 
@@ -273,7 +276,7 @@ class Module:
             base = name.rstrip("0123456789")
             if base != name and base in self._ranges:
                 known_from, symbol, count = self._ranges[base]
-                if self._offset(known_from) <= before and int(name[len(base) :]) < count:
+                if self._offset(known_from) <= before and range_index(name, base) < count:
                     return symbol
         return found
 

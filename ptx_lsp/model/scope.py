@@ -13,6 +13,7 @@ from ptx_lsp.model.symbols import Declared, Label, Register, Variable
 from ptx_lsp.syntax import nodes
 
 _DIGITS = "0123456789"
+_MOST_DIGITS = 4_300
 
 
 class Range:
@@ -69,8 +70,7 @@ class Scope:
             return found
         base = name.rstrip(_DIGITS)
         found_range = self.ranges.get(base)
-        # `%r03` is `%r3` to ptxas
-        if found_range is None or base == name or int(name[len(base) :]) >= found_range.count:
+        if found_range is None or base == name or range_index(name, base) >= found_range.count:
             return None
         member = found_range.member(name)
         self.names[name] = member
@@ -92,7 +92,7 @@ class Scope:
             if (
                 not isinstance(symbol, Label)
                 and name.rstrip(_DIGITS) == base != name
-                and int(name[len(base) :]) < found.count
+                and range_index(name, base) < found.count
             ):
                 return symbol
         self.ranges[base] = found
@@ -123,6 +123,13 @@ class Scope:
             for base, found in scope.ranges.items():
                 yield from (f"{base}{index}" for index in range(min(found.count, 10_000)))
             scope = scope.parent
+
+
+def range_index(name: str, base: str) -> int:
+    """Which of the range `base` a name is: `%r03` is `%r3` to ptxas. Beyond every range the digits may be as
+    many as they like; `int` takes but some thousands.
+    """
+    return int(name[len(base) :].lstrip("0")[:_MOST_DIGITS] or "0")
 
 
 def range_count(declarator: nodes.Declarator) -> int:

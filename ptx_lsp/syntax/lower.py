@@ -356,7 +356,7 @@ class _Lowering(Directives):
 def _numbered(name: nodes.Name, count: nodes.Number | nodes.Missing) -> list[nodes.Name]:
     """`L<3>` stands for `L0`, `L1` and `L2`."""
     number = count.text if isinstance(count, nodes.Number) else ""
-    total = min(int(number), _MOST_NUMBERED) if number.isdecimal() else 0
+    total = min(int(number[:9]), _MOST_NUMBERED) if number.isdecimal() else 0
     return [nodes.Name(name.start, name.end, f"{name.text}{index}") for index in range(total)]
 
 

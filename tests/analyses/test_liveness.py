@@ -13,6 +13,7 @@ from analyses.steps import Step, steps
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.text import Edit
 from tests.analyses.random_functions import function_text
 from tests.oracle.corpus import files
 
@@ -94,3 +95,18 @@ def test_real_files(path: Path) -> None:
 def test_random_functions(seed: int) -> None:
     (function,) = Module.parse(function_text(Random(seed))).functions
     assert_as_defined(function)
+
+
+def test_a_return_register_that_nothing_names_any_more() -> None:
+    text = """
+.version 8.5
+.target sm_90
+.address_size 64
+.func (.reg .b32 r) helper(.reg .b32 a) { .reg .b32 t; add.s32 t, a, 1; mov.b32 r, t; ret; }
+"""
+    module = Module.parse(text)
+    assert liveness(module.functions[0]).exposed == {1}
+    at = text.index("r, t;")
+    edited = Module(module.document.edited(Edit(at, at + 1, b"t")), module)
+    known, fresh = (liveness(one.functions[0]) for one in (edited, Module.parse(edited.document.source.text)))
+    assert (known.exposed, known.unborn) == (fresh.exposed, fresh.unborn)

@@ -6,6 +6,9 @@ import random
 
 import pytest
 
+from analyses.steps import steps
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
@@ -78,3 +81,48 @@ def test_callers_of_an_edited_function_are_judged_anew() -> None:
     pairs = zip(edited.functions, module.functions, strict=True)
     changed = [new.name for new, old in pairs if new.environment != old.environment]
     assert changed == ["first", "helper", "second"]  # that with the undeclared name calls another one
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("%r<3>; st.global.u32 [last]", "%r<3>, missing; st.global.u32 [last]"),
+        ("(%r1); ret; }\n.global", "(%r1); missing: ret; }\n.global"),
+    ],
+)
+def test_what_others_declare_is_near_an_undeclared_name(old: str, new: str) -> None:
+    module = Module.parse(TEXT)
+    linting = Linting(module)
+    for wanted, given in ((old, new), ("missing", "\nmissing"), ("\nmissing", ""), ("later,", "helper,")):
+        at = module.document.source.text.index(wanted)
+        edit = Edit(at, at + len(wanted), given.encode())
+        module = Module(module.document.edited(edit), module)
+        linting = Linting(module, previous=linting)
+        assert linting.diagnostics == Linting(Module.parse(module.document.source.text)).diagnostics
+
+
+def test_options_of_the_target_count_as_it_does() -> None:
+    text = TEXT.replace("ret; }", ".local .b8 own[8]; ret; }")
+    linting = Linting(Module.parse(text), all_rules())
+    at = text.index("sm_90") + 5
+    edited = Module(linting.module.document.edited(Edit(at, at, b", debug")), linting.module)
+    fresh = Module.parse(edited.document.source.text)
+    assert Linting(edited, all_rules(), linting).diagnostics == Linting(fresh, all_rules()).diagnostics
+
+
+@pytest.mark.parametrize("number", ["1", "0", "0" * 5000 + "1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".reg .b32 %r<3>; mov.b32 %r1, %rNUMBER; mov.b32 %r1, rangeNUMBER;",
+        ".reg .b32 %rNUMBER; .reg .b32 %r<3>;",
+        ".reg .b32 %r<NUMBER>; mov.b32 %r0, NUMBER;",
+        "few: .branchtargets L<NUMBER>; L0: ret;",
+        "} .version NUMBER.5\n.target sm_NUMBER\n.address_size NUMBER\n.func b() {",
+    ],
+)
+def test_numbers_may_have_any_number_of_digits(text: str, number: str) -> None:
+    digits = number * 5000 if len(number) == 1 else number
+    module = Module.parse(".global .b32 range<3>;\n.func a() {" + text.replace("NUMBER", digits) + "}")
+    assert module.target is None
+    assert [steps(function) for function in module.functions]
