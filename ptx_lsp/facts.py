@@ -127,13 +127,22 @@ def lasting_fact(
         try:
             return cast(_T, function.facts[compute])
         except KeyError:
-            earlier = function.earlier.get(compute)
-            before = None if earlier is None else Earlier(cast(_T, earlier[0]), earlier[1])
+            pass
+        earlier = function.earlier.get(compute)
+        if earlier is not None:
             try:
-                value = compute(function, before)
-            finally:  # not before: another thread that is at it, too, is to begin with the same
-                function.earlier.pop(compute, None)
-            return cast(_T, function.facts.setdefault(compute, value))
+                value = compute(function, Earlier(cast(_T, earlier[0]), earlier[1]))
+            except Exception:
+                if function.earlier.pop(compute, None) is not None:
+                    raise
+            else:
+                if compute in function.earlier or compute in function.facts:
+                    value = cast(_T, function.facts.setdefault(compute, value))
+                    function.earlier.pop(compute, None)  # not before: others begin with the same
+                    return value
+            # Another thread has taken that over to a newer version: what this fact is made from may have been
+            # computed without, and then does not go with what this one was before.
+        return cast(_T, function.facts.setdefault(compute, compute(function, None)))
 
     LASTING.add(compute)
     return known

@@ -180,7 +180,7 @@ class Function:
                     self.earlier[key] = (value, change)
                 elif same_directives and key in OF_DIRECTIVES:
                     self.facts[key] = value
-            before.earlier = {}  # so that no version holds one before it
+            before.earlier.clear()  # so that no version holds one before it
 
     def moved(self, item: Item, module: Module) -> Function:
         """This function in `module`, where nothing has changed for it but where it stands: at `item`."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from ptx_lsp.facts import (
+    Earlier,
     Found,
     directive_fact,
     fact,
     found_in,
     found_in_instructions,
     indexed,
+    lasting_fact,
     listed,
     numbered,
     text_fact,
@@ -177,3 +179,45 @@ def lines(module: Module) -> list[str]:
 def test_source_lines_after_an_edit(change: tuple[str, str]) -> None:
     after = edited(Module.parse(TEXT), *change)
     assert lines(after) == lines(Module.parse(after.document.source.text))
+
+
+@lasting_fact
+def numbers(function: Function, earlier: Earlier[tuple[int, ...]] | None) -> tuple[int, ...]:
+    """Any numbers for the instructions, those of before for what was there before."""
+    count = len(function.body.instructions)
+    if earlier is None:
+        return tuple(range(count))
+    value, (first, old_end, end) = earlier
+    new = range(100 * count, 100 * count + end - first)
+    return (*value[:first], *new, *value[old_end:])
+
+
+def _nothing() -> None:
+    pass
+
+
+meanwhile: list[Callable[[], object]] = [_nothing]
+
+
+@lasting_fact
+def spelling_of(
+    function: Function, earlier: Earlier[dict[int, str]] | None
+) -> dict[int, str]:
+    """What the number of each instruction stands for."""
+    meanwhile.pop()()
+    spelt = dict(zip(numbers(function), _spelt(function), strict=True))
+    return spelt if earlier is None else {**spelt, **{n: v for n, v in earlier.value.items() if n in spelt}}
+
+
+def test_a_newer_version_may_come_while_a_fact_is_computed() -> None:
+    meanwhile[:] = [_nothing]
+    module = Module.parse(TEXT)
+    spelling_of(module.functions[0])
+    after = edited(module, "mov.b32 %r0, 0;", "mov.b32 %r0, 0; xor.b32 %r5, %r1, 1;")
+    meanwhile[:] = [_nothing, lambda: edited(after, "%r2, 3", "%r2, 4")]
+    function = after.functions[0]
+    assert tuple(spelling_of(function).values()) == _spelt(function)
+
+
+def _spelt(function: Function) -> tuple[str, ...]:
+    return tuple(one.node.opcode.text for one in function.body.instructions)
