@@ -24,12 +24,12 @@ class Link(NamedTuple):
 
 def links(module: Module) -> tuple[Link, ...]:
     """All links of a file, in order."""
-    paths = file_paths(module)
+    paths = module.files
     found: list[Link] = []
     for item in module.document.items:
         if isinstance(item.node, nodes.File) and isinstance(item.node.path, nodes.String):
             path = item.node.path
-            found.append(Link(item.span(path), _unquoted(path)))
+            found.append(Link(item.span(path), path.text.strip('"')))
     for function in module.functions if paths else ():
         for statement in function.body.statements:
             if type(statement) is nodes.Location:
@@ -41,19 +41,8 @@ def links(module: Module) -> tuple[Link, ...]:
 
 def source_of(module: Module, item: Item, location: nodes.Location) -> str:
     """`a.cu:5:3`, of a `.loc` in `item`; empty where no `.file` gives the number."""
-    link = _of_location(location, file_paths(module), item)
+    link = _of_location(location, module.files, item)
     return f"{link.path}:{link.line}:{link.column}" if link is not None else ""
-
-
-def file_paths(module: Module) -> dict[int, str]:
-    """The path of each file by its number."""
-    found: dict[int, str] = {}
-    for item in module.document.items:
-        if isinstance(item.node, nodes.File) and isinstance(item.node.path, nodes.String):
-            number = _number(item.node.number)
-            if number is not None:
-                found.setdefault(number, _unquoted(item.node.path))
-    return found
 
 
 def _of_location(location: nodes.Location, paths: dict[int, str], item: Item) -> Link | None:
@@ -68,7 +57,3 @@ def _of_location(location: nodes.Location, paths: dict[int, str], item: Item) ->
 
 def _number(value: nodes.Number | nodes.Missing) -> int | None:
     return integer(value.text) if isinstance(value, nodes.Number) else None
-
-
-def _unquoted(string: nodes.String) -> str:
-    return string.text.strip('"')

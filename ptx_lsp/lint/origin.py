@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from ptx_lsp.lint.report import Origin
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 
 
@@ -16,7 +17,6 @@ class Origins:
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._files: dict[str, str] | None = None
         self._locations: dict[int, tuple[list[int], list[nodes.Location]]] = {}
 
     def of(self, offset: int) -> tuple[str, Origin | None]:
@@ -42,24 +42,12 @@ class Origins:
         return found
 
     def _origin(self, location: nodes.Location) -> Origin | None:
-        numbers = [
-            int(part.text) if isinstance(part, nodes.Number) and part.text.isdecimal() else 0
-            for part in (location.line, location.column)
-        ]
-        file = location.file.text if isinstance(location.file, nodes.Number) else ""
-        path = self._named().get(file)
-        return Origin(path, numbers[0], max(1, numbers[1])) if path and numbers[0] else None
-
-    def _named(self) -> dict[str, str]:
-        if self._files is None:
-            self._files = {
-                node.number.text: node.path.text.strip('"')
-                for item in self._module.document.items
-                if isinstance(node := item.node, nodes.File)
-                and isinstance(node.number, nodes.Number)
-                and isinstance(node.path, nodes.String)
-            }
-        return self._files
+        file, line, column = (
+            integer(part.text) if isinstance(part, nodes.Number) else None
+            for part in (location.file, location.line, location.column)
+        )
+        path = self._module.files.get(file) if file is not None else None
+        return Origin(path, line, max(1, column or 0)) if path and line else None
 
 
 def _locations(statements: Iterable[nodes.Statement]) -> Iterator[nodes.Location]:

@@ -14,7 +14,7 @@ from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.body_change import changed
 from ptx_lsp.model.function import Function, Home
 from ptx_lsp.model.place import Place, anchor
-from ptx_lsp.model.scope import range_count, range_index
+from ptx_lsp.model.scope import integer, range_count, range_index
 from ptx_lsp.model.symbols import (
     AggregateName,
     AliasName,
@@ -244,6 +244,19 @@ class Module:
                 bits = item.node.bits
                 return 64 if isinstance(bits, nodes.Number) and bits.text == "64" else 32
         return 32
+
+    @cached_property
+    def files(self) -> dict[int, str]:
+        """The path that `.file` gives each number."""
+        found: dict[int, str] = {}
+        for item in self.outside:
+            match item.node:
+                case nodes.File(number=nodes.Number(text=number), path=nodes.String(text=path)):
+                    if (index := integer(number)) is not None:
+                        found.setdefault(index, path.strip('"'))
+                case _:
+                    pass
+        return found
 
     # -- places ---------------------------------------------------------------------------------
 

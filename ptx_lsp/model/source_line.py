@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 
 
@@ -25,28 +25,21 @@ def source_line(function: Function, node: nodes.Instruction) -> SourceLine | Non
     """That of the last `.loc` before an instruction of `function`; None where there is none."""
     found, offset = _locations(function), function.item.offset
     index = bisect_right(found, offset(node.start), key=lambda one: offset(one[0])) - 1
-    return found[index][1] if index >= 0 else None
+    if index < 0:
+        return None
+    _, file, line = found[index]
+    return SourceLine(function.module.files.get(file, ""), line)
 
 
 @fact
-def _locations(function: Function) -> tuple[tuple[int, SourceLine], ...]:
-    """Each `.loc` that is whole: where it stands, and what it tells."""
-    paths = _paths(function.module)
+def _locations(function: Function) -> tuple[tuple[int, int, int], ...]:
+    """Each `.loc` that is whole: where it stands, its file and its line."""
     return tuple(
-        (statement.start, SourceLine(paths.get(int(statement.file.text, 0), ""), int(statement.line.text, 0)))
+        (statement.start, file, line)
         for statement in function.body.statements
         if isinstance(statement, nodes.Location)
         and isinstance(statement.file, nodes.Number)
         and isinstance(statement.line, nodes.Number)
-        and int(statement.line.text, 0) > 0
+        and (file := integer(statement.file.text)) is not None
+        and (line := integer(statement.line.text))
     )
-
-
-def _paths(module: Module) -> dict[int, str]:
-    return {
-        int(item.node.number.text, 0): item.node.path.text.strip('"')
-        for item in module.document.items
-        if isinstance(item.node, nodes.File)
-        and isinstance(item.node.number, nodes.Number)
-        and isinstance(item.node.path, nodes.String)
-    }

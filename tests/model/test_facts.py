@@ -174,11 +174,19 @@ def lines(module: Module) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "change", [("%r1, 2", "%r1, 17"), (".loc 1 7 0", ".loc 1 9 0"), ("mov.b32 %r0, 0;", "")]
+    "change", [("%r1, 2", "%r1, 17"), (".loc 1 7 0", ".loc 1 9 0"), ("mov.b32 %r0, 0;", ""), ("a.cu", "b.cu")]
 )
 def test_source_lines_after_an_edit(change: tuple[str, str]) -> None:
-    after = edited(Module.parse(TEXT), *change)
+    module = Module.parse(TEXT)
+    lines(module)
+    after = edited(module, *change)
     assert lines(after) == lines(Module.parse(after.document.source.text))
+
+
+@pytest.mark.parametrize("number", ["1", "01", "0x1"])
+def test_source_lines_in_any_notation(number: str) -> None:
+    text = TEXT.replace(".file 1", f".file {number}").replace(".loc 1 7", f".loc {number} 07")
+    assert lines(Module.parse(text)) == lines(Module.parse(TEXT))
 
 
 @lasting_fact
