@@ -30,7 +30,7 @@ def float_value(number: nodes.Number) -> float:
 def spellings(number: nodes.Number, type: str) -> tuple[str, ...]:
     """Other ways to write the literal with the same meaning where a value of `type` stands."""
     if number.kind == "integer":
-        value = integer(number.text)
+        value = _written_out(number)
         if value is None:
             return ()
         suffix = "U" if number.text.endswith("U") else ""
@@ -46,6 +46,7 @@ def spellings(number: nodes.Number, type: str) -> tuple[str, ...]:
     return ()
 
 
+_MOST_BITS = 10_000
 _EXACT = {"f": ".f32", "d": ".f64"}
 """What the letter of an exact float says."""
 
@@ -84,8 +85,14 @@ def meaning(number: nodes.Number) -> list[str]:
             return []
 
 
-def _integer(number: nodes.Number) -> list[str]:
+def _written_out(number: nodes.Number) -> int | None:
+    """The value of an integer, if it is not too long to be written out in decimal."""
     value = integer(number.text)
+    return value if value is not None and value.bit_length() <= _MOST_BITS else None
+
+
+def _integer(number: nodes.Number) -> list[str]:
+    value = _written_out(number)
     if value is None:
         return []
     lines = [f"decimal `{value}`, hexadecimal `0x{value:X}`"]

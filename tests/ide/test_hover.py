@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptx_lsp.ide.hover import hover
+from ptx_lsp.model.module import Module
 from tests.ide.cursor import at_cursor
 
 
@@ -252,3 +253,9 @@ def test_nothing_to_tell() -> None:
     check_no_hover("// a <CURSOR>comment")
     check_no_hover("add.s32 %r1, %r2, 3;   <CURSOR>   // behind")
     check_no_hover("add.s32 %r1, undec<CURSOR>lared, 3;")
+
+
+def test_a_number_of_thousands_of_digits() -> None:
+    digits = "0x" + "1" * 5000
+    text = f".version 8.5\n.target sm_90\n.entry k() {{ .reg .b32 %r; mov.b32 %r, {digits}; ret; }}"
+    assert hover(Module.parse(text), text.index(digits) + 1) is None
