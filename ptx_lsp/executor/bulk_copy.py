@@ -149,5 +149,6 @@ def bulk_copy(
     if "reduce" in name.split("."):
         type = TYPES[choices["ftype"] or form_type(choices)]
         operation = ".add" if choices["ftype"] else choices["redOp"]
-        combine, element = combination(operation, type), UNSIGNED[type.width]
+        flushes = type.name == ".f32" and not choices["ftype"]  # as the manual notes, without `.noftz`
+        combine, element = combination(operation, type, flushes=flushes), UNSIGNED[type.width]
     return Bulk(spaces, pointers, names, values, combine, element, inspected(choices.modifiers))
