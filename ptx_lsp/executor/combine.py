@@ -27,7 +27,7 @@ def combination(operation: str, type: Type, *, flushes: bool = False) -> Combine
     if type.width not in UNSIGNED or operation not in _UPDATES:
         raise ExecutionError(f"`{operation}` of `{type.name}` cannot be executed yet", "unsupported")
     dtype = _array_type(type)
-    update = Flushing() if flushes else _UPDATES[operation]
+    update = _add_flushed if flushes else _UPDATES[operation]
 
     def combine(old: Array, new: Array) -> Array:
         result = update(old.view(dtype), new.view(dtype)).astype(dtype, copy=False)
@@ -70,6 +70,10 @@ def _of_bfloat(operation: str) -> Combine:
         return to_bf16(update(a, b).astype(np.float32))
 
     return combine
+
+
+def _add_flushed(old: Array, new: Array) -> Array:
+    return Flushing()(old.view(np.float32), new.view(np.float32))
 
 
 def _increase(old: Array, new: Array) -> Array:
