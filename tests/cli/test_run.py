@@ -200,6 +200,15 @@ def test_what_is_missing(
     assert part in capsys.readouterr().err
 
 
+def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def argument(spec: str, seed: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("ptx_lsp.cli.buffers.argument", argument)
+    assert main([*LAUNCH, *NAMED]) == 2
+    assert capsys.readouterr().err == "ptx-run: error: the arguments need more memory than there is\n"
+
+
 def test_findings(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(SEEDED / "race_global.ptx")
     assert main([path, "--entry", "broken_message", "--check"]) == 1
