@@ -84,7 +84,7 @@ class _Reader:
         value = self.table.get("seconds")
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
             raise self.wrong("seconds", "a time above 0")
         return float(value)
 
@@ -121,7 +121,7 @@ class _Reader:
         """A list as for --out, or a table of names and files ("": printed)."""
         value = self.table.get("out", [])
         pairs, listed = _pairs(value), _list(value)
-        if pairs is not None:
+        if pairs is not None and all(isinstance(file, str) for _, file in pairs):
             words = [f"{name}={file}" if file else name for name, file in pairs]
         elif listed is not None:
             words = [str(one) for one in listed]

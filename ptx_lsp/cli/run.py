@@ -35,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (SpecError, OSError) as error:
         print(f"ptx-run: error: {error}", file=sys.stderr)
         return TROUBLE
+    except MemoryError:
+        print("ptx-run: error: the arguments need more memory than there is", file=sys.stderr)
+        return TROUBLE
     except KeyboardInterrupt:
         return FAILED
     return max((_status(one) for one in launched), default=DONE)

@@ -18,6 +18,7 @@ an argument is one of
   f32:full(8,1.5)  f32:random(8) a buffer with one value, or random ones (see --seed)
   @file.npy  @file.npz:name      a buffer from a file
   texture(f32:arange(16),shape=4x4,filter=linear)  surface(...)  sampler(...)
+  tensor(u16:arange(512),shape=16x32,box=4x16)  multimem(u32:arange(16),gpus=2)
 and may be given by name: --arg x=f32:arange(32)
 
 examples:
@@ -145,8 +146,9 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def _dimensions(text: str) -> list[int]:
-    sizes = [int(part) for part in text.split(",")]
-    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+    parts = text.split(",")
+    sizes = [int(part) if part.isdecimal() else 0 for part in parts]
+    if len(sizes) > 3 or min(sizes) < 1:
         raise argparse.ArgumentTypeError(f"`{text}`: one to three sizes of at least 1 are expected")
     return sizes
 
@@ -158,7 +160,10 @@ def _count(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
     if not number > 0:
         raise argparse.ArgumentTypeError(f"`{text}` is no time")
     return number

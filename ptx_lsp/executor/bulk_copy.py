@@ -149,5 +149,7 @@ def bulk_copy(
     if "reduce" in name.split("."):
         type = TYPES[choices["ftype"] or form_type(choices)]
         operation = ".add" if choices["ftype"] else choices["redOp"]
-        combine, element = combination(operation, type), UNSIGNED[type.width]
+        # As the manual notes, without `.noftz`.
+        flushes = (operation, type.name) == (".add", ".f32") and not choices["ftype"]
+        combine, element = combination(operation, type, flushes=flushes), UNSIGNED[type.width]
     return Bulk(spaces, pointers, names, values, combine, element, inspected(choices.modifiers))

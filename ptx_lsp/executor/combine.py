@@ -10,21 +10,24 @@ import numpy as np
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.program import FLOAT, SIGNED, UNSIGNED, Array, DType
 from ptx_lsp.executor.threads import Indices
+from ptx_lsp.executor.updates import Flushing
 from ptx_lsp.isa.types import Kind, Type
 
 Combine: TypeAlias = Callable[[Array, Array], Array]
 """From old values and operands to new values, all as unsigned integers."""
 
 
-def combination(operation: str, type: Type) -> Combine:
-    """`.add`, `.min`, `.inc`, `.and` and so on, of a type."""
+def combination(operation: str, type: Type, *, flushes: bool = False) -> Combine:
+    """`.add`, `.min`, `.inc`, `.and` and so on, of a type; where it `flushes`, subnormal operands and results
+    are zeros.
+    """
     raw = UNSIGNED[type.width]
     if type.name == ".bf16":
         return _of_bfloat(operation)
     if type.width not in UNSIGNED or operation not in _UPDATES:
         raise ExecutionError(f"`{operation}` of `{type.name}` cannot be executed yet", "unsupported")
     dtype = _array_type(type)
-    update = _UPDATES[operation]
+    update = _add_flushed if flushes else _UPDATES[operation]
 
     def combine(old: Array, new: Array) -> Array:
         result = update(old.view(dtype), new.view(dtype)).astype(dtype, copy=False)
@@ -67,6 +70,10 @@ def _of_bfloat(operation: str) -> Combine:
         return to_bf16(update(a, b).astype(np.float32))
 
     return combine
+
+
+def _add_flushed(old: Array, new: Array) -> Array:
+    return Flushing()(old.view(np.float32), new.view(np.float32))
 
 
 def _increase(old: Array, new: Array) -> Array:

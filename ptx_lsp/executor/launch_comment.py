@@ -141,6 +141,8 @@ def _read(line: int, kernel: Function, text: str) -> LaunchComment:
     for word in text.split():
         key, equals, rest = ("", "", "") if is_object(word) else word.partition("=")
         if equals and key in _KEYS:
+            if key in values:
+                raise LaunchCommentError(f"`{word}`: `{key}` is given already")
             values[key] = rest
         elif equals and key in objects:
             if key in dict(bound):

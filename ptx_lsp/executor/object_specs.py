@@ -51,6 +51,8 @@ _WORDS = {
     "sampler": (*_SAMPLER_WORDS, "force_unnormalized"),
     "surface": ("shape", "geometry", "as_floats"),
 }
+_MOST_GPUS = 1024
+"""More than any machine has."""
 _FLAGS = ("normalized", "as_floats", "force_unnormalized")
 WordT = TypeVar("WordT", Address, Filter, Compare, Geometry)
 
@@ -91,6 +93,8 @@ def bindings(
     found: dict[str, Opaque] = {}
     for name, spec in pairs:
         one = argument(spec, seed, most, file)
+        if name in found:
+            raise SpecError(f"`{name}={spec}`: `{name}` is given already")
         if not isinstance(one, Opaque):
             raise SpecError(f"`{name}={spec}`: texture(...), sampler(...) or surface(...) is expected")
         found[name] = one
@@ -114,7 +118,9 @@ def _multimem(array: Array, words: Sequence[str]) -> Multimem:
     count = words[0].removeprefix("gpus=") if len(words) == 1 else ""
     if not count.isdecimal() or not int(count):
         raise ValueError("`gpus=N` is expected behind the buffer")
-    if array.size % int(count):
+    if int(count) > _MOST_GPUS:
+        raise ValueError(f"at most {_MOST_GPUS} GPUs can be had, not {count}")
+    if not array.size or array.size % int(count):
         raise ValueError(f"{array.size} elements cannot be divided among {count} GPUs")
     return Multimem(array.reshape(int(count), -1))
 
@@ -127,6 +133,8 @@ def _object(kind: str, parts: Sequence[str], read: Callable[[str], Value]) -> Op
         if equals or word in _FLAGS:
             if word not in _WORDS[kind] or (word in _FLAGS) == bool(equals):
                 raise ValueError(f"`{part}` is none of {', '.join(_WORDS[kind])}")
+            if word in words:
+                raise ValueError(f"`{word}` is given twice")
             words[word] = rest
         else:
             buffers.append(_buffer(part, read))
@@ -176,6 +184,8 @@ def _shaped(buffers: Sequence[Array], text: str | None, geometry: Geometry | Non
 
 def _sampler(words: Mapping[str, str], *, force: bool = False) -> Sampler:
     modes = [_one_of(one, get_args(Address)) for one in words.get("address", "clamp").split("/")]
+    if len(modes) > 3:
+        raise ValueError("`address` is for x, y and z at most")
     border = [float(one) for one in words.get("border", "0/0/0/0").split("/")]
     if len(border) != 4:
         raise ValueError("`border` has four numbers, such as border=0/0/0/1")

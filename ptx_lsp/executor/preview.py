@@ -7,6 +7,7 @@ instructions and time, and never raise for what stands in a program.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -226,7 +227,7 @@ def _kernel(
     made = KernelPreview(comment.line, comment.entry, comment.grid, comment.block)
     if comment.problem:
         return _failed(made, comment.problem)
-    threads = int(np.prod(comment.grid + comment.block, dtype=np.float64))
+    threads = math.prod(comment.grid + comment.block)
     if threads > _MOST_THREADS:
         return _failed(made, f"{threads} threads are more than the {_MOST_THREADS} of a preview")
     try:

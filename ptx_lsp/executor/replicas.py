@@ -26,8 +26,9 @@ class Multimem:
 
     def passed(self, memory: Memory, name: str) -> bytes:
         """Puts the rows into global memory; the address that stands for all of them."""
-        if self.array.ndim < 2 or not len(self.array):
-            raise ExecutionError(f"{name}: multimem memory has a row for each GPU", "launch")
+        if self.array.ndim < 2 or not self.array.size:
+            message = f"{name}: multimem memory has a row for each GPU, and none is empty"
+            raise ExecutionError(message, "launch")
         if not self.array.flags.c_contiguous:
             raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
         rows = [memory.add(f"{name} of GPU {at}", bytes_of(row)) for at, row in enumerate(self.array)]

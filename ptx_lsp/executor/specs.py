@@ -32,8 +32,8 @@ class SpecError(ValueError):
 
 
 def is_object(spec: str) -> bool:
-    """Whether a text is that of a texture, a sampler or a surface, which `object_specs` reads."""
-    return spec.startswith(("texture(", "sampler(", "surface("))
+    """Whether a text is that of a texture, a tensor or the like, which `object_specs` reads."""
+    return spec.startswith(("texture(", "sampler(", "surface(", "tensor(", "multimem("))
 
 
 def value(spec: str, seed: int = 0, most: int = MOST_ELEMENTS) -> Value:
@@ -66,7 +66,8 @@ def _value(
 def numbers(texts: Sequence[str], dtype: np.dtype[np.generic]) -> Array:
     """Elements from texts; raises ValueError for what is no number, or does not fit."""
     if dtype.kind == "f":
-        return np.array([float(text) for text in texts]).astype(dtype)
+        with np.errstate(over="ignore"):  # infinity then
+            return np.array([float(text) for text in texts]).astype(dtype)
     mask = (1 << 8 * dtype.itemsize) - 1
     found = [int(text, 0) for text in texts]
     for number in found:
@@ -84,7 +85,7 @@ def _make(
     counts, maker = _MAKERS[name]
     if len(words) not in counts or not all(words):
         raise ValueError(f"`{name}` takes {' or '.join(map(str, counts))} numbers")
-    count = int(words[-1] if name == "arange" else words[0], 0)
+    count = int(words[-1], 0) - int(words[0], 0) if len(words) > 1 and name == "arange" else int(words[0], 0)
     if not 0 <= count <= most:
         raise ValueError(f"a buffer has 0 to {most} elements, not {count}")
     return maker(words, dtype, seed)

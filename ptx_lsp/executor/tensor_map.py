@@ -65,6 +65,12 @@ _TYPES = {
     "i8": ".s64", "f2": ".f16", "f4": ".f32", "f8": ".f64",
 }
 
+_BYTES = {name: int(dtype[1:]) for dtype, name in _TYPES.items()} | {
+    ".bf16": 2, ".f32.ftz": 4, ".tf32": 4, ".tf32.ftz": 4,
+}
+"""Of the types whose elements are such as arrays have."""
+_MOST_CHANNELS, _MOST_PIXELS = 256, 1024
+
 
 @dataclass(frozen=True, eq=False)
 class TensorMap:
@@ -125,6 +131,12 @@ def tensor_map(
     name = type or _TYPES.get(array.dtype.str[1:], "")
     if name not in ELEMENTS:
         raise _wrong(f"a tensor has no elements of type `{name or array.dtype}`")
+    if _BYTES.get(name, size) != size:
+        raise _wrong(f"elements of type `{name}` have {_BYTES[name]} bytes, those of the array {size}")
+    if max(len(lower), len(upper)) > 3 or any(not -(1 << 15) <= one < 1 << 15 for one in (*lower, *upper)):
+        raise _wrong("a corner has at most three numbers, of 16 bits each")
+    if not 0 <= channels <= _MOST_CHANNELS or not 0 <= pixels <= _MOST_PIXELS:
+        raise _wrong(f"there are at most {_MOST_CHANNELS} channels and {_MOST_PIXELS} pixels in a column")
     data = np.zeros(1, FIELDS)
     data["global_stride"][0, : rank - 1] = strides[1:]
     data["global_dim"][0, :rank] = array.shape[::-1]

@@ -6,6 +6,7 @@ outermost first. Without `shape` the buffer is a row, or has the shape of its fi
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import TypeVar
@@ -33,10 +34,12 @@ def tensor(array: npt.NDArray[np.generic], words: Sequence[str]) -> TensorMap:
         key, equals, value = word.partition("=")
         if not equals or key not in _KEYS:
             raise ValueError(f"`{word}`: KEY=VALUE is expected; keys are {', '.join(_KEYS)}")
+        if key in given:
+            raise ValueError(f"`{key}` is given twice")
         given[key] = value
     if "shape" in given:
         shape = _sizes("shape", given)
-        if int(np.prod(shape)) != array.size:
+        if math.prod(shape) != array.size:
             raise ValueError(f"`shape={given['shape']}`: the buffer has {array.size} elements")
         array = array.reshape(shape)
     type = f".{given['type']}" if "type" in given else ""
@@ -71,7 +74,10 @@ def _corner(key: str, given: dict[str, str]) -> tuple[int, ...]:
 
 
 def _number(key: str, given: dict[str, str]) -> int:
-    return sum(_sizes(key, given)[:1])
+    sizes = _sizes(key, given)
+    if len(sizes) > 1:
+        raise ValueError(f"`{key}={given[key]}`: one number is expected")
+    return sum(sizes)
 
 
 def _choice(key: str, given: dict[str, str], choices: Sequence[ChoiceT]) -> ChoiceT:

@@ -67,7 +67,9 @@ class Image:
         self, array: npt.NDArray[np.generic], geometry: Geometry, *, as_floats: bool
     ) -> None:
         axes = AXES[geometry]
-        if array.ndim not in (axes, axes + 1) or array.size == 0:
+        if array.size == 0:
+            raise _wrong("the array is empty")
+        if array.ndim not in (axes, axes + 1):
             raise _wrong(f"a {geometry} array has {axes} axes and perhaps one of channels, not {array.ndim}")
         channels = array.shape[-1] if array.ndim > axes else 1
         if channels not in _ORDERS or array.dtype.str[1:] not in _TYPES or not array.flags.c_contiguous:

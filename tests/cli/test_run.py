@@ -159,6 +159,8 @@ def test_launch_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("arguments = 5", "`arguments` is a list of SPECs, or a table of names and SPECs, not `5`"),
         ("arguments = [5]", "which are texts, not `[5]`"),
         ("out = 5", "`out` is a list as for --out, or a table of names and files, not `5`"),
+        ("out = {x = 3}", "`out` is a list as for --out, or a table of names and files, not `{'x': 3}`"),
+        ("seconds = nan", "`seconds` is a time above 0, not `nan`"),
         ("grid =", "is no TOML"),
     ],
 )
@@ -187,6 +189,8 @@ def test_wrong_launch_files(
         ([*LAUNCH, "--trace-lines", "9-x"], "`9-x` is no line"),
         ([*LAUNCH, "--trace-threads", "5"], "BLOCK:THREAD is expected"),
         ([*LAUNCH, "--seconds", "0"], "`0` is no time"),
+        ([*LAUNCH, "--seconds", "x"], "`x` is no time"),
+        ([SAXPY, "--grid", "1,x"], "`1,x`: one to three sizes of at least 1 are expected"),
     ],
 )
 def test_what_is_missing(
@@ -194,6 +198,15 @@ def test_what_is_missing(
 ) -> None:
     assert main(words) == 2
     assert part in capsys.readouterr().err
+
+
+def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def argument(spec: str, seed: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("ptx_lsp.cli.buffers.argument", argument)
+    assert main([*LAUNCH, *NAMED]) == 2
+    assert capsys.readouterr().err == "ptx-run: error: the arguments need more memory than there is\n"
 
 
 def test_findings(capsys: pytest.CaptureFixture[str]) -> None:

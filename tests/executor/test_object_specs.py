@@ -56,6 +56,8 @@ def test_what_is_no_object() -> None:
     assert array_of(argument("f32:4")) is None
     with pytest.raises(SpecError, match=r"`t=f32:4`: texture\(\.\.\.\), sampler"):
         bindings([("t", "f32:4")])
+    with pytest.raises(SpecError, match=r"`t=sampler\(filter=linear\)`: `t` is given already"):
+        bindings([("t", "sampler()"), ("t", "sampler(filter=linear)")])
 
 
 @pytest.mark.parametrize(("spec", "why"), [
@@ -70,6 +72,19 @@ def test_what_is_no_object() -> None:
     ("surface(f32:zeros(4),filter=linear)", "`filter=linear` is none of shape, geometry, as_floats"),
     ("texture(f32:zeros(4),border=1)", "four numbers"),
     ("texture(f32:zeros(5),shape=5x1x1,geometry=cube)", "six square faces"),
+    ("texture(f32:zeros(0))", "the array is empty"),
+    ("texture(f32:zeros(4),shape=4,shape=2x2)", "`shape` is given twice"),
+    ("sampler(address=wrap/wrap/wrap/wrap)", "for x, y and z at most"),
+    ("multimem(u32:zeros(0),gpus=2)", "0 elements cannot be divided among 2 GPUs"),
+    ("multimem(u8:zeros(4096),gpus=4096)", "at most 1024 GPUs can be had, not 4096"),
+    ("tensor(u16:zeros(32),box=8,box=16)", "`box` is given twice"),
+    ("tensor(u16:zeros(32),box=8,type=f64)", "elements of type `.f64` have 8 bytes, those of the array 2"),
+    ("tensor(u16:zeros(0),shape=4294967296x4294967296)", "the buffer has 0 elements"),
+    ("tensor(f16:zeros(64),shape=2x2x16,channels=8x8,pixels=1)", "`channels=8x8`: one number is expected"),
+    ("tensor(f16:zeros(64),shape=2x2x16,channels=99999,pixels=1)", "at most 256 channels"),
+    ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=99999)", "1024 pixels"),
+    ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=1,lower=-99999)", "at most three numbers, of 16"),
+    ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=1,upper=1/1/1/1)", "at most three numbers, of 16"),
 ])
 def test_what_is_not_understood(spec: str, why: str) -> None:
     with pytest.raises(SpecError) as caught:
@@ -98,6 +113,13 @@ KERNEL = """.version 8.0
 """
 
 
+@pytest.mark.parametrize("spec", ["tensor(u16:arange(64),shape=4x16,box=2x8)", "multimem(u32:[3,5],gpus=2)"])
+def test_comments_take_objects_in_order(spec: str) -> None:
+    text = KERNEL.replace("COMMENT", f"grid=1 block=1 {spec} t=texture(f32:[3,5]) s=surface(f32:zeros(2))")
+    (one,) = preview_kernels(Module.parse(text))
+    assert (one.problem, [buffer.name for buffer in one.buffers]) == ("", ["out", "s"])
+
+
 def test_previews_show_surfaces() -> None:
     words = "grid=1 block=1 f32:zeros(1) t=texture(f32:[3,5,7]) s=surface(f32:zeros(2))"
     (one,) = preview_kernels(Module.parse(KERNEL.replace("COMMENT", words)))
@@ -112,6 +134,7 @@ def test_previews_show_surfaces() -> None:
     ("t=surface(f32:zeros(4))", "`t` is bound to a Texture, not a Surface"),
     ("t=f32:zeros(4)", "`t=f32:zeros(4)`: texture(...)"),
     ("t=sampler() t=sampler()", "`t=sampler()`: `t` is given already"),
+    ("grid=2", "`grid=2`: `grid` is given already"),
     ("u=texture(f32:zeros(4))", "`u` is no parameter; there are `out`"),
 ])
 def test_problems_of_a_comment(words: str, why: str) -> None:

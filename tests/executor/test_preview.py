@@ -195,6 +195,21 @@ def test_wrong_specs(spec: str) -> None:
         value(spec)
 
 
+def test_a_buffer_that_counts_far_has_too_many_elements() -> None:
+    with pytest.raises(SpecError, match="not 1000000000001"):
+        value("u8:arange(-1000000000000,1)")
+
+
+def test_a_float_that_is_too_large_is_infinite_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    assert value("f16:70000").tolist() == float("inf")
+    assert not recwarn.list
+
+
+def test_a_grid_larger_than_floats_are() -> None:
+    found = kernel(f"// ptx-run: grid={'9' * 400} block=4 f32:zeros(4) f32:1 f32:zeros(4)")
+    assert "threads are more than" in found.problem
+
+
 def test_what_each_line_wrote() -> None:
     found = kernel("// ptx-run: grid=2 block=4 x=f32:arange(9) a=f32:0.5 y=f32:zeros(4)")
     written = {(one.line, one.name): one for one in found.values}

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from ptx_lsp.executor import ExecutionError, TensorMap, launch, tensor_map
+from ptx_lsp.executor.tensor_box import Description, flushed
 from ptx_lsp.executor.tensor_map import Atomicity, Swizzle
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -249,3 +250,26 @@ def test_pipeline_of_tiles(seed: int) -> None:
     padded[:30] = array
     assert np.array_equal(out, padded.reshape(4, 8, 3, 32).sum(axis=(0, 2)))
     assert findings == ()
+
+
+def described(box: tuple[int, ...], steps: tuple[int, ...] | None = None) -> Description:
+    words = np.zeros((4, 4, 8), np.float32)
+    return Description(tensor_map(words, box=box, steps=steps).fields)
+
+
+def test_upper_strides_are_of_4_bits_each() -> None:
+    found = described((1, 1, 4))
+    found.override({"newSizes": [8, 4, 4], "newLowerStrides": [0x80000002, 3], "newUpperStrides": [0xA9]})
+    assert found.strides == [4, (9 << 32 | 0x80000002) << 4, (10 << 32 | 3) << 4]
+
+
+def test_rows_are_read_in_one_piece() -> None:
+    found = described((1, 4, 4), (1, 2, 2)).tile([0, 0, 0])
+    assert found.places[::4].tolist() == [0, 4, 8, 12, 64, 68, 72, 76]
+
+
+def test_subnormal_numbers_keep_their_sign() -> None:
+    bits = np.array([0x80000001, 0x007FFFFF, 0x80800000, 1 << 31], np.uint32)
+    want = [1 << 31, 0, 0x80800000, 1 << 31]
+    assert flushed(bits.view(np.uint8), ".f32.ftz").view(np.uint32).tolist() == want
+    assert flushed(bits.view(np.uint8), ".f32").view(np.uint32).tolist() == bits.tolist()

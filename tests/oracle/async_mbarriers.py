@@ -15,7 +15,8 @@ _COPY = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
 
 def files() -> Iterator[File]:
     yield File(
-        "async_phases", "phases and layouts of mbarriers", "9.3", "sm_90", [_phases(), *_layouts(), _drop()],
+        "async_phases", "phases and layouts of mbarriers", "9.3", "sm_90",
+        [_phases(), *_layouts(), _drop(), _early()],
     )
     yield File(
         "async_reports", "what copies report to mbarriers; operations on those of several blocks", "9.4",
@@ -75,6 +76,20 @@ def _drop() -> Kernel:
     ))
     return Kernel(
         "drop", body, "two arrivals and 8 bytes; then one arrival", [9] * 4, [[0, 0, 1, 1]], arrivals=2,
+    )
+
+
+def _early() -> Kernel:
+    """Bytes that come before anybody expects them."""
+    complete, expect = (
+        f"mbarrier.{name}_tx.relaxed.cta.shared::cta.b64 [bar], {{}};" for name in ("complete", "expect")
+    )
+    body = "\n".join((
+        complete.format(8), looked(0, 0), _LOCAL, looked(1, 0), expect.format(24), looked(2, 0),
+        complete.format(16), looked(3, 0),
+    ))
+    return Kernel(
+        "early", body, "an arrival and 24 bytes, 8 of which come first", [9] * 4, [[0, 0, 0, 1]], arrivals=1,
     )
 
 

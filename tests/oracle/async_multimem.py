@@ -97,13 +97,15 @@ def _floats() -> Kernel:
 
 
 def _precise() -> Kernel:
-    """2048 + 1 + 1 and 256 + 1 + 1: each 1 alone is lost in .f16 and .bf16; all together they are not."""
+    """6728 + 6988 + 145 in .f16, and 61.5 + 2208 + 1240 in .bf16: the sum of the rounded sum of any two with
+    the third is not the one nearest to all three, which a sum in .f32 becomes.
+    """
     body, rows, told = _loaded([
-        (".weak.global.add.f16x2", (0x68006800, 0x3C003C00, 0x3C003C00), 0x68006800),
-        (".weak.global.add.acc::f32.f16x2", (0x68006800, 0x3C003C00, 0x3C003C00), 0x68016801),
+        (".weak.global.add.f16x2", (0x6E925888, 0x6ED36E92, 0x58886ED3), 0x72C472C4),
+        (".weak.global.add.acc::f32.f16x2", (0x6E925888, 0x6ED36E92, 0x58886ED3), 0x72C572C5),
         (".relaxed.gpu.global.add.acc::f32.f16x2", (0x68003C00, 0x3C006800, 0x3C003C00), 0x68016801),
-        (".weak.global.add.bf16x2", (0x43804380, 0x3F803F80, 0x3F803F80), 0x43804380),
-        (".weak.global.add.acc::f32.bf16x2", (0x43804380, 0x3F803F80, 0x3F803F80), 0x43814381),
+        (".weak.global.add.bf16x2", (0x4276450A, 0x450A449B, 0x449B4276), 0x455C455C),
+        (".weak.global.add.acc::f32.bf16x2", (0x4276450A, 0x450A449B, 0x449B4276), 0x455B455B),
     ], 4)
     vector = "\n".join((
         "multimem.ld_reduce.relaxed.gpu.global.add.acc::f32.v4.f16 {%h1, %h2, %h3, %h4}, [%many+24];",
@@ -255,11 +257,17 @@ def _reductions() -> Iterator[Kernel]:
         yield _kernel(
             f"cp_{operation[1:].replace('.', '_')}", body, "each GPU's own elements", rows, left, before=come
         )
-    halves = [[0x3C006800, 1, 0, 0], [0x40006801, 0, 0, 0], [0x42000000, 0x7BFF0001, 0, 0]]
-    body = (
-        "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16"
-        f" [%many], [%box], 16;\n{_DONE}"
+    reduction = "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group"
+    body = f"{reduction}.add.f32 [%many], [%box], 16;\n{_DONE}"
+    floats = [[0x3F800000, 1, 0x80800001, 0], [1, 0x3F800000, 0, 0], [0x40000000, 2, 0x00800000, 0]]
+    yield _kernel(
+        "cp_add_f32", body, "subnormal numbers are zeros of their sign", floats,
+        [[0x40000000, 0, 0x80000000, 0], [0x3F800000, 0x3F800000, 0x00800000, 0],
+         [0x40400000, 0, 0x01000000, 0]],
+        before=[0x3F800000, 1, 0x00800000, 0],
     )
+    halves = [[0x3C006800, 1, 0, 0], [0x40006801, 0, 0, 0], [0x42000000, 0x7BFF0001, 0, 0]]
+    body = f"{reduction}.add.noftz.f16 [%many], [%box], 16;\n{_DONE}"
     yield _kernel(
         "cp_noftz", body, "to nearest even; subnormal numbers are kept", halves,
         [[0x40006800, 0x7BFF0002, 0, 0], [0x42006802, 0x7BFF0001, 0, 0], [0x44003C00, 0x7C000002, 0, 0]],

@@ -117,7 +117,18 @@ def _special() -> Kernel:
         kernel.line(f"mov.b32 %d{at}, {word:#x};")
     for code in (0, 2):
         _compress(kernel, [data] * _THREADS, "f16", code, 4, 2)
+    for type, words in _LEAST_NAN.items():
+        for at, word in enumerate(words):
+            kernel.line(f"mov.b32 %d{at}, {word:#x};")
+        for code in (0, 2):
+            _compress(kernel, [words] * _THREADS, type, code, 1, 2)
     return kernel
+
+
+_LEAST_NAN = {
+    "bf16": [0x7F807F81, 0x40003F80], "e5m2": [0x403C7C7D, 0x403CFDFC], "e4m3": [0x40387E7F, 0x4038FFFE],
+}
+"""What is no number, of the least magnitude, beside the greatest that is one."""
 
 
 _INDICES = {
