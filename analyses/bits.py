@@ -1,4 +1,4 @@
-"""Sets of registers as the bits of an integer: the union of two large sets is one operation."""
+"""Sets of numbers, of registers or words, as the bits of an integer: a union of large sets is quick."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from struct import unpack
 
 
 class Bits:
-    """Gives each of some registers a bit, in their order. Others have none, and are left out of sets."""
+    """Gives each of some numbers a bit, in their order. Others have none, and are left out of sets."""
 
-    def __init__(self, registers: Iterable[int]) -> None:
-        self.registers = list(registers)
-        self.bits = {register: 1 << index for index, register in enumerate(self.registers)}
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self.numbers = list(numbers)
+        self.bits = {number: 1 << index for index, number in enumerate(self.numbers)}
 
-    def of(self, registers: Iterable[int]) -> int:
+    def of(self, numbers: Iterable[int]) -> int:
         """The bits of a set."""
         found = 0
-        for register in registers:
-            found |= self.bits.get(register, 0)
+        for number in numbers:
+            found |= self.bits.get(number, 0)
         return found
 
-    def registers_of(self, bits: int) -> set[int]:
+    def numbers_of(self, bits: int) -> set[int]:
         """The set of these bits."""
         found: set[int] = set()
         count = (bits.bit_length() + 63) // 64
@@ -28,6 +28,6 @@ class Bits:
         for index, word in enumerate(words):
             while word:
                 lowest = word & -word
-                found.add(self.registers[64 * index + lowest.bit_length() - 1])
+                found.add(self.numbers[64 * index + lowest.bit_length() - 1])
                 word ^= lowest
         return found

@@ -46,10 +46,10 @@ class BlockSets:
         self._frozen = Memory[int, frozenset[int]]()
         self._pairs = Memory[Hashable, tuple[int, int]]()
         more = numbers - before.bits.bits.keys() if before is not None else numbers
-        if before is None or len(before.bits.registers) > 2 * len(numbers) + _SPARE:
+        if before is None or len(before.bits.numbers) > 2 * len(numbers) + _SPARE:
             self.bits, before = Bits(sorted(numbers)), None
         else:
-            self.bits = Bits([*before.bits.registers, *sorted(more)]) if more else before.bits
+            self.bits = Bits([*before.bits.numbers, *sorted(more)]) if more else before.bits
             self._frozen = Memory(before._frozen)
         if before is not None and not more:
             self._pairs = Memory(before._pairs)
@@ -61,7 +61,7 @@ class BlockSets:
         """The numbers of some bits: mostly the same object for the same."""
         found = self._frozen.get(bits)
         if found is None:
-            found = self._frozen.put(bits, frozenset(self.bits.registers_of(bits)))
+            found = self._frozen.put(bits, frozenset(self.bits.numbers_of(bits)))
         return found
 
     def _pair(self, one: BlockSet) -> tuple[int, int]:

@@ -13,12 +13,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
 from typing import NamedTuple
 
+from analyses.spelling import steps_spelt
 from analyses.steps import Step, steps
 from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.calls import calls
@@ -174,7 +174,7 @@ class _Builder:
         labelled = {label: self.number_of[step] for label, step in self.at.items()}
         graph = self.same_graph(cuts, labelled) or self.graph()
         blocks = map(
-            Block, range(count + 1), (*self.starts, count), (*self.starts[1:], count, count),
+            Block, range(len(self.starts) + 1), (*self.starts, count), (*self.starts[1:], count, count),
             [tuple(self.names.get(start, ())) for start in (*self.starts, count)],
             graph.successors, graph.predecessors, graph.is_unknown,
         )
@@ -227,16 +227,7 @@ class _Builder:
 
     def cuts(self) -> list[int]:
         """Where blocks begin because the step before ends one."""
-        if self.earlier is None:
-            found = steps(self.function).spelt(_may_end)
-            return [step.number + 1 for step in found if self.ends_block(step)]
-        before, change = self.earlier
-        first, old_end, end = change
-        kept = bisect_right(before.cuts, first)
-        behind = bisect_right(before.cuts, old_end)
-        changed = [step.number + 1 for step in self.steps[first:end] if self.ends_block(step)]
-        later = [one + change.growth for one in before.cuts[behind:]]
-        return [*before.cuts[:kept], *changed, *later]
+        return [step.number + 1 for step in _may_end(self.function) if self.ends_block(step)]
 
     def ends_block(self, step: Step) -> bool:
         opcode = step.opcode
@@ -274,6 +265,7 @@ class _Builder:
                 return None
 
 
+@steps_spelt
 def _may_end(spelling: str) -> bool:
     opcode = spelling.partition(".")[0]
     return opcode in JUMPS or opcode in LEAVES or opcode == "call"

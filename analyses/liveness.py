@@ -210,7 +210,7 @@ def _unborn(function: Function, graph: Cfg, sets: BlockSets) -> list[dict[int, i
 
 def _written(function: Function, graph: Cfg, bits: Bits, suspects: int) -> list[int]:
     """For each block, those of `suspects` that some way to it has written."""
-    named = bits.registers_of(suspects)
+    named = bits.numbers_of(suspects)
     writes = [bits.of(one.written & named) for one in _lives(function)]
     found = [0] * len(graph.blocks)
     rank = graph.graph.ranks

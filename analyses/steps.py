@@ -11,10 +11,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import chain
+from functools import lru_cache
 from typing import NamedTuple
 
 from analyses.numbering import Numbering, numbering_of
@@ -67,18 +66,6 @@ class Steps:
     numbers: dict[int, int]
     """The number of a register that a step names, by the identity of its symbol."""
     numbering: Numbering
-
-    def spelt(self, is_wanted: Callable[[str], bool]) -> list[Step]:
-        """The steps with certain spellings, in order. It asks once for each spelling."""
-        wanted = [found for spelling, found in self._by_spelling.items() if is_wanted(spelling)]
-        return sorted(chain.from_iterable(wanted), key=lambda step: step.number)
-
-    @cached_property
-    def _by_spelling(self) -> dict[str, list[Step]]:
-        found: dict[str, list[Step]] = {}
-        for step in self.steps:
-            found.setdefault(step.node.opcode.text, []).append(step)
-        return found
 
     def number(self, register: Register) -> int | None:
         """The number of `register`; None where it has none, see `Numbering.find`."""
