@@ -55,7 +55,7 @@ def _leads_back(function: Function) -> bool:
         caller = waiting.pop()
         for call in calls(caller):
             for other in _reached(caller, call):
-                if other is function:
+                if other.symbol is function.symbol:
                     return True
                 if id(other) not in seen:
                     seen.add(id(other))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ptx_lsp.cli.arguments import Options, UsageError
@@ -54,7 +54,7 @@ def _format(options: Options) -> str:
     return "svg" if options.output and Path(options.output).suffix == ".svg" else "dot"
 
 
-def _functions(one: Input, target: str | None) -> dict[str, Function]:
+def _functions(one: Input, target: str | None) -> Mapping[str, Function]:
     try:
         document = Document.parse(Source(read(one)))
     except InputError as error:

@@ -25,7 +25,7 @@ OF_TEXT: set[object] = set()
 
 
 class Home:
-    """Which module a function is in: one for all versions of the function in which it is the same."""
+    """Which module functions are in: one for all versions of a file in which they are the same."""
 
     def __init__(self, module: Module) -> None:
         self._module: Module | None = module
@@ -45,11 +45,10 @@ class Home:
     def move(self, module: Module) -> None:
         self._module = module
 
-    def leave(self, module: Module, successor: Home) -> None:
-        """Nobody looks at `module` any more: it is not to be kept alive."""
-        if self._module is module:
-            self._next = successor
-            self._module = None
+    def leave(self, successor: Home) -> None:
+        """Nobody looks at the module any more: it is not to be kept alive."""
+        self._next = successor
+        self._module = None
 
 
 class Function:
@@ -67,7 +66,7 @@ class Function:
         body: Body,
         change: Change | None = None,
     ) -> None:
-        self._home = Home(module)
+        self._home = module.home
         self.item = item
         self.symbol = symbol
         self.body = body
@@ -160,8 +159,10 @@ class Function:
         start, end = self.item.span(part)
         return self.module.document.source.text[start:end]
 
-    def take_over(self, before: Function) -> None:
-        """Keeps what is known of the function as it was before an edit, if it can be of use."""
+    def take_over(self, before: Function) -> bool:
+        """Keeps what is known of the function as it was before an edit, if it can be of use; whether what
+        knows that, such as its facts, may take this one for it.
+        """
         if self.body.instructions is before.body.instructions:
             if self.environment == before.environment:
                 self.facts, self.earlier = before.facts, before.earlier
@@ -169,7 +170,7 @@ class Function:
                     self.earlier = dict(before.earlier)
                     facts = list(before.facts.items())  # another thread may add to them
                     self.facts = {key: value for key, value in facts if key not in OF_TEXT}
-                self._continue(before)
+                return True
         elif self.change is not None and self._means_the_same(before):
             change = self.change
             for key, (value, since) in list(before.earlier.items()):
@@ -181,30 +182,21 @@ class Function:
                 elif same_directives and key in OF_DIRECTIVES:
                     self.facts[key] = value
             before.earlier.clear()  # so that no version holds one before it
+        return False
 
-    def moved(self, item: Item, module: Module) -> Function:
-        """This function in `module`, where nothing has changed for it but where it stands: at `item`."""
-        self._home.move(module)
-        if item is self.item:
+    def placed(self, item: Item, home: Home) -> Function:
+        """This function in a module where nothing has changed for it but where it stands: at `item`."""
+        if item is self.item and home is self._home:
             return self
         found = Function.__new__(Function)
         found.__dict__.update(self.__dict__)
         found.item = item
+        found._home = home
         return found
 
-    def _continue(self, before: Function) -> None:
-        """What knows the earlier version of this very function, such as its facts, finds this one's module
-        through it, and does not keep the earlier module alive.
-        """
-        module = self.module
-        self._home = before._home
-        self._home.move(module)
-
-    def leave(self, module: Module, successor: Home) -> None:
-        """Nobody looks at `module` any more. What still knows this function, such as facts that wait to be
-        brought up to date, is not to keep it alive.
-        """
-        self._home.leave(module, successor)
+    def settle(self, home: Home) -> None:
+        """From now on its module is that which `home` leads to."""
+        self._home = home
 
     def _means_the_same(self, before: Function) -> bool:
         """Whether what the statements that both have take from the module is the same."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.verdict import Verdicts
 from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.body_change import changed
 from ptx_lsp.model.function import Function, Home
+from ptx_lsp.model.functions import Definitions, Functions
+from ptx_lsp.model.naming import Naming
 from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.model.scope import integer, range_count, range_index
 from ptx_lsp.model.symbols import (
@@ -32,6 +33,7 @@ from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 _numbers = count(1)
+_Symbols: TypeAlias = dict[int, Variable | Register | FunctionName]
 
 
 class Repeated(NamedTuple):
@@ -63,46 +65,31 @@ class Module:
     ) -> None:
         """`target` is judged for in place of the file's own."""
         self.document = document
-        self.outside = tuple(
-            item for item in document.items if not isinstance(item.node, nodes.Function)
-        )
-        """The statements that are no functions."""
         self._target = target
         self.naming = next(_numbers)
         """Equal for versions of a file that declare the same names in the same statements: outside of bodies,
         and in them outside of blocks.
         """
         self.home = Home(self)
-        """Leads to the newest module once this one is retired."""
+        """Leads here, and to the newest module once this one is retired."""
         self.names: dict[str, list[tuple[_From, Declared]]] = {}
         """For each name its declarations in order, with from where on they are known."""
         self.variables: list[Variable | Register] = []
-        self.functions: list[Function] = []
         self.repeated: list[Repeated] = []
-        self.undeclared: list[tuple[Item, nodes.Name]] = []
-        self.verdicts: Verdicts = {}
-        """What the instruction table says of each shape of instruction met so far."""
-        if previous and (previous.version, previous.target) == (self.version, self.target):
-            self.verdicts = previous.verdicts
+        self.undeclared: list[tuple[nodes.Statement, nodes.Name]] = []
+        """The names in statements outside of functions that nothing declares."""
         self.gathered: dict[object, Mapping[int, tuple[object, ...]]] = {}
         """Facts of all functions (`ptx_lsp.facts.of_all`): by their numbers, where there is anything."""
         self.gathered_before: dict[object, tuple[Mapping[int, tuple[object, ...]], Sequence[int]]] = {}
         """Those of an earlier module, and which functions are not what they were in that."""
-        self._items: dict[int, Item] = {}
-        """By the identity of what stands for each (`anchor`)."""
-        self._symbols: dict[int, Variable | Register | FunctionName] = {}
+        self._symbols: _Symbols = {}
         """The variables and functions of the module, by what declares them."""
         self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
-        self._before: dict[int, Function] = {}
-        self._known = previous._symbols if previous else {}
         inside = self._edited_inside(previous) if previous is not None else None
         if previous is not None and inside is not None:
             self._continue(previous, inside)
         else:
             self._read(previous)
-        self._before, self._known = {}, {}
-        if previous is not None and len(previous.functions) == len(self.functions):
-            self._gather_from(previous)
 
     @classmethod
     def parse(cls, text: str) -> Module:
@@ -116,28 +103,41 @@ class Module:
         any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
         """
         if successor is not self:
-            for function in self.functions:
-                function.leave(self, successor.home)
-            self.home.leave(self, successor.home)
+            self.home.leave(successor.home)
         self.functions.clear()
-        self.__dict__.pop("definitions", None)
 
     def _read(self, previous: Module | None) -> None:
         """Declares and links everything."""
-        self._items = {id(anchor(item.node)): item for item in self.document.items}
-        self._before = {id(f.node.kind): f for f in previous.functions} if previous else {}
-        for item in self.document.items:
-            self._declare(item)
+        items = self.document.items
+        self._numbers = {id(anchor(item.node)): number for number, item in enumerate(items)}
+        """Those of the statements, by the identity of what stands for each (`anchor`)."""
+        self._outside = [n for n, item in enumerate(items) if not isinstance(item.node, nodes.Function)]
+        self.verdicts: Verdicts = {}
+        """What the instruction table says of each shape of instruction met so far."""
+        if previous and (previous.version, previous.target) == (self.version, self.target):
+            self.verdicts = previous.verdicts
+        before = {id(f.node.kind): f for f in previous.functions} if previous else {}
+        symbols = previous._symbols if previous else {}
+        functions: list[Function] = []
+        for item in items:
+            node = item.node
+            symbol = self._declare(item, symbols)
+            if isinstance(symbol, FunctionName) and isinstance(node, nodes.Function):
+                functions.append(self._function(item, symbol, before.get(id(node.kind))))
+        inside = [n for n, item in enumerate(items) if isinstance(item.node, nodes.Function)]
+        self.functions = Functions(functions, inside, items, previous.home if previous else self.home)
+        self._defined: dict[str, int] = {}
+        """The number of the first function of each name that has a body."""
+        for number, function in enumerate(functions):
+            if function.symbol.is_definition:
+                self._defined.setdefault(function.name, number)
         for item in self.outside:
             self._link(item)
-        for function in self.functions:
-            self._link_function(function)
-
-    def _link_function(self, function: Function) -> None:
-        function.link()
-        before = self._before.get(id(function.node.kind))
-        if before is not None:
-            function.take_over(before)
+        self._link_functions(functions, before)
+        if previous is not None:
+            self._succeed(previous, functions, before.values())
+            if len(previous.functions) == len(functions):
+                self._gather_from(previous, range(len(functions)))
 
     def _edited_inside(self, previous: Module) -> list[int] | None:
         """The numbers of the statements that are not what they were, where these are functions edited in
@@ -146,8 +146,7 @@ class Module:
         items, before = self.document.items, previous.document.items
         if len(items) != len(before) or self._target != previous._target:
             return None
-        pairs = zip(items, before, strict=True)
-        found = [number for number, (new, old) in enumerate(pairs) if new.node is not old.node]
+        found = list(items.changed(before))
         again = {name for one in previous.repeated for name in (one.symbol.name, one.first.name)}
         for number in found:
             match items[number].node, before[number].node:
@@ -161,7 +160,8 @@ class Module:
     def _continue(self, previous: Module, inside: list[int]) -> None:
         """Everything stays but the functions whose bodies were edited, and those that name them."""
         items, before = self.document.items, previous.document.items
-        self._items = dict(zip(previous._items, items, strict=True))
+        self._numbers, self._outside = previous._numbers, previous._outside
+        self._defined, self.verdicts = previous._defined, previous.verdicts
         self.names, self._symbols = dict(previous.names), dict(previous._symbols)
         self.variables, self.repeated = previous.variables, previous.repeated
         self.undeclared, self._ranges = previous.undeclared, previous._ranges
@@ -170,35 +170,73 @@ class Module:
             new, old = items[number].node, self._symbols.pop(id(before[number].node))
             assert isinstance(new, nodes.Function)
             symbol = FunctionName(old.name, new, old.place)
-            edited[id(new)] = self._symbols[id(new)] = symbol
+            edited[number] = self._symbols[id(new)] = symbol
             self.names[old.name] = [
                 (known_from, symbol if one is old else one) for known_from, one in self.names[old.name]
             ]
         names = {symbol.name for symbol in edited.values()}
-        again: list[Function] = []
-        functions = (item for item in items if isinstance(item.node, nodes.Function))
-        for item, function in zip(functions, previous.functions, strict=True):
-            symbol = edited.get(id(item.node))
-            if symbol is None and not function.undeclared and names.isdisjoint(function.body.free):
-                self.functions.append(function.moved(item, self))
-                continue
-            self._before[id(function.node.kind)] = function
-            node = symbol.node if symbol is not None else function.node
-            again.append(self._function(item, symbol or function.symbol, node))
-            self.functions.append(again[-1])
-        if all(one.body.scope is self._before[id(one.node.kind)].body.scope for one in again):
+        again: dict[int, Function] = {}
+        earlier: dict[int, Function] = {}
+        for number in previous._uses.concerned(names, map(previous.functions.number_of, inside)):
+            function = previous.functions[number]
+            place = previous.functions.item_of(number)
+            symbol = edited.get(place, function.symbol)
+            again[number] = self._function(items[place], symbol, function)
+            earlier[id(function.node.kind)] = function
+        self.functions = previous.functions.replaced(again, items, previous.home)
+        if all(one.body.scope is earlier[id(one.node.kind)].body.scope for one in again.values()):
             self.naming = previous.naming
-        for function in again:
-            self._link_function(function)
+        self._link_functions(again.values(), earlier)
+        self._uses = previous._uses.after(previous.functions, again)
+        self._succeed(previous, again.values(), earlier.values())
+        self._gather_from(previous, again)
 
-    def _gather_from(self, before: Module) -> None:
-        """Takes over what is known of all functions: that two have the same facts says they are the same."""
-        functions = zip(self.functions, before.functions, strict=True)
-        touched = [number for number, (new, old) in enumerate(functions) if new.facts is not old.facts]
+    def _link_functions(self, functions: Iterable[Function], before: dict[int, Function]) -> None:
+        """Looks up the names in functions, and takes over what is known of them. Of those `before`, by the
+        identity of what stands for each, it leaves the ones that are not in this module.
+        """
+        for function in functions:
+            function.link()
+            earlier = before.get(id(function.node.kind))
+            if earlier is not None and function.take_over(earlier):
+                del before[id(function.node.kind)]
+
+    def _succeed(
+        self, previous: Module, new: Iterable[Function], gone: Iterable[Function]
+    ) -> None:
+        """From now on, all functions of an earlier module lead here but for those that are `gone`."""
+        home, previous.home = previous.home, Home(previous)
+        for function in gone:
+            function.settle(previous.home)
+        self.home = home
+        for function in new:
+            function.settle(home)
+        home.move(self)
+
+    def _gather_from(self, before: Module, numbers: Iterable[int]) -> None:
+        """Takes over what is known of all functions, of which those with `numbers` may be others: that two
+        have the same facts says that they are not.
+        """
+        new, old = self.functions, before.functions
+        touched = [number for number in numbers if new[number].facts is not old[number].facts]
         for key, (found, since) in before.gathered_before.items():
             self.gathered_before[key] = (found, sorted({*since, *touched}))
         for key, found in before.gathered.items():
             self.gathered_before[key] = (found, touched)
+
+    @property
+    def outside(self) -> Iterator[Item]:
+        """The statements that are no functions."""
+        return map(self.document.items.__getitem__, self._outside)
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        """The functions that have a body, by name; the first of each."""
+        return Definitions(self.functions, self._defined)
+
+    @cached_property
+    def _uses(self) -> Naming:
+        return Naming.of_all(self.functions)
 
     # -- header ---------------------------------------------------------------------------------
 
@@ -264,15 +302,14 @@ class Module:
         """Where a place of this module is in its text."""
         if place.owner is None:
             return Span(place.start, place.end)
-        return self._items[id(anchor(place.owner))].span(place)
+        return self._item(id(anchor(place.owner))).span(place)
+
+    def _item(self, identity: int) -> Item:
+        return self.document.items[self._numbers[identity]]
 
     def function_at(self, offset: int) -> Function | None:
         """The function whose text holds `offset`."""
-        index = bisect_right(self.functions, offset, key=lambda f: f.item.start) - 1
-        if index < 0:
-            return None
-        function = self.functions[index]
-        return function if offset < function.item.end else None
+        return self.functions.at(offset)
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -293,35 +330,26 @@ class Module:
                     return symbol
         return found
 
-    @cached_property
-    def definitions(self) -> dict[str, Function]:
-        """The functions that have a body, by name; the first of each."""
-        found: dict[str, Function] = {}
-        for function in self.functions:
-            if function.symbol.is_definition:
-                found.setdefault(function.name, function)
-        return found
-
     def definition(self, name: str) -> FunctionName | None:
         """The body of a function that may be declared several times, else its first declaration."""
         symbols = [s for _, s in self.names.get(name, ()) if isinstance(s, FunctionName)]
         return next((s for s in symbols if s.is_definition), symbols[0] if symbols else None)
 
-    def _declare(self, item: Item) -> None:
+    def _declare(self, item: Item, known: _Symbols) -> FunctionName | None:
+        """Returns what stands for a function, if it is one."""
         node = item.node
         match node:
             case nodes.Declaration():
-                self._declare_variables(item, node)
+                self._declare_variables(item, node, known)
             case nodes.Function(name=nodes.Name() as name):
-                symbol = self._known.get(id(node))
+                symbol = known.get(id(node))
                 if not isinstance(symbol, FunctionName) or symbol.node is not node:
                     symbol = FunctionName(name.text, node, Place.of(node, name))
                 self._symbols[id(node)] = symbol
                 self._add(symbol, item, 0)
-                self.functions.append(self._function(item, symbol, node))
+                return symbol
             case nodes.Function():  # nameless: what is in it can be looked at all the same
-                symbol = FunctionName("", node, Place.of(node, node.kind))
-                self.functions.append(self._function(item, symbol, node))
+                return FunctionName("", node, Place.of(node, node.kind))
             case nodes.Aggregate(name=nodes.Name() as name):
                 self._add(AggregateName(name.text, node, Place.of(node, name)), item, item.end - item.start)
             case nodes.Alias(name=nodes.Name() as name) if name.text not in self.names:
@@ -330,22 +358,25 @@ class Module:
                 self._add(Label(name.text, Place.of(node, name)), item, item.end - item.start)
             case _:
                 pass
+        return None
 
-    def _function(self, item: Item, symbol: FunctionName, node: nodes.Function) -> Function:
+    def _function(self, item: Item, symbol: FunctionName, before: Function | None) -> Function:
         """One of this module, with as much of what it was before as is still true."""
-        before = self._before.get(id(node.kind))
+        node = symbol.node
         if before is not None and before.node is node:
             return Function(self, item, symbol, before.body)
         found = changed(before.body, before.item, item) if before is not None else None
         body, change = found or (Body(node), None)
         return Function(self, item, symbol, body, change)
 
-    def _declare_variables(self, item: Item, node: nodes.Declaration) -> None:
+    def _declare_variables(
+        self, item: Item, node: nodes.Declaration, known: _Symbols
+    ) -> None:
         space = node.space.text if node.space else ""
         for declarator in node.declarators:
             name = declarator.name
             place = Place.of(node, name)
-            symbol = self._known.get(id(declarator))
+            symbol = known.get(id(declarator))
             if isinstance(symbol, FunctionName | None) or symbol.declarator is not declarator:
                 symbol = (
                     Register(name.text, element_type(node), vector_length(node), declarator, place)
@@ -369,7 +400,7 @@ class Module:
         declared.append((_From(id(anchor(item.node)), distance), symbol))
 
     def _offset(self, place: _From) -> int:
-        return self._items[place.anchor].start + place.distance
+        return self._item(place.anchor).start + place.distance
 
     def _link(self, item: Item) -> None:
         """Looks up the names that module-level statements use."""
@@ -388,4 +419,4 @@ class Module:
 
     def _need(self, item: Item, name: nodes.Name, before: int) -> None:
         if self.find(name.text, before) is None and predefined(name.text) is None:
-            self.undeclared.append((item, name))
+            self.undeclared.append((item.node, name))

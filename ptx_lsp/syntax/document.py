@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from functools import cache
-from threading import local
 
-import tree_sitter_ptx
-from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Node, QueryCursor, Tree
 
+from ptx_lsp.syntax.alone import edited_alone
 from ptx_lsp.syntax.item import Item
+from ptx_lsp.syntax.items import Items
 from ptx_lsp.syntax.lower import lower
 from ptx_lsp.syntax.lower_leaves import PASSED
+from ptx_lsp.syntax.parsing import damage, parsed, told, touched
 from ptx_lsp.syntax.relower import Touched, relowered
 from ptx_lsp.text import Edit, Source
+
+_FEW = 4
+"""A statement is parsed alone after an edit inside it if the file is at least so many times as long: to parse
+it once as a whole takes longer than an edit of the whole file.
+"""
 
 
 class Document:
     """A PTX text with its top-level statements in order. Never changes; `edited` gives a new one."""
 
-    def __init__(self, source: Source, tree: Tree, items: tuple[Item, ...]) -> None:
+    def __init__(self, source: Source, tree: Tree, items: Items, *, is_told: bool = False) -> None:
+        """`is_told`: the tree is that of an earlier text, and has been told of the edits since then."""
         self.source = source
         self.items = items
-        self.tree = tree
+        self._tree = tree
+        self._is_told = is_told
 
     @classmethod
     def parse(cls, source: Source, damaged: Document | None = None) -> Document:
@@ -31,47 +38,62 @@ class Document:
 
         What `damaged` gave of the same text saves some work.
         """
-        tree = _parser().parse(source.data) if damaged is None else damaged.tree
-        return cls(source, tree, tuple(_lowered(tree.root_node.children, source)))
+        tree = parsed(source.data) if damaged is None else damaged.tree
+        return cls(source, tree, Items.of(_lowered(tree.root_node.children, source)))
 
     @classmethod
     def damaged(cls, source: Source) -> Document:
         """Only the statements that the grammar finds something wrong with: what is most of the syntax errors
         of a large file is known long before all of it is.
         """
-        tree = _parser().parse(source.data)
-        captures = QueryCursor(_damage()).captures(tree.root_node)
+        tree = parsed(source.data)
+        captures = QueryCursor(damage()).captures(tree.root_node)
         places = sorted(node.start_byte for nodes in captures.values() for node in nodes)
         found = [
             child
             for child in tree.root_node.children
             if bisect_left(places, child.start_byte) < bisect_right(places, child.end_byte)
         ]
-        return cls(source, tree, tuple(_lowered(found, source)))
+        return cls(source, tree, Items.of(_lowered(found, source)))
+
+    @property
+    def tree(self) -> Tree:
+        """That of the whole text, which may have to be parsed."""
+        if self._is_told:
+            self._tree, self._is_told = parsed(self.source.data, self._tree), False
+        return self._tree
 
     def edited(self, edit: Edit, source: Source | None = None) -> Document:
         """This document after `edit`; only the statements that the edit touched are lowered again. `source`
         is the text after it, where that is at hand.
         """
         source = self.source.edited(edit) if source is None else source
-        old = self.tree.copy()
-        stop = edit.start + len(edit.replacement)
-        old.edit(
-            edit.start, edit.end, stop,
-            _point(self.source, edit.start), _point(self.source, edit.end), _point(source, stop),
-        )
-        tree = _parser().parse(source.data, old)
+        items = self._edited_inside(edit, source)
+        if items is not None:
+            return Document(source, self._told(self._tree, edit, source), items, is_told=True)
+        old = self._told(self.tree, edit, source)
+        tree = parsed(source.data, old)
         if tree.root_node.has_error:
-            # Tree-sitter's own recovery may depend on the history of edits; the scanner leaves it
-            # next to nothing to do.
-            tree = _parser().parse(source.data)
-            touched = Touched(0, len(self.source.data), edit.growth)
+            changed = Touched(0, len(self.source.data), edit.growth)
         else:
-            changed = old.changed_ranges(tree)
-            start = min((edit.start, *(one.start_byte for one in changed)))
-            last = max((stop, *(one.end_byte for one in changed)))
-            touched = Touched(start, last - edit.growth, edit.growth)
-        return Document(source, tree, self._items_after(edit, touched, tree, source))
+            changed = touched(edit, old, tree)
+        return Document(source, tree, Items.of(self._items_after(edit, changed, tree, source)))
+
+    def _told(self, tree: Tree, edit: Edit, source: Source) -> Tree:
+        stop = edit.start + len(edit.replacement)
+        start, end = _point(self.source, edit.start), _point(self.source, edit.end)
+        return told(tree, edit, start, end, _point(source, stop))
+
+    def _edited_inside(self, edit: Edit, source: Source) -> Items | None:
+        """The statements after an edit inside one of many; None where more has to be looked at."""
+        number = self.items.last_before(edit.start)
+        item = self.items[number] if number >= 0 else None
+        if item is None or (item.end - item.start) * _FEW > len(source.data):
+            return None
+        before = self.source.data[item.start : item.end]
+        after = source.data[item.start : item.end + edit.growth]
+        found = edited_alone(item, edit, before, after)
+        return self.items.replaced(number, found) if found is not None else None
 
     def _items_after(
         self, edit: Edit, touched: Touched, tree: Tree, source: Source
@@ -126,27 +148,3 @@ def _statements(children: list[Node]) -> Iterator[Node]:
 
 def _point(source: Source, offset: int) -> tuple[int, int]:
     return source.row_of(offset), offset - source.data.rfind(b"\n", 0, offset) - 1
-
-
-@cache
-def _language() -> Language:
-    return Language(tree_sitter_ptx.language())
-
-
-class _OfThread(local):
-    """A parser must not be used by two threads at once, and gives up Python's lock while it works."""
-
-    def __init__(self) -> None:
-        self.parser = Parser(_language())
-
-
-_of_thread = cache(_OfThread)
-
-
-def _parser() -> Parser:
-    return _of_thread().parser
-
-
-@cache
-def _damage() -> Query:
-    return Query(_language(), "[(missing) (junk) (malformed_number) (stray_brace)] @damage")

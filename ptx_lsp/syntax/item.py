@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tree_sitter import Tree
+
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.marks import Located, Marks
 from ptx_lsp.syntax.problem import SyntaxProblem
@@ -16,7 +18,7 @@ class Item:
     kept as well; an edit inside a function keeps the statements of its body that it does not touch.
     """
 
-    __slots__ = ("alone", "end", "marks", "node", "problems", "start")
+    __slots__ = ("alone", "end", "marks", "node", "problems", "start", "tree")
 
     def __init__(
         self,
@@ -26,6 +28,7 @@ class Item:
         problems: tuple[SyntaxProblem, ...],
         alone: bool,
         marks: Marks | None = None,
+        tree: Tree | None = None,
     ) -> None:
         self.start = start
         self.end = end
@@ -34,6 +37,8 @@ class Item:
         self.alone = alone
         """Whether it neither holds another item nor lies in one."""
         self.marks = marks or Marks.of(end - start)
+        self.tree = tree
+        """That of its text alone, if it was parsed alone."""
 
     def offset(self, mark: int) -> int:
         """The byte offset in the file of a node's `start`, or of its `end`."""
@@ -56,6 +61,5 @@ class Item:
     def moved(self, by: int) -> Item:
         if not by:
             return self
-        return Item(
-            self.start + by, self.end + by, self.node, self.problems, self.alone, self.marks
-        )
+        start, end = self.start + by, self.end + by
+        return Item(start, end, self.node, self.problems, self.alone, self.marks, self.tree)

@@ -58,9 +58,9 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
     ## Fix safety
     The fix takes the nearest name that is declared; it is a guess, so it is not applied unasked.
     """
-    for item, name in module.undeclared:
+    for node, name in module.undeclared:
         later = module.find(name.text, len(module.document.source.data))
-        yield _finding(Place.of(item.node, name), name.text, later, list(module.names))
+        yield _finding(Place.of(node, name), name.text, later, list(module.names))
     yield from _in_functions(module)
 
 
@@ -111,7 +111,7 @@ def _out_of_block(place: Place, name: str, hidden: Declared) -> Finding:
 def _unknown(function: Function, use: Free) -> Finding:
     name, place = use.name.text, function.place(use.name)
     for other in function.module.functions:
-        found = other.body.scope.find_here(name) if other is not function else None
+        found = other.body.scope.find_here(name) if other.symbol is not function.symbol else None
         if found is not None:
             return Finding(
                 place,

@@ -1,0 +1,105 @@
+"""The functions of a module, each where it is now."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
+
+from ptx_lsp.model.function import Function, Home
+from ptx_lsp.syntax.items import Items
+
+
+class Functions(Sequence[Function]):
+    """Those of one module in the order of the text; each is always the same object.
+
+    That those behind an edit have moved costs nothing until somebody asks for them.
+    """
+
+    def __init__(
+        self, known: list[Function], numbers: Sequence[int], items: Items, home: Home
+    ) -> None:
+        """`known` are the functions, which may stand where they stood once; `numbers` are those of their
+        statements among `items`.
+        """
+        self._known = known
+        self._numbers = numbers
+        self._items = items
+        self._home = home
+        self._placed: dict[int, Function] = {}
+        """Those asked for so far, by their numbers among the functions."""
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    @overload
+    def __getitem__(self, index: int) -> Function: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Function]: ...
+    def __getitem__(self, index: int | slice) -> Function | list[Function]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = index + len(self) if index < 0 else index
+        found = self._placed.get(number)
+        if found is None:
+            if number < 0:
+                raise IndexError(index)
+            placed = self._known[number].placed(self._items[self._numbers[number]], self._home)
+            found = self._placed.setdefault(number, placed)  # another thread may have been faster
+        return found
+
+    def __iter__(self) -> Iterator[Function]:
+        return map(self.__getitem__, range(len(self._known)))
+
+    def at(self, offset: int) -> Function | None:
+        """The one whose text holds `offset`."""
+        number = self.last_before(offset)
+        if number < 0:
+            return None
+        function = self[number]
+        return function if offset < function.item.end else None
+
+    def last_before(self, offset: int) -> int:
+        """The number of the last one that begins at `offset` or before; -1 where there is none."""
+        return bisect_right(self._numbers, self._items.last_before(offset)) - 1
+
+    def replaced(self, others: Mapping[int, Function], items: Items, home: Home) -> Functions:
+        """Those of another module with as many statements, where some are new."""
+        known = list(self._known)
+        for number, function in self._placed.copy().items():
+            known[number] = function
+        for number, function in others.items():
+            known[number] = function
+        return Functions(known, self._numbers, items, home)
+
+    def number_of(self, item: int) -> int:
+        """Which function the statement with the number `item` is."""
+        return bisect_right(self._numbers, item) - 1
+
+    def item_of(self, number: int) -> int:
+        """The number of the statement that a function is."""
+        return self._numbers[number]
+
+    def clear(self) -> None:
+        self._known.clear()
+        self._placed.clear()
+
+
+class Definitions(Mapping[str, Function]):
+    """The functions that have a body, by name; the first of each."""
+
+    def __init__(self, functions: Functions, numbers: Mapping[str, int]) -> None:
+        self._functions = functions
+        self._numbers = numbers
+
+    def __getitem__(self, name: str) -> Function:
+        return self._functions[self._numbers[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._numbers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)

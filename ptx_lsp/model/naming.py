@@ -1,0 +1,45 @@
+"""Which functions use which names of their module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ptx_lsp.model.function import Function
+
+
+class Naming(NamedTuple):
+    """Functions by their numbers. `of` has those that use a name which they do not declare, `lacking` those
+    with a name that nothing declares.
+    """
+
+    of: Mapping[str, frozenset[int]]
+    lacking: frozenset[int]
+
+    @classmethod
+    def of_all(cls, functions: Sequence[Function]) -> Naming:
+        found: dict[str, set[int]] = {}
+        for number, function in enumerate(functions):
+            for name in function.body.free:
+                found.setdefault(name, set()).add(number)
+        lacking = frozenset(number for number, one in enumerate(functions) if one.undeclared)
+        return cls({name: frozenset(numbers) for name, numbers in found.items()}, lacking)
+
+    def concerned(self, names: Iterable[str], numbers: Iterable[int]) -> list[int]:
+        """Those that have to be looked at again where the functions with `numbers` are new, and stand for
+        `names`.
+        """
+        using = (self.of.get(name, frozenset()) for name in names)
+        return sorted(self.lacking.union(numbers, *using))
+
+    def after(self, before: Sequence[Function], new: Mapping[int, Function]) -> Naming:
+        """The same where there are some new ones in place of those `before`."""
+        of = dict(self.of)
+        for number, function in new.items():
+            used, uses = before[number].body.free.keys(), function.body.free.keys()
+            for name in used - uses:
+                of[name] -= {number}
+            for name in uses - used:
+                of[name] = of.get(name, frozenset()) | {number}
+        lacking = frozenset(number for number, one in new.items() if one.undeclared)
+        return Naming(of, self.lacking - new.keys() | lacking)

@@ -1,0 +1,71 @@
+"""An edit inside the body of one function of many: it is parsed alone, and nothing else is looked at."""
+
+from __future__ import annotations
+
+from tree_sitter import Node, Tree
+
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.syntax.parsing import parsed, told, touched
+from ptx_lsp.syntax.relower import relowered
+from ptx_lsp.text import Edit
+
+
+def edited_alone(item: Item, edit: Edit, before: bytes, after: bytes) -> Item | None:
+    """A function after an edit in its body, from its text before and after it. None where the edit is not
+    in its body, or may have changed what is outside of that.
+    """
+    body = item.node.body if isinstance(item.node, nodes.Function) else None
+    if body is None or not item.alone or item.is_unclosed:
+        return None
+    start, end = item.span(body)
+    if not start < edit.start <= edit.end < end:
+        return None
+    here = Edit(edit.start - item.start, edit.end - item.start, edit.replacement)
+    old = item.tree or _alone(before)
+    if old is None:
+        return None
+    stop = here.start + len(here.replacement)
+    old = told(old, here, _point(before, here.start), _point(before, here.end), _point(after, stop))
+    new = _alone(after, old)
+    if new is None:
+        return None
+    node = new.root_node.children[0]
+    text = after.decode("latin-1")
+    found = relowered(item.moved(-item.start), touched(here, old, new), node, text)
+    if found is None:
+        return None
+    found.tree = new
+    return found.moved(item.start)
+
+
+def _alone(data: bytes, told: Tree | None = None) -> Tree | None:
+    """The tree of a function by itself; None where it might be another one in its file.
+
+    What follows the `}` at its end can make no difference: the scanner has no state, and looks farther ahead
+    only for the end of a string or of a comment that has none here.
+    """
+    tree = parsed(data, told)
+    root = tree.root_node
+    node = root.child(0)
+    if node is None or root.has_error:
+        return None
+    if node.type != "function" or (node.start_byte, node.end_byte) != (0, len(data)):
+        return None
+    block = node.children[-1]
+    closed = block.type == "block" and block.children[-1].type == "}"
+    return tree if closed and _is_closed(root, data.rfind(b'"')) else None
+
+
+def _is_closed(root: Node, quote: int) -> bool:
+    """Whether the last quote of a text ends a string, or means nothing."""
+    if quote < 0:
+        return True
+    node = root.descendant_for_byte_range(quote, quote + 1)
+    while node is not None and node.type not in ("string", "comment", "preprocessor_line"):
+        node = node.parent
+    return node is not None and (node.type != "string" or node.end_byte == quote + 1 > node.start_byte + 1)
+
+
+def _point(data: bytes, offset: int) -> tuple[int, int]:
+    return data.count(b"\n", 0, offset), offset - data.rfind(b"\n", 0, offset) - 1

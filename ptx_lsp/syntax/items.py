@@ -1,0 +1,115 @@
+"""The top-level statements of a file, in blocks: an edit touches one of them, and moves those behind it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from operator import is_not
+from typing import NamedTuple, overload
+
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
+
+_MOST_ITEMS = 32
+"""Of a block."""
+
+
+class _Block(NamedTuple):
+    """Some statements one after the other, `shift` bytes before where they are."""
+
+    items: tuple[Item, ...]
+    shift: int
+    nodes: tuple[nodes.Statement, ...]
+    """Theirs. The same object for as long as they all are."""
+
+    @classmethod
+    def of(cls, items: Sequence[Item]) -> _Block:
+        return cls(tuple(items), 0, tuple([item.node for item in items]))
+
+    @property
+    def start(self) -> int:
+        return self.items[0].start + self.shift
+
+    def moved(self, by: int) -> _Block:
+        return self._replace(shift=self.shift + by)
+
+
+class Items(Sequence[Item]):
+    """The statements in order; of one text, each is always the same object. Never changes.
+
+    That those behind an edit have moved costs nothing until somebody asks for them.
+    """
+
+    def __init__(self, blocks: Sequence[_Block]) -> None:
+        self._blocks = blocks
+        self._firsts = [0, *accumulate([len(block.items) for block in blocks])]
+        """The number of the first statement of each block, and how many there are."""
+        self._placed: dict[int, tuple[Item, ...]] = {}
+        """Those of a block that has moved, where they are."""
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> Items:
+        every = tuple(items)
+        starts = range(0, len(every), _MOST_ITEMS)
+        return cls([_Block.of(every[start : start + _MOST_ITEMS]) for start in starts])
+
+    def __len__(self) -> int:
+        return self._firsts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Item, ...]: ...
+    def __getitem__(self, index: int | slice) -> Item | tuple[Item, ...]:
+        if isinstance(index, slice):
+            return tuple([self[number] for number in range(*index.indices(len(self)))])
+        number = index + len(self) if index < 0 else index
+        if not 0 <= number < len(self):
+            raise IndexError(index)
+        block = bisect_right(self._firsts, number) - 1
+        return self._of_block(block)[number - self._firsts[block]]
+
+    def __iter__(self) -> Iterator[Item]:
+        return chain.from_iterable(map(self._of_block, range(len(self._blocks))))
+
+    def last_before(self, offset: int) -> int:
+        """The number of the last statement that begins at `offset` or before; -1 where there is none."""
+        block = bisect_right(self._blocks, offset, key=lambda one: one.start) - 1
+        if block < 0:
+            return -1
+        items = self._of_block(block)
+        return self._firsts[block] + bisect_right(items, offset, key=lambda one: one.start) - 1
+
+    def replaced(self, number: int, item: Item) -> Items:
+        """These with `item` for one that begins where it does; those behind move by what it has grown."""
+        block = bisect_right(self._firsts, number) - 1
+        items, at = self._of_block(block), number - self._firsts[block]
+        growth = item.end - items[at].end
+        new = _Block.of([*items[:at], item, *(one.moved(growth) for one in items[at + 1 :])])
+        behind = [one.moved(growth) for one in self._blocks[block + 1 :]]
+        return Items([*self._blocks[:block], new, *behind])
+
+    def changed(self, before: Items) -> Iterator[int]:
+        """The numbers of those whose nodes are other objects than they were `before`, when there were as
+        many.
+        """
+        if self._firsts != before._firsts:
+            pairs = enumerate(zip(self, before, strict=True))
+            yield from (number for number, (new, old) in pairs if new.node is not old.node)
+            return
+        for first, new, old in zip(self._firsts, self._blocks, before._blocks, strict=False):
+            if new.nodes is not old.nodes:
+                differ = map(is_not, new.nodes, old.nodes)
+                yield from (first + index for index, differs in enumerate(differ) if differs)
+
+    def _of_block(self, number: int) -> tuple[Item, ...]:
+        """Those of a block, where they are."""
+        block = self._blocks[number]
+        if not block.shift:
+            return block.items
+        found = self._placed.get(number)
+        if found is None:
+            moved = tuple([item.moved(block.shift) for item in block.items])
+            found = self._placed.setdefault(number, moved)  # another thread may have been faster
+        return found
