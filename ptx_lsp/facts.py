@@ -78,7 +78,7 @@ def of_all(known: Callable[[Function], tuple[_T, ...]], module: Module) -> Itera
 
 def _gathered(
     known: Callable[[Function], tuple[object, ...]], module: Module
-) -> dict[int, tuple[object, ...]]:
+) -> dict[int, object]:
     """What a fact has for each function, by its number, where that is anything."""
     before, touched = module.gathered_before.get(known, ({}, range(len(module.functions))))
     found = dict(before)

@@ -64,6 +64,10 @@ class Source:
         """One character a byte (Latin-1), so that byte offsets index it. PTX names are ASCII."""
         return self.data.decode("latin-1")
 
+    def part(self, start: int, end: int) -> str:
+        """What `text` has from `start` to `end`; of a large file it takes long to make all of that."""
+        return self.data[start:end].decode("latin-1")
+
     @cached_property
     def is_ascii(self) -> bool:
         return self.data.isascii()

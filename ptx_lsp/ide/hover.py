@@ -58,9 +58,10 @@ def _opcode(place: Site, opcode: nodes.Opcode) -> Hover | None:
     span = place.span(opcode)
     if not isinstance(instruction, nodes.Instruction) or function is None:
         return None
-    token = token_at(place.module.document.source.text, span.start, span.end, place.offset - 1)
+    source = place.module.document.source
+    token = token_at(source, *span, place.offset - 1)
     if token is not None and token.kind == "dotted":
-        modifier = place.module.document.source.text[token.start : token.end]
+        modifier = source.part(token.start, token.end)
         found = _match(place, instruction)
         text = modifier_text(place.module, opcode.text.partition(".")[0], modifier, found)
         if text is not None:
@@ -124,5 +125,5 @@ def _token(place: Site) -> Hover | None:
     token = place.token()
     if token is None or token.kind != "dotted":
         return None
-    word = place.module.document.source.text[token.start : token.end]
+    word = place.module.document.source.part(token.start, token.end)
     return _made(Span(token.start, token.end), word_text(place.module, word))

@@ -46,14 +46,15 @@ def occurrences(module: Module, found: Named) -> tuple[Occurrence, ...]:
 def occurrences_in(function: Function, symbol: Symbol) -> Iterator[Occurrence]:
     """Those of what `function` declares itself, in order."""
     item = function.item
-    text = function.module.document.source.text
+    text = function.module.document.source.part(item.start, item.end)
     known = function.body.symbols
-    for hit in _pattern(symbol).finditer(text, item.start, item.end):
-        mark = item.mark(hit.start())
+    for hit in _pattern(symbol).finditer(text):
+        span = Span(*hit.span()).shifted(item.start)
+        mark = item.mark(span.start)
         other = known.get(mark)
         if other is not None and (other is symbol or _is_same(symbol, other)):
             name = nodes.Name(mark, mark + len(hit[0]), hit[0])
-            yield Occurrence(Span(*hit.span()), _use(function, name, other), function)
+            yield Occurrence(span, _use(function, name, other), function)
 
 
 def is_range(symbol: Symbol) -> bool:

@@ -48,7 +48,7 @@ class Site(NamedTuple):
         node = self.statement
         if isinstance(node, nodes.Function) and node.body is not None:
             end = self.item.offset(node.body.start)
-        return token_at(self.module.document.source.text, start, end, self.offset)
+        return token_at(self.module.document.source, start, end, self.offset)
 
 
 def site(module: Module, offset: int) -> Site | None:

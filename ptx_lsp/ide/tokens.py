@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias, cast
 
+from ptx_lsp.text import Source
+
 Kind: TypeAlias = Literal[
     "comment", "preprocessor", "dwarf", "string", "number", "word", "dotted", "mark", "other"
 ]
@@ -22,6 +24,9 @@ class Token(NamedTuple):
     start: int
     end: int
     kind: Kind
+
+    def moved(self, by: int) -> Token:
+        return Token(self.start + by, self.end + by, self.kind)
 
 
 _TOKEN = re.compile(
@@ -57,13 +62,13 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
         found = match(text, last)
 
 
-def token_at(text: str, start: int, end: int, offset: int) -> Token | None:
-    """The token from `start` on that holds `offset`, else the one that ends there."""
+def token_at(source: Source, start: int, end: int, offset: int) -> Token | None:
+    """The token between `start` and `end` that holds `offset`, else the one that ends there."""
     before: Token | None = None
-    for token in tokens(text, start, end):
-        if token.start > offset:
+    for token in tokens(source.part(start, end)):
+        if start + token.start > offset:
             break
-        if offset < token.end:
-            return token
-        before = token
+        before = token.moved(start)
+        if offset < before.end:
+            return before
     return before if before is not None and before.end == offset else None

@@ -22,19 +22,23 @@ class _Checked:
     """What is found out about one function so far: `done` counts the rules that have run."""
 
     __slots__ = (
-        "diagnostics", "done", "environment", "findings", "function", "item", "severities",
+        "diagnostics", "done", "environment", "findings", "instructions", "item", "severities",
     )  # fmt: skip
 
-    def __init__(self, function: Function, environment: tuple[object, ...]) -> None:
-        self.function = function
-        self.environment = environment
+    def __init__(self, function: Function) -> None:
+        self.instructions = function.body.instructions
+        """The same object for all versions of a function whose statements are the same; where they stand in
+        it is told by the item.
+        """
+        self.environment = function.environment
         self.done = 0
         self.findings: list[tuple[Rule, Finding]] = []
-        self.severities: dict[Severity, int] = {}
+        self.severities = Counter[Severity]()
         """How many findings there are of each."""
-        self.diagnostics: list[Diagnostic] = []
+        self.diagnostics: dict[int, Diagnostic] = {}
+        """Of some findings, by their numbers."""
         self.item: Item | None = None
-        """Where the function was when `diagnostics` were made; None where they hold no longer."""
+        """Where the function was when `diagnostics` were made."""
 
 
 class Linting:
@@ -56,10 +60,17 @@ class Linting:
         self.rules = tuple(default_rules() if rules is None else rules)
         self._rules_done = 0
         self._on_module: list[tuple[Rule, Finding]] = []
+        self._on_function = [(rule, rule.on_function) for rule in self.rules if rule.on_function is not None]
         self._checked: dict[int, _Checked] = {}
-        self._earlier: dict[int, _Checked] = {}
-        if previous is not None and previous.rules == self.rules:
-            self._earlier = {**previous._earlier, **previous._checked}
+        """By the numbers of the functions, in order."""
+        self._pending: set[int] = set()
+        """The functions on which rules have yet to run."""
+        self._telling: set[int] = set()
+        """The functions about which something was found."""
+        self._counts = Counter[Severity]()
+        """How many findings about functions there are of each."""
+        self._has_begun = False
+        self._previous = previous._begun() if previous and previous.rules == self.rules else None
         self._is_complete = False
         self._complete: list[Diagnostic] | None = None
         if not staged:
@@ -76,30 +87,71 @@ class Linting:
             if rule.on_module is not None:
                 self._on_module.extend(_run(rule, rule.on_module, self.module))
                 yield rule
-        checks = [(rule, rule.on_function) for rule in self.rules if rule.on_function is not None]
-        for function in self.module.functions:
-            if _key(function) not in self._checked:
-                self._take_over(function)
-        self._earlier = {}
-        for checked in self._checked.values():
-            for rule, check in checks[checked.done :]:
-                found = _run(rule, check, checked.function)
-                checked.findings.extend(found)
-                for one in found:
-                    severity = _severity(*one)
-                    checked.severities[severity] = checked.severities.get(severity, 0) + 1
+        if not self._has_begun:
+            self._begin()
+        for number in sorted(self._pending):
+            checked, function = self._checked[number], self.module.functions[number]
+            for rule, check in self._on_function[checked.done :]:
+                found = _run(rule, check, function)
+                if found:
+                    checked.findings.extend(found)
+                    counts = Counter[Severity](_severity(*one) for one in found)
+                    checked.severities += counts
+                    self._counts += counts
+                    self._telling.add(number)
                 checked.done += 1
-                checked.item = None
                 yield rule
+            self._pending.discard(number)
         self._is_complete = True
+
+    def _begun(self) -> Linting | None:
+        """The last one in a row that knows something of functions."""
+        return self if self._has_begun else self._previous
+
+    def _begin(self) -> None:
+        """Takes over what is known of functions, where that still holds."""
+        functions, previous = self.module.functions, self._previous
+        known: dict[int, _Checked] = {}
+        numbers: Iterable[int] = range(len(functions))
+        if previous is not None:
+            key = (Linting, self.rules)
+            found, touched = self.module.gathered_before.get(key, (None, ()))
+            if found is previous._checked:
+                self._checked, self._counts = dict(previous._checked), Counter(previous._counts)
+                self._pending, self._telling = set(previous._pending), set(previous._telling)
+                numbers = touched
+                known = {id(one.instructions): one for one in map(self._checked.__getitem__, touched)}
+            else:
+                known = {id(one.instructions): one for one in previous._checked.values()}
+        for number in numbers:
+            function = functions[number]
+            checked = known.get(id(function.body.instructions))
+            if checked is None or checked.environment != function.environment:
+                checked = _Checked(function)
+            self._put(number, checked)
+        self.module.gathered[Linting, self.rules] = self._checked
+        self._has_begun, self._previous = True, None
+
+    def _put(self, number: int, checked: _Checked) -> None:
+        before = self._checked.get(number)
+        if before is not None:
+            self._counts -= before.severities
+        self._checked[number] = checked
+        self._counts += checked.severities
+        for numbers, belongs in (
+            (self._pending, checked.done < len(self._on_function)), (self._telling, checked.findings),
+        ):  # fmt: skip
+            if belongs:
+                numbers.add(number)
+            else:
+                numbers.discard(number)
 
     @property
     def share_done(self) -> float:
         """How much of the work on functions is done, from 0 to 1."""
-        functions = len(self.module.functions)
-        each = sum(rule.on_function is not None for rule in self.rules)
+        each = len(self._on_function)
         done = sum(checked.done for checked in self._checked.values())
-        return done / (functions * each) if functions and each else 1.0
+        return done / (len(self._checked) * each) if self._checked and each else 1.0
 
     @property
     def is_complete(self) -> bool:
@@ -119,9 +171,7 @@ class Linting:
         """At most so many of the diagnostics, those that are worst; of those that are alike the first in the
         text. Then, how many findings there are in all. For large files this is much less work than all.
         """
-        counts = Counter(_severity(*one) for one in self._on_module)
-        for checked in self._checked.values():
-            counts.update(checked.severities)
+        counts = self._counts + Counter[Severity](_severity(*one) for one in self._on_module)
         total = counts.total()
         if total <= most:
             return self.diagnostics, total
@@ -135,37 +185,35 @@ class Linting:
             if wanted[_severity(rule, finding)] > 0:
                 wanted[_severity(rule, finding)] -= 1
                 chosen.append(_diagnostic(self.module, rule, finding))
-        for checked in self._checked.values():
-            if any(wanted[severity] > 0 for severity in checked.severities):
-                for rule, finding in checked.findings:
-                    if wanted[_severity(rule, finding)] > 0:
-                        wanted[_severity(rule, finding)] -= 1
-                        chosen.append(_diagnostic(self.module, rule, finding))
+        for number in sorted(self._telling):
+            checked = self._checked[number]
+            if len(chosen) < most and any(wanted[severity] > 0 for severity in checked.severities):
+                for index, one in enumerate(checked.findings):
+                    if wanted[_severity(*one)] > 0:
+                        wanted[_severity(*one)] -= 1
+                        chosen.append(self._of_function(number, index))
         return _in_order(chosen), total
 
     def _so_far(self) -> list[Diagnostic]:
-        module = self.module
-        found = [_diagnostic(module, rule, finding) for rule, finding in self._on_module]
-        for checked in self._checked.values():
-            found += _diagnostics_of(checked, module)
+        found = [_diagnostic(self.module, rule, finding) for rule, finding in self._on_module]
+        for number in sorted(self._telling):
+            findings = range(len(self._checked[number].findings))
+            found += [self._of_function(number, index) for index in findings]
         return _in_order(found)
 
-    def _take_over(self, function: Function) -> None:
-        """Takes what is known of a function from earlier, if that still holds."""
-        key, environment = _key(function), function.environment
-        checked = self._earlier.get(key)
-        if checked is None or checked.environment != environment:
-            checked = _Checked(function, environment)
-        else:
-            checked.function = function
-        self._checked[key] = checked
-
-
-def _key(function: Function) -> int:
-    """The same for all versions of a function whose statements are the same; where they stand in it is told
-    by the item.
-    """
-    return id(function.body.instructions)
+    def _of_function(self, number: int, index: int) -> Diagnostic:
+        """One of those of a function; of an untouched one at its old place they are kept."""
+        checked, function = self._checked[number], self.module.functions[number]
+        item, drawn = function.item, checked.item
+        if drawn is None or drawn.start != item.start or drawn.marks is not item.marks:
+            checked.item, checked.diagnostics = item, {}
+        found = checked.diagnostics.get(index)
+        if found is None:
+            rule, finding = checked.findings[index]
+            found = _diagnostic(self.module, rule, finding)
+            if _is_within(function, finding):
+                checked.diagnostics[index] = found
+        return found
 
 
 def _in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -174,17 +222,6 @@ def _in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def _severity(rule: Rule, finding: Finding) -> Severity:
     return finding.severity or rule.severity
-
-
-def _diagnostics_of(checked: _Checked, module: Module) -> list[Diagnostic]:
-    """Those of an untouched function at its old place are kept, too."""
-    function, drawn = checked.function, checked.item
-    item = function.item
-    if drawn is None or drawn.start != item.start or drawn.marks is not item.marks:
-        checked.diagnostics = [_diagnostic(module, rule, one) for rule, one in checked.findings]
-        alone = all(_is_within(function, one) for _, one in checked.findings)
-        checked.item = item if alone else None
-    return checked.diagnostics
 
 
 def _is_within(function: Function, finding: Finding) -> bool:

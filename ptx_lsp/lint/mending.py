@@ -114,4 +114,4 @@ def edited(document: Document, edits: Collection[Edit]) -> Document:
 
 
 def _faults(document: Document) -> int:
-    return sum(len(item.problems) for item in document.items)
+    return sum(len(item.problems) for item in document.items.broken())

@@ -157,7 +157,7 @@ class Function:
     def text(self, part: Located) -> str:
         """The text of a node of this function, one character for each byte."""
         start, end = self.item.span(part)
-        return self.module.document.source.text[start:end]
+        return self.module.document.source.part(start, end)
 
     def take_over(self, before: Function) -> bool:
         """Keeps what is known of the function as it was before an edit, if it can be of use; whether what

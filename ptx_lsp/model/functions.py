@@ -51,6 +51,10 @@ class Functions(Sequence[Function]):
     def __iter__(self) -> Iterator[Function]:
         return map(self.__getitem__, range(len(self._known)))
 
+    def anywhere(self) -> Iterator[Function]:
+        """Those functions, where they stand now or stood once: for what does not depend on that."""
+        return iter(self._known)
+
     def at(self, offset: int) -> Function | None:
         """The one whose text holds `offset`."""
         number = self.last_before(offset)

@@ -78,9 +78,9 @@ class Module:
         self.repeated: list[Repeated] = []
         self.undeclared: list[tuple[nodes.Statement, nodes.Name]] = []
         """The names in statements outside of functions that nothing declares."""
-        self.gathered: dict[object, Mapping[int, tuple[object, ...]]] = {}
-        """Facts of all functions (`ptx_lsp.facts.of_all`): by their numbers, where there is anything."""
-        self.gathered_before: dict[object, tuple[Mapping[int, tuple[object, ...]], Sequence[int]]] = {}
+        self.gathered: dict[object, Mapping[int, object]] = {}
+        """What is known of all functions, such as facts (`ptx_lsp.facts.of_all`), by their numbers."""
+        self.gathered_before: dict[object, tuple[Mapping[int, object], Sequence[int]]] = {}
         """Those of an earlier module, and which functions are not what they were in that."""
         self._symbols: _Symbols = {}
         """The variables and functions of the module, by what declares them."""
@@ -174,18 +174,24 @@ class Module:
             self.names[old.name] = [
                 (known_from, symbol if one is old else one) for known_from, one in self.names[old.name]
             ]
-        names = {symbol.name for symbol in edited.values()}
         again: dict[int, Function] = {}
         earlier: dict[int, Function] = {}
-        for number in previous._uses.concerned(names, map(previous.functions.number_of, inside)):
-            function = previous.functions[number]
-            place = previous.functions.item_of(number)
-            symbol = edited.get(place, function.symbol)
-            again[number] = self._function(items[place], symbol, function)
-            earlier[id(function.node.kind)] = function
-        self.functions = previous.functions.replaced(again, items, previous.home)
+
+        def renew(numbers: Iterable[int]) -> None:
+            for number in numbers:
+                function = previous.functions[number]
+                place = previous.functions.item_of(number)
+                symbol = edited.get(place, function.symbol)
+                again[number] = self._function(items[place], symbol, function)
+                earlier[id(function.node.kind)] = function
+
+        renew(map(previous.functions.number_of, inside))
         if all(one.body.scope is earlier[id(one.node.kind)].body.scope for one in again.values()):
             self.naming = previous.naming
+        else:
+            renew(previous._uses.lacking - again.keys())
+        renew(previous._uses.using(symbol.name for symbol in edited.values()) - again.keys())
+        self.functions = previous.functions.replaced(again, items, previous.home)
         self._link_functions(again.values(), earlier)
         self._uses = previous._uses.after(previous.functions, again)
         self._succeed(previous, again.values(), earlier.values())
@@ -219,9 +225,9 @@ class Module:
         """
         new, old = self.functions, before.functions
         touched = [number for number in numbers if new[number].facts is not old[number].facts]
-        for key, (found, since) in before.gathered_before.items():
+        for key, (found, since) in list(before.gathered_before.items()):
             self.gathered_before[key] = (found, sorted({*since, *touched}))
-        for key, found in before.gathered.items():
+        for key, found in list(before.gathered.items()):  # another thread may add to them
             self.gathered_before[key] = (found, touched)
 
     @property

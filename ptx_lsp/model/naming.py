@@ -25,12 +25,9 @@ class Naming(NamedTuple):
         lacking = frozenset(number for number, one in enumerate(functions) if one.undeclared)
         return cls({name: frozenset(numbers) for name, numbers in found.items()}, lacking)
 
-    def concerned(self, names: Iterable[str], numbers: Iterable[int]) -> list[int]:
-        """Those that have to be looked at again where the functions with `numbers` are new, and stand for
-        `names`.
-        """
-        using = (self.of.get(name, frozenset()) for name in names)
-        return sorted(self.lacking.union(numbers, *using))
+    def using(self, names: Iterable[str]) -> frozenset[int]:
+        """Those that use one of the names."""
+        return frozenset[int]().union(*(self.of.get(name, ()) for name in names))
 
     def after(self, before: Sequence[Function], new: Mapping[int, Function]) -> Naming:
         """The same where there are some new ones in place of those `before`."""

@@ -47,10 +47,10 @@ def _alone(data: bytes, told: Tree | None = None) -> Tree | None:
     """
     tree = parsed(data, told)
     root = tree.root_node
-    node = root.child(0)
-    if node is None or root.has_error:
+    node = root.children[0]
+    if root.has_error or node.type != "function":
         return None
-    if node.type != "function" or (node.start_byte, node.end_byte) != (0, len(data)):
+    if (node.start_byte, node.end_byte) != (0, len(data)):
         return None
     block = node.children[-1]
     closed = block.type == "block" and block.children[-1].type == "}"

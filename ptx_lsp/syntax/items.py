@@ -22,10 +22,13 @@ class _Block(NamedTuple):
     shift: int
     nodes: tuple[nodes.Statement, ...]
     """Theirs. The same object for as long as they all are."""
+    is_broken: bool
+    """Whether one of them has problems."""
 
     @classmethod
     def of(cls, items: Sequence[Item]) -> _Block:
-        return cls(tuple(items), 0, tuple([item.node for item in items]))
+        is_broken = any(item.problems for item in items)
+        return cls(tuple(items), 0, tuple([item.node for item in items]), is_broken)
 
     @property
     def start(self) -> int:
@@ -72,6 +75,12 @@ class Items(Sequence[Item]):
 
     def __iter__(self) -> Iterator[Item]:
         return chain.from_iterable(map(self._of_block, range(len(self._blocks))))
+
+    def broken(self) -> Iterator[Item]:
+        """Those with problems."""
+        for number, block in enumerate(self._blocks):
+            if block.is_broken:
+                yield from (item for item in self._of_block(number) if item.problems)
 
     def last_before(self, offset: int) -> int:
         """The number of the last statement that begins at `offset` or before; -1 where there is none."""

@@ -178,7 +178,7 @@ def _space(declared: Declared, type: Type) -> str | None:
 def _has_samplers(module: Module) -> bool:
     return any(
         name.text == "texmode_independent"
-        for item in module.document.items
+        for item in module.outside
         if isinstance(item.node, nodes.Target)
         for name in item.node.names
     )

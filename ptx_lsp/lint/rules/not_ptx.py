@@ -51,7 +51,7 @@ def not_ptx(module: Module) -> Iterator[Finding]:
     There is no fix: what stands there may have been meant to do something.
     """
     data = module.document.source.data
-    if b"#" not in data and data.isascii():
+    if b"#" not in data and module.document.source.is_ascii:
         return
     text = module.document.source.text
     for match in _PART.finditer(text):

@@ -63,24 +63,24 @@ def syntax_error(module: Module) -> Iterator[Finding]:
     ## Fix safety
     Where just one token will do, the fix inserts it, and what the file meant is what it says then.
     """
-    text = module.document.source.text
+    source = module.document.source
     unknown = _unknown_directives(module)
     after_strays = {id(run.brace) for run in outside(module)}
-    for item in module.document.items:
+    for item in module.document.items.broken():
         if id(item) in after_strays:
             continue  # the rule `outside-function` tells of it
         told: set[int] = set()
         for problem in item.problems:
             if any(start < problem.start <= end for start, end in unknown.get(id(anchor(item.node)), ())):
                 continue  # the shape of a directive that PTX does not have is not known either
-            if not text[slice(*item.span(problem))].isascii():
+            if not source.data[slice(*item.span(problem))].isascii():
                 continue  # the rule `not-ptx`
             is_function = isinstance(item.node, nodes.Function)
             function = module.function_at(item.start) if is_function else None
             if problem.expected == "`}`" and function is not None:
-                finding, at = _unclosed(function, problem, text)
+                finding, at = _unclosed(function, problem, source.text)
             else:
-                finding, at = _finding(item, problem, text)
+                finding, at = _finding(item, problem, source.text)
             if at not in told:
                 told.add(at)
                 yield finding

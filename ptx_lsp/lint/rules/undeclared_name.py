@@ -110,7 +110,13 @@ def _out_of_block(place: Place, name: str, hidden: Declared) -> Finding:
 
 def _unknown(function: Function, use: Free) -> Finding:
     name, place = use.name.text, function.place(use.name)
-    for other in function.module.functions:
+    scope = function.body.scopes[use.scope]
+    beyond = scope.range_of(name)
+    if beyond is not None:
+        base = beyond.declared.name
+        message = f"`{name}` is not declared: `{base}<{beyond.count}>` ends with `{base}{beyond.count - 1}`"
+        return Finding(place, message, ((beyond.declared.place, "the range"),))
+    for other in function.module.functions.anywhere():
         found = other.body.scope.find_here(name) if other.symbol is not function.symbol else None
         if found is not None:
             return Finding(
@@ -118,12 +124,6 @@ def _unknown(function: Function, use: Free) -> Finding:
                 f"`{name}` is not known here: it belongs to `{other.name}`",
                 ((found.place, f"`{name}` is declared here"),),
             )
-    scope = function.body.scopes[use.scope]
-    beyond = scope.range_of(name)
-    if beyond is not None:
-        base = beyond.declared.name
-        message = f"`{name}` is not declared: `{base}<{beyond.count}>` ends with `{base}{beyond.count - 1}`"
-        return Finding(place, message, ((beyond.declared.place, "the range"),))
     close = nearest(name, [*scope.all_names(), *function.module.names])
     message = f"`{name}` is not declared"
     if close is not None:
