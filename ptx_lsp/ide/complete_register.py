@@ -77,9 +77,9 @@ def _first_unused(function: Function, base: str, count: int) -> int | None:
     item = function.item
     if item.end - item.start > _LONG:
         return None
-    text = function.module.document.source.text
+    text = function.module.document.source.part(item.start, item.end)
     found = re.compile(rf"(?<![\w$%]){re.escape(base)}(\d+)(?![\w$])", re.ASCII)
-    used = [int(hit[1]) for hit in found.finditer(text, item.start, item.end) if len(hit[1]) < 8]
+    used = [int(hit[1]) for hit in found.finditer(text) if len(hit[1]) < 8]
     number = max((one for one in used if one < count), default=0) + 1
     return number if number < count else None
 

@@ -19,7 +19,6 @@ from ptx_lsp.ide.semantic_tokens import (
     of_instruction,
     of_item,
 )
-from ptx_lsp.ide.site import function_of
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
@@ -82,7 +81,8 @@ def token_pieces(module: Module, unit: ColumnUnit, span: Span | None = None) -> 
         if item.start > last:
             break
         if item.end >= first:
-            joined.add_found(list(between(source.text, position, item.start, Span(first, last))))
+            if not source.data[position : item.start].isspace():
+                joined.add_found(list(between(source.text, position, item.start, Span(first, last))))
             if first <= item.start and item.end <= last:
                 joined.add(item.start, _whole(module, item, unit))
             else:
@@ -121,7 +121,7 @@ class _Joined:
 
 
 def _whole(module: Module, item: Item, unit: ColumnUnit) -> _Rows:
-    function = function_of(module, item)
+    function = module.function_of(item)
     if function is None:
         found = list(of_item(module, item, item.start, item.end))
         return _encoded(module.document.source, found, item.start, unit)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.ide.site import blocks_at, function_of
+from ptx_lsp.ide.site import blocks_at
 from ptx_lsp.ide.tokens import tokens
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -40,7 +40,7 @@ def pieces(module: Module, span: Span) -> Iterator[Piece]:
         if item.end < span.start or item.start < end:
             continue  # before, or in the one before
         end = item.end
-        function = function_of(module, item)
+        function = module.function_of(item)
         if function is not None:
             yield from _of_function(function, span)
         else:

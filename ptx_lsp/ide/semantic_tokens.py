@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.ide.site import function_of, statement_before
+from ptx_lsp.ide.site import statement_before
 from ptx_lsp.ide.tokens import Token as Word
 from ptx_lsp.ide.tokens import tokens
 from ptx_lsp.isa import directives
@@ -62,7 +62,7 @@ def semantic_tokens(module: Module, span: Span | None = None) -> Iterator[Semant
 
 def of_item(module: Module, item: Item, first: int, last: int) -> Iterator[SemanticToken]:
     """The tokens of one top-level statement that touch the bytes `first` to `last` of the file."""
-    function = function_of(module, item)
+    function = module.function_of(item)
     if function is not None:
         yield from _of_function(function, first, last)
     else:

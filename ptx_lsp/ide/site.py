@@ -59,7 +59,7 @@ def site(module: Module, offset: int) -> Site | None:
     item = item_at(module, offset)
     if item is None:
         return None
-    function = function_of(module, item)
+    function = module.function_of(item)
     statement: Node = item.node
     if function is not None:
         statement = _statement_in(function, offset) or item.node
@@ -72,7 +72,7 @@ def site(module: Module, offset: int) -> Site | None:
 def item_at(module: Module, offset: int) -> Item | None:
     """The innermost top-level statement that holds `offset`, or ends there."""
     items = module.document.items
-    index = bisect_right(items, offset, key=_start) - 1
+    index = items.last_before(offset)
     while index >= 0:
         item = items[index]
         if offset < item.end or (offset == item.end and item.alone):
@@ -87,17 +87,11 @@ def function_at(module: Module, offset: int) -> Function | None:
     """The function that holds `offset`; at the end of the file, one whose `}` is missing."""
     item = item_at(module, offset)
     if item is not None:
-        return function_of(module, item)
-    last = module.functions[-1] if module.functions else None
-    is_open = last is not None and last.item.is_unclosed and last.item is _last_item(module, offset)
-    return last if is_open else None
-
-
-def function_of(module: Module, item: Item) -> Function | None:
-    """The function that an item is; None where it is something else."""
-    index = bisect_right(module.functions, item.start, key=_function_start) - 1
-    function = module.functions[index] if index >= 0 else None
-    return function if function is not None and function.item is item else None
+        return module.function_of(item)
+    last = module.document.items.last_before(offset)
+    function = module.function_of(module.document.items[last]) if last >= 0 else None
+    is_open = function is not None and function.item.is_unclosed and function is module.functions[-1]
+    return function if is_open else None
 
 
 def statement_before(function: Function, offset: int) -> nodes.Statement | None:
@@ -105,11 +99,6 @@ def statement_before(function: Function, offset: int) -> nodes.Statement | None:
     statements = function.body.statements
     index = bisect_right(statements, offset, key=lambda one: function.item.offset(one.start)) - 1
     return statements[index] if index >= 0 else None
-
-
-def _last_item(module: Module, offset: int) -> Item | None:
-    index = bisect_right(module.document.items, offset, key=_start) - 1
-    return module.document.items[index] if index >= 0 else None
 
 
 def blocks_at(function: Function, offset: int) -> list[nodes.Block]:
@@ -165,10 +154,3 @@ def _path(item: Item, node: Node, offset: int) -> list[Node]:
         path.append(inner)
     return path
 
-
-def _start(item: Item) -> int:
-    return item.start
-
-
-def _function_start(function: Function) -> int:
-    return function.item.start

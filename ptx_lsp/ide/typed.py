@@ -72,31 +72,32 @@ _WORD = re.compile(r"(?:\.[\w:]*|[%$]?[\w$]*)\Z", re.ASCII)
 def typed(module: Module, offset: int) -> Typed | None:
     """What is being typed at `offset`; None within a comment."""
     function, header = _functions(module, offset)
-    text = module.document.source.text
     start = _start(module, function, header, offset)
-    found = list(tokens(text, start, offset))
+    text = module.document.source.part(start, offset)
+    found = list(tokens(text))
     string = None
     last = found[-1] if found else None
-    if last is not None and _goes_on(text, last, offset):
+    if last is not None and _goes_on(text, last):
         if last.kind != "string":
             return None
-        string = text[last.start + 1 : offset]
-        span = Span(last.start + 1, offset)
+        begin = last.start + 1
+        string = text[begin:]
         found.pop()
     else:
-        prefix = _WORD.search(text, max(start, offset - 200), offset)
-        span = Span(prefix.start() if prefix else offset, offset)
-        found = [token for token in found if token.end <= span.start]
+        prefix = _WORD.search(text, max(0, len(text) - 200))
+        begin = prefix.start() if prefix else len(text)
+        found = [token for token in found if token.end <= begin]
     found = [token for token in found if token.kind not in ("comment", "preprocessor")]
     words = [text[token.start : token.end] for token in found]
     first, guard = _statement(text, found, words, in_body=function is not None)
     if words[first : first + 1] and words[first] in _LINES and words[-1] != "," and (
-        "\n" in text[found[-1].end : span.start]
+        "\n" in text[found[-1].end : begin]
     ):
         first = len(words)  # the line with the directive is done
     return Typed(
-        module, function, header, tuple(words[first:]), tuple(token.end for token in found[first:]),
-        text[span.start : offset], span, guard, string,
+        module, function, header, tuple(words[first:]),
+        tuple(start + token.end for token in found[first:]),
+        text[begin:], Span(start + begin, offset), guard, string,
     )
 
 
@@ -129,23 +130,20 @@ def _start(
         return item.start
     items = module.document.items
     earlier = [one for one in items if one.start < offset] if len(items) < _FEW else []
-    text = module.document.source.text
-    line = text.rfind("\n", 0, offset) + 1
+    line = module.document.source.data.rfind(b"\n", 0, offset) + 1
     return max((one.end for one in earlier if one.end <= offset), default=line)
 
 
 _FEW = 2000
 
 
-def _goes_on(text: str, last: Token, offset: int) -> bool:
-    """Whether the cursor is within a comment or string."""
+def _goes_on(text: str, last: Token) -> bool:
+    """Whether the last token of a text is a comment or string that does not end there."""
     if last.kind == "string":
-        return offset < last.end or text[last.end - 1] != '"' or last.end - last.start == 1
-    if last.kind == "comment":
-        if text.startswith("//", last.start):
-            return offset <= last.end
-        return offset < last.end or not text.endswith("*/", last.start, last.end)
-    return last.kind in ("preprocessor", "dwarf") and offset <= last.end
+        return text[last.end - 1] != '"' or last.end - last.start == 1
+    if last.kind == "comment" and text.startswith("/*", last.start):
+        return not text.endswith("*/", last.start + 2, last.end)
+    return last.kind in ("comment", "preprocessor", "dwarf") and last.end == len(text)
 
 
 _LINES = frozenset((

@@ -57,15 +57,11 @@ class Functions(Sequence[Function]):
 
     def at(self, offset: int) -> Function | None:
         """The one whose text holds `offset`."""
-        number = self.last_before(offset)
+        number = self.number_of(self._items.last_before(offset))
         if number < 0:
             return None
         function = self[number]
         return function if offset < function.item.end else None
-
-    def last_before(self, offset: int) -> int:
-        """The number of the last one that begins at `offset` or before; -1 where there is none."""
-        return bisect_right(self._numbers, self._items.last_before(offset)) - 1
 
     def replaced(self, others: Mapping[int, Function], items: Items, home: Home) -> Functions:
         """Those of another module with as many statements, where some are new."""
@@ -77,8 +73,13 @@ class Functions(Sequence[Function]):
         return Functions(known, self._numbers, items, home)
 
     def number_of(self, item: int) -> int:
-        """Which function the statement with the number `item` is."""
+        """Which function the statement with the number `item` is, or the last one before it."""
         return bisect_right(self._numbers, item) - 1
+
+    def of_item(self, item: int) -> Function | None:
+        """The one that the statement with the number `item` is."""
+        number = self.number_of(item)
+        return self[number] if number >= 0 and self._numbers[number] == item else None
 
     def item_of(self, number: int) -> int:
         """The number of the statement that a function is."""

@@ -317,6 +317,10 @@ class Module:
         """The function whose text holds `offset`."""
         return self.functions.at(offset)
 
+    def function_of(self, item: Item) -> Function | None:
+        """The function that a statement of this module is; None where it is something else."""
+        return self.functions.of_item(self._numbers[id(anchor(item.node))])
+
     # -- names ----------------------------------------------------------------------------------
 
     def find(self, name: str, before: int) -> Declared | None:

@@ -38,6 +38,13 @@ def test_opcodes_at_the_beginning_of_a_statement() -> None:
     check_completion("add.s32 %r1, %r2, %r3; su<CURSOR>", has=("sub",))
 
 
+def test_nothing_within_a_comment() -> None:
+    for begun in ("/*", "/*/", "/* a", "/* a /", "//", "// a;", "#line"):
+        assert not suggestions(f"{begun} ad<CURSOR>\n*/"), begun
+    check_completion("/**/ su<CURSOR>", has=("sub",))
+    check_completion("// a\nsu<CURSOR>", has=("sub",))
+
+
 def test_opcodes_behind_a_statement_without_its_semicolon() -> None:
     check_completion("add.s32 %r1, %r2, %r3\nsu<CURSOR>", has=("sub",))
 
