@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from analyses.calls_made import calls_made
 from analyses.steps import steps
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
@@ -81,6 +82,17 @@ def test_callers_of_an_edited_function_are_judged_anew() -> None:
     pairs = zip(edited.functions, module.functions, strict=True)
     changed = [new.name for new, old in pairs if new.environment != old.environment]
     assert changed == ["first", "helper", "second"]  # that with the undeclared name calls another one
+
+
+def test_a_function_that_has_moved_since_is_the_same_one() -> None:
+    module = Module.parse(TEXT)
+    at = TEXT.index("ret;")
+    later = next(one for one in module.functions if one.name == "helper" and one.symbol.is_definition)
+    edited = Module(module.document.edited(Edit(at, at, b"// x\n")), module)
+    assert later.module is edited
+    assert edited.definitions["helper"] is not later
+    assert calls_made(later).is_recursive
+    assert not calls_made(edited.definitions["second"]).is_recursive
 
 
 @pytest.mark.parametrize(
