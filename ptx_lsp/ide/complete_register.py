@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from heapq import nsmallest
+from itertools import chain
 from typing import Final
 
+from ptx_lsp.facts import indexed
 from ptx_lsp.ide.operand_place import Wanted
 from ptx_lsp.ide.scope_at import ranges, visible
 from ptx_lsp.ide.site import statement_before
@@ -74,17 +75,27 @@ def _fresh(
 
 def _first_unused(function: Function, base: str, count: int) -> int | None:
     """The number behind the greatest that is used; None in very long functions."""
-    item = function.item
-    if item.end - item.start > _LONG:
+    if len(function.body.instructions) > _LONG:
         return None
-    text = function.module.document.source.part(item.start, item.end)
-    found = re.compile(rf"(?<![\w$%]){re.escape(base)}(\d+)(?![\w$])", re.ASCII)
-    used = [int(hit[1]) for hit in found.finditer(text) if len(hit[1]) < 8]
-    number = max((one for one in used if one < count), default=0) + 1
+    used = (index for name, index in _of_ranges(function).of if name == base and index < count)
+    number = max(used, default=0) + 1
     return number if number < count else None
 
 
-_LONG = 1_000_000
+_LONG = 100_000
+"""Instructions."""
+
+
+@indexed
+def _of_ranges(function: Function, number: int) -> Iterator[tuple[tuple[str, int], None]]:
+    """The names of ranges and which registers of them are used."""
+    node, _ = function.body.instructions[number]
+    guard = (node.guard.predicate,) if node.guard is not None else ()
+    for name in chain.from_iterable(map(names_in, (*guard, *node.operands))):
+        symbol = function.body.symbols.get(name.start)
+        if isinstance(symbol, Register) and symbol.declarator.range is not None:
+            base = symbol.declarator.name.text
+            yield (base, range_index(name.text, base)), None
 
 
 def _is_all_of_range(symbol: Declared) -> bool:
