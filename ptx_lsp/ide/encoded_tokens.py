@@ -15,6 +15,7 @@ from ptx_lsp.ide.semantic_tokens import (
     TOKEN_MODIFIERS,
     TOKEN_TYPES,
     SemanticToken,
+    behind_instruction,
     between,
     of_instruction,
     of_item,
@@ -101,6 +102,9 @@ class _Joined:
         self.pieces: list[Piece] = []
         self.line = 0
         self.column = 0
+        self._is_plain = not source.has_returns and (source.is_ascii or unit == "utf-8")
+        self._at = self._line_start = 0
+        self._line_at = 0
 
     def add_found(self, found: list[SemanticToken]) -> None:
         if found:
@@ -111,13 +115,30 @@ class _Joined:
         """Adds rows that begin at the byte `start` of the file."""
         if not rows.numbers:
             return
-        line, column = self.source.position(start, self.unit)
+        line, column = self._position(start)
         first_line = line + rows.numbers[0]
         first_column = rows.numbers[1] + (0 if rows.numbers[0] else column)
         first_column -= self.column if first_line == self.line else 0
         self.pieces.append(Piece(first_line - self.line, first_column, rows.numbers))
         self.line = line + rows.line
         self.column = rows.column + (0 if rows.line else column)
+
+    def _position(self, start: int) -> tuple[int, int]:
+        """The line and column of a byte; from one asked for to the next, line ends are counted."""
+        if not self._is_plain or start < self._at or start - self._at > _FAR:
+            line, column = self.source.position(start, self.unit)
+            self._at, self._line_at, self._line_start = start, line, start - column
+            return line, column
+        count = self.source.data.count(b"\n", self._at, start)
+        if count:
+            self._line_at += count
+            self._line_start = self.source.data.rfind(b"\n", self._at, start) + 1
+        self._at = start
+        return self._line_at, start - self._line_start
+
+
+_FAR = 10_000
+"""Bytes, beyond which it is faster to look a line up."""
 
 
 def _whole(module: Module, item: Item, unit: ColumnUnit) -> _Rows:
@@ -146,11 +167,13 @@ def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
     source, item = function.module.document.source, function.item
     joined = _Joined(source, unit)
     base = joined.line, joined.column = source.position(item.start, unit)
-    position = item.start
-    for (node, _), rows in zip(function.body.instructions, _of_instruction(function), strict=True):
+    instructions = function.body.instructions
+    position = item.offset(instructions[0].node.start)
+    joined.add_found(list(of_item(function.module, item, item.start, position)))
+    for (node, _), rows in zip(instructions, _of_instruction(function), strict=True):
         start, end = item.span(node)
         if not source.data[position:start].isspace():
-            joined.add_found(list(of_item(function.module, item, position, start)))
+            joined.add_found(list(behind_instruction(function, position, start)))
         if rows is not None:
             joined.add(start, rows)
         else:

@@ -166,6 +166,17 @@ def _of_function(function: Function, first: int, last: int) -> Iterator[Semantic
             yield token
 
 
+def behind_instruction(function: Function, first: int, last: int) -> Iterator[SemanticToken]:
+    """Between an instruction of the body, or what is read with it, and the next one."""
+    for word in tokens(function.module.document.source.text, first, last):
+        token = _painted(function, word, _NOWHERE)
+        if token is not None:
+            yield token
+
+
+_NOWHERE = Span(-1, -1)
+
+
 def of_instruction(function: Function, instruction: nodes.Instruction) -> Iterator[SemanticToken]:
     """The tokens of one instruction, with the comments in it."""
     start, end = function.span(instruction)
