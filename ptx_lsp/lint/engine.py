@@ -45,7 +45,7 @@ class Linting:
     """The findings about one module, and what of them the next version of it can take over.
 
     Without `rules`, those run that are no hints. With `staged` nothing runs but what `steps` is asked for;
-    a linting that was left at some step can be taken over as well.
+    a linting that was left at some step can be taken over as well, and must not go on then.
     """
 
     def __init__(
@@ -114,8 +114,7 @@ class Linting:
         known: dict[int, _Checked] = {}
         numbers: Iterable[int] = range(len(functions))
         if previous is not None:
-            key = (Linting, self.rules)
-            found, touched = self.module.gathered_before.get(key, (None, ()))
+            found, touched = self.module.gathered_before.get(Linting, (None, ()))
             if found is previous._checked:
                 self._checked, self._counts = dict(previous._checked), Counter(previous._counts)
                 self._pending, self._telling = set(previous._pending), set(previous._telling)
@@ -129,7 +128,7 @@ class Linting:
             if checked is None or checked.environment != function.environment:
                 checked = _Checked(function)
             self._put(number, checked)
-        self.module.gathered[Linting, self.rules] = self._checked
+        self.module.gathered[Linting] = self._checked
         self._has_begun, self._previous = True, None
 
     def _put(self, number: int, checked: _Checked) -> None:
@@ -168,8 +167,9 @@ class Linting:
         return self._complete
 
     def worst(self, most: int) -> tuple[list[Diagnostic], int]:
-        """At most so many of the diagnostics, those that are worst; of those that are alike the first in the
-        text. Then, how many findings there are in all. For large files this is much less work than all.
+        """At most so many of the diagnostics, those that are worst; of those that are alike, those of rules
+        on the module, and then the first in the text. Then, how many findings there are in all. For large
+        files this is much less work than all.
         """
         counts = self._counts + Counter[Severity](_severity(*one) for one in self._on_module)
         total = counts.total()
@@ -181,10 +181,10 @@ class Linting:
             wanted[severity] = min(left, counts[severity])
             left -= wanted[severity]
         chosen: list[Diagnostic] = []
-        for rule, finding in self._on_module:
-            if wanted[_severity(rule, finding)] > 0:
-                wanted[_severity(rule, finding)] -= 1
-                chosen.append(_diagnostic(self.module, rule, finding))
+        for diagnostic in _in_order(self._diagnostics_on_module()):
+            if wanted[diagnostic.severity] > 0:
+                wanted[diagnostic.severity] -= 1
+                chosen.append(diagnostic)
         for number in sorted(self._telling):
             checked = self._checked[number]
             if len(chosen) < most and any(wanted[severity] > 0 for severity in checked.severities):
@@ -195,11 +195,14 @@ class Linting:
         return _in_order(chosen), total
 
     def _so_far(self) -> list[Diagnostic]:
-        found = [_diagnostic(self.module, rule, finding) for rule, finding in self._on_module]
+        found = self._diagnostics_on_module()
         for number in sorted(self._telling):
             findings = range(len(self._checked[number].findings))
             found += [self._of_function(number, index) for index in findings]
         return _in_order(found)
+
+    def _diagnostics_on_module(self) -> list[Diagnostic]:
+        return [_diagnostic(self.module, rule, finding) for rule, finding in self._on_module]
 
     def _of_function(self, number: int, index: int) -> Diagnostic:
         """One of those of a function; of an untouched one at its old place they are kept."""

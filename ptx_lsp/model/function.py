@@ -25,7 +25,9 @@ OF_TEXT: set[object] = set()
 
 
 class Home:
-    """Which module functions are in: one for all versions of a file in which they are the same."""
+    """Which module functions are in. There is one for each module, and it leads there for as long as somebody
+    looks at that.
+    """
 
     def __init__(self, module: Module) -> None:
         self._module: Module | None = module
@@ -33,7 +35,7 @@ class Home:
 
     @property
     def module(self) -> Module:
-        """The module, or if that is gone, the newest that came after it."""
+        """The module, or if that is retired, the first after it that is not."""
         home = self
         while (module := home._module) is None:
             assert home._next is not None
@@ -42,10 +44,7 @@ class Home:
             self._next = home
         return module
 
-    def move(self, module: Module) -> None:
-        self._module = module
-
-    def leave(self, successor: Home) -> None:
+    def leave(self, successor: Home | None) -> None:
         """Nobody looks at the module any more: it is not to be kept alive."""
         self._next = successor
         self._module = None
@@ -84,7 +83,9 @@ class Function:
 
     @property
     def module(self) -> Module:
-        """The newest module that has this function just as it is."""
+        """The one that this function was taken from. What is known of a function outlives that, and then
+        leads to a later one, in which the function may stand elsewhere: see `text`.
+        """
         return self._home.module
 
     def link(self) -> None:
@@ -156,13 +157,11 @@ class Function:
 
     def text(self, part: Located) -> str:
         """The text of a node of this function, one character for each byte."""
-        start, end = self.item.span(part)
-        return self.module.document.source.part(start, end)
+        module = self.module
+        return module.document.source.part(*module.span(self.place(part)))
 
-    def take_over(self, before: Function) -> bool:
-        """Keeps what is known of the function as it was before an edit, if it can be of use; whether what
-        knows that, such as its facts, may take this one for it.
-        """
+    def take_over(self, before: Function) -> None:
+        """Keeps what is known of the function as it was before an edit, if it can be of use."""
         if self.body.instructions is before.body.instructions:
             if self.environment == before.environment:
                 self.facts, self.earlier = before.facts, before.earlier
@@ -170,7 +169,6 @@ class Function:
                     self.earlier = dict(before.earlier)
                     facts = list(before.facts.items())  # another thread may add to them
                     self.facts = {key: value for key, value in facts if key not in OF_TEXT}
-                return True
         elif self.change is not None and self._means_the_same(before):
             change = self.change
             for key, (value, since) in list(before.earlier.items()):
@@ -182,7 +180,6 @@ class Function:
                 elif same_directives and key in OF_DIRECTIVES:
                     self.facts[key] = value
             before.earlier.clear()  # so that no version holds one before it
-        return False
 
     def placed(self, item: Item, home: Home) -> Function:
         """This function in a module where nothing has changed for it but where it stands: at `item`."""
@@ -193,10 +190,6 @@ class Function:
         found.item = item
         found._home = home
         return found
-
-    def settle(self, home: Home) -> None:
-        """From now on its module is that which `home` leads to."""
-        self._home = home
 
     def _means_the_same(self, before: Function) -> bool:
         """Whether what the statements that both have take from the module is the same."""

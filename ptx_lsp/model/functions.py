@@ -17,13 +17,13 @@ class Functions(Sequence[Function]):
     """
 
     def __init__(
-        self, known: list[Function], numbers: Sequence[int], items: Items, home: Home
+        self, known: list[Function], places: Sequence[int], items: Items, home: Home
     ) -> None:
-        """`known` are the functions, which may stand where they stood once; `numbers` are those of their
-        statements among `items`.
+        """`known` are the functions, which may stand where they stood once; `places` are the numbers of
+        their statements among `items`.
         """
         self._known = known
-        self._numbers = numbers
+        self._places = places
         self._items = items
         self._home = home
         self._placed: dict[int, Function] = {}
@@ -44,7 +44,7 @@ class Functions(Sequence[Function]):
         if found is None:
             if number < 0:
                 raise IndexError(index)
-            placed = self._known[number].placed(self._items[self._numbers[number]], self._home)
+            placed = self._known[number].placed(self._items[self._places[number]], self._home)
             found = self._placed.setdefault(number, placed)  # another thread may have been faster
         return found
 
@@ -70,20 +70,20 @@ class Functions(Sequence[Function]):
             known[number] = function
         for number, function in others.items():
             known[number] = function
-        return Functions(known, self._numbers, items, home)
+        return Functions(known, self._places, items, home)
 
     def number_of(self, item: int) -> int:
         """Which function the statement with the number `item` is, or the last one before it."""
-        return bisect_right(self._numbers, item) - 1
+        return bisect_right(self._places, item) - 1
 
     def of_item(self, item: int) -> Function | None:
         """The one that the statement with the number `item` is."""
         number = self.number_of(item)
-        return self[number] if number >= 0 and self._numbers[number] == item else None
+        return self[number] if number >= 0 and self._places[number] == item else None
 
     def item_of(self, number: int) -> int:
         """The number of the statement that a function is."""
-        return self._numbers[number]
+        return self._places[number]
 
     def clear(self) -> None:
         self._known.clear()
@@ -93,18 +93,18 @@ class Functions(Sequence[Function]):
 class Definitions(Mapping[str, Function]):
     """The functions that have a body, by name; the first of each."""
 
-    def __init__(self, functions: Functions, numbers: Mapping[str, int]) -> None:
+    def __init__(self, functions: Functions, by_name: Mapping[str, int]) -> None:
         self._functions = functions
-        self._numbers = numbers
+        self._by_name = by_name
 
     def __getitem__(self, name: str) -> Function:
-        return self._functions[self._numbers[name]]
+        return self._functions[self._by_name[name]]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._numbers
+        return name in self._by_name
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
+        return iter(self._by_name)
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._by_name)

@@ -32,7 +32,7 @@ from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
-_numbers = count(1)
+_namings = count(1)
 _Symbols: TypeAlias = dict[int, Variable | Register | FunctionName]
 
 
@@ -66,7 +66,7 @@ class Module:
         """`target` is judged for in place of the file's own."""
         self.document = document
         self._target = target
-        self.naming = next(_numbers)
+        self.naming = next(_namings)
         """Equal for versions of a file that declare the same names in the same statements: outside of bodies,
         and in them outside of blocks.
         """
@@ -102,8 +102,7 @@ class Module:
         """Gives up the functions: nobody looks at this module any more, and `successor` came after it, if
         any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
         """
-        if successor is not self:
-            self.home.leave(successor.home)
+        self.home.leave(successor.home if successor is not self else None)
         self.functions.clear()
 
     def _read(self, previous: Module | None) -> None:
@@ -125,7 +124,7 @@ class Module:
             if isinstance(symbol, FunctionName) and isinstance(node, nodes.Function):
                 functions.append(self._function(item, symbol, before.get(id(node.kind))))
         inside = [n for n, item in enumerate(items) if isinstance(item.node, nodes.Function)]
-        self.functions = Functions(functions, inside, items, previous.home if previous else self.home)
+        self.functions = Functions(functions, inside, items, self.home)
         self._defined: dict[str, int] = {}
         """The number of the first function of each name that has a body."""
         for number, function in enumerate(functions):
@@ -134,10 +133,8 @@ class Module:
         for item in self.outside:
             self._link(item)
         self._link_functions(functions, before)
-        if previous is not None:
-            self._succeed(previous, functions, before.values())
-            if len(previous.functions) == len(functions):
-                self._gather_from(previous, range(len(functions)))
+        if previous is not None and len(previous.functions) == len(functions):
+            self._gather_from(previous, range(len(functions)))
 
     def _edited_inside(self, previous: Module) -> list[int] | None:
         """The numbers of the statements that are not what they were, where these are functions edited in
@@ -191,33 +188,20 @@ class Module:
         else:
             renew(previous._uses.lacking - again.keys())
         renew(previous._uses.using(symbol.name for symbol in edited.values()) - again.keys())
-        self.functions = previous.functions.replaced(again, items, previous.home)
+        self.functions = previous.functions.replaced(again, items, self.home)
         self._link_functions(again.values(), earlier)
         self._uses = previous._uses.after(previous.functions, again)
-        self._succeed(previous, again.values(), earlier.values())
         self._gather_from(previous, again)
 
-    def _link_functions(self, functions: Iterable[Function], before: dict[int, Function]) -> None:
-        """Looks up the names in functions, and takes over what is known of them. Of those `before`, by the
-        identity of what stands for each, it leaves the ones that are not in this module.
+    def _link_functions(self, functions: Iterable[Function], before: Mapping[int, Function]) -> None:
+        """Looks up the names in functions, and takes over what is known of those of the earlier module, by
+        the identity of what stands for each.
         """
         for function in functions:
             function.link()
             earlier = before.get(id(function.node.kind))
-            if earlier is not None and function.take_over(earlier):
-                del before[id(function.node.kind)]
-
-    def _succeed(
-        self, previous: Module, new: Iterable[Function], gone: Iterable[Function]
-    ) -> None:
-        """From now on, all functions of an earlier module lead here but for those that are `gone`."""
-        home, previous.home = previous.home, Home(previous)
-        for function in gone:
-            function.settle(previous.home)
-        self.home = home
-        for function in new:
-            function.settle(home)
-        home.move(self)
+            if earlier is not None:
+                function.take_over(earlier)
 
     def _gather_from(self, before: Module, numbers: Iterable[int]) -> None:
         """Takes over what is known of all functions, of which those with `numbers` may be others: that two

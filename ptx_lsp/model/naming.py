@@ -36,6 +36,8 @@ class Naming(NamedTuple):
             used, uses = before[number].body.free.keys(), function.body.free.keys()
             for name in used - uses:
                 of[name] -= {number}
+                if not of[name]:
+                    del of[name]
             for name in uses - used:
                 of[name] = of.get(name, frozenset()) | {number}
         lacking = frozenset(number for number, one in new.items() if one.undeclared)

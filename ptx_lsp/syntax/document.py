@@ -92,6 +92,10 @@ class Document:
             return None
         before = self.source.data[item.start : item.end]
         after = source.data[item.start : item.end + edit.growth]
+        if b'"' in before or b'"' in after:
+            first = next(self.items.broken(), item)
+            if first.start < item.start:
+                return None  # a string that was left open there may end here
         found = edited_alone(item, edit, before, after)
         return self.items.replaced(number, found) if found is not None else None
 

@@ -8,7 +8,9 @@ import weakref
 
 import pytest
 
+from ptx_lsp.ide.encoded_tokens import encoded_tokens
 from ptx_lsp.lint.engine import Linting
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit
 
@@ -38,8 +40,11 @@ def test_facts_of_untouched_functions_keep_no_earlier_module() -> None:
     earlier = weakref.ref(linting.module)
     at = TEXT.rindex("1, 2")
     for _ in range(3):
-        edited = linting.module.document.edited(Edit(at, at, b" "))
-        linting = Linting(Module(edited, linting.module), previous=linting)
+        before = linting.module
+        edited = before.document.edited(Edit(at, at, b" "))
+        linting = Linting(Module(edited, before), previous=linting)
+        before.retire(linting.module)
+        del before
     gc.collect()
     assert linting.module.functions[0].facts is facts, "they were computed anew"
     assert facts
@@ -62,6 +67,66 @@ def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> No
         assert [earlier() for earlier in known] == [None, None, None]
     finally:
         gc.enable()
+
+
+def test_the_last_module_of_a_file_is_freed_at_once() -> None:
+    gc.disable()
+    try:
+        module = Linting(Module.parse(TEXT)).module
+        text = weakref.ref(module.document)
+        module.retire(module)
+        del module
+        assert text() is None
+    finally:
+        gc.enable()
+
+
+def test_an_earlier_module_stays_what_it_was() -> None:
+    text = TEXT.replace("1, 2", "nowhere, 2")
+    module = Module.parse(text)
+    assert all(module.functions)  # all are placed
+    wanted = [_told(function) for function in Module.parse(text).functions]
+    at = text.index("nowhere")
+    later = Module(module.document.edited(Edit(at, at, b"%r2, ")), module)
+    last = text.index("third") - len(".entry ")
+    latest = Module(later.document.edited(Edit(last + 5, len(text) + 5, b"")), later)
+    assert len(latest.functions) == 2
+    assert [_told(function) for function in module.functions] == wanted
+    later.retire(latest)
+    assert [_told(function) for function in module.functions] == wanted
+    assert all(function.module is module for function in module.functions)
+
+
+def _told(function: Function) -> list[object]:
+    module, item = function.module, function.item
+    words = [function.text(one.node) for one in function.body.instructions]
+    tokens = encoded_tokens(module, "utf-8", item.span(function.node))
+    return [words, module.span(function.symbol.place), tokens]
+
+
+@pytest.mark.parametrize("taken", range(0, 400, 7))
+def test_a_linting_goes_on_while_the_next_module_is_made(taken: int) -> None:
+    text = TEXT.replace("second() { .reg .u32 %r<3>; add.u32", "second() { .reg .u32 %r<3>; frob.u32")
+    linting = Linting(Module.parse(text), staged=True)
+    steps = linting.steps()
+    for _ in zip(range(taken), steps, strict=False):
+        pass
+    at = text.index("1, 2")
+    module = Module(linting.module.document.edited(Edit(at, at + 1, b"1111111")), linting.module)
+    next(steps, None)
+    found = Linting(module, previous=linting)
+    fresh = Linting(Module.parse(module.document.source.text))
+    assert found.diagnostics == fresh.diagnostics
+
+
+def test_the_worst_findings_are_those_of_the_text_read_anew() -> None:
+    text = TEXT.replace("1, 2; ret;", "none, 2; add.u32 %r1, 1, 2; add.u32 %r1, last, 2;")
+    linting = Linting(Module.parse(text))
+    at = linting.module.document.source.text.index("1, 2")
+    module = Module(linting.module.document.edited(Edit(at, at + 1, b"middle")), linting.module)
+    linting = Linting(module, previous=linting)
+    fresh = Linting(Module.parse(module.document.source.text))
+    assert all(linting.worst(most) == fresh.worst(most) for most in range(1, 12))
 
 
 def test_an_edit_leaves_no_garbage_that_holds_the_text() -> None:

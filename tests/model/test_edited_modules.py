@@ -89,6 +89,8 @@ def test_a_function_that_has_moved_since_is_the_same_one() -> None:
     at = TEXT.index("ret;")
     later = next(one for one in module.functions if one.name == "helper" and one.symbol.is_definition)
     edited = Module(module.document.edited(Edit(at, at, b"// x\n")), module)
+    assert later.module is module
+    module.retire(edited)
     assert later.module is edited
     assert edited.definitions["helper"] is not later
     assert calls_made(later).is_recursive

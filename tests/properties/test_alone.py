@@ -65,6 +65,19 @@ def test_what_may_not_end_with_its_function_is_read_with_the_others(typed: bytes
     assert items(document) == items(Document.parse(Source(text)))
 
 
+@pytest.mark.parametrize("typed", [b'// ";\n', b'.pragma ";";', b'// ",', b'"', b"ret;", b".reg .b32 %q;"])
+@pytest.mark.parametrize("opened", [b'.pragma "open\n', b'.file 1 "open\n', b'.global .b8 s[4] = "open\n;\n'])
+def test_a_string_left_open_before_may_end_anywhere(typed: bytes, opened: bytes) -> None:
+    text = _text(6).replace(b'// a "," in it', b"").replace(b'.pragma "nounroll";', b"")
+    at = text.index(b".func f1")
+    text = text[:at] + opened + text[at:]
+    at = text.index(b"ret", text.index(b".func f3"))
+    document = Document.parse(Source(text)).edited(Edit(at, at, typed))
+    assert items(document) == items(Document.parse(Source(document.source.data)))
+    document = document.edited(Edit(at, at + len(typed), b""))
+    assert items(document) == items(Document.parse(Source(text)))
+
+
 def test_no_more_than_its_block_of_statements_is_made_anew() -> None:
     document = Document.parse(Source(_text(200)))
     before = list(document.items)
