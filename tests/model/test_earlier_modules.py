@@ -91,6 +91,8 @@ def test_an_earlier_module_stays_what_it_was() -> None:
     last = text.index("third") - len(".entry ")
     latest = Module(later.document.edited(Edit(last + 5, len(text) + 5, b"")), later)
     assert len(latest.functions) == 2
+    for one in (later, latest):
+        assert all(function.module is one for function in one.functions)
     assert [_told(function) for function in module.functions] == wanted
     later.retire(latest)
     assert [_told(function) for function in module.functions] == wanted
