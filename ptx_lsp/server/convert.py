@@ -9,6 +9,7 @@ from pathlib import PurePath
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
+from ptx_lsp.ide.access import Use
 from ptx_lsp.ide.links import Link
 from ptx_lsp.ide.occurrences import Occurrence
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
@@ -24,10 +25,12 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 
-_HIGHLIGHTS = {
+_HIGHLIGHTS: dict[Use, types.DocumentHighlightKind] = {
     "declaration": types.DocumentHighlightKind.Text,
     "read": types.DocumentHighlightKind.Read,
     "write": types.DocumentHighlightKind.Write,
+    "both": types.DocumentHighlightKind.Write,
+    "other": types.DocumentHighlightKind.Text,
 }
 
 

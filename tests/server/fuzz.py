@@ -135,16 +135,23 @@ class Session:
         text = chance.choice(corpus.files()).read_text(encoding="utf-8", errors="replace")
         start = text.rfind("\n", 0, chance.randrange(len(text))) + 1
         header = chance.choice([".version 8.5\n.target sm_90\n.address_size 64\n", ""])
+        self.open_text(header + text[start : start + chance.choice([500, 3000, 12000])])
+
+    def open_text(self, text: str) -> Text:
         self.opened += 1
         uri = (self.folder / f"file {self.opened} é.ptx").as_uri()
-        file = Text(uri, header + text[start : start + chance.choice([500, 3000, 12000])], self.unit)
+        file = Text(uri, text, self.unit)
         self.files.append(file)
         self.connection.open(file.uri, file.text)
+        return file
 
     def ask(self) -> None:
         chance = self.chance
         file, method = chance.choice(self.files), chance.choice(self.methods)
-        offset = chance.randrange(len(file.text) + 1)
+        self.ask_at(file, method, chance.randrange(len(file.text) + 1))
+
+    def ask_at(self, file: Text, method: str, offset: int) -> None:
+        chance = self.chance
         position = file.position(offset)
         if chance.random() < 0.02:
             position = {"line": chance.choice([0, 10**6]), "character": 10**6}

@@ -147,6 +147,9 @@ async def test_document_highlight(opened: LanguageClient) -> None:
     assert found is not None
     kinds = [one.kind for one in found]
     assert kinds[-2:] == [types.DocumentHighlightKind.Write, types.DocumentHighlightKind.Read]
+    asked = types.DocumentHighlightParams(FILE, place("DONE:"))
+    found = await opened.text_document_document_highlight_async(asked)
+    assert [one.kind for one in found or ()] == [types.DocumentHighlightKind.Text] * 2
 
 
 async def test_rename(opened: LanguageClient) -> None:
