@@ -191,6 +191,11 @@ class Function:
         found._home = home
         return found
 
+    def forget(self) -> None:
+        """Gives up all that is known of this function and of its other versions: it may hold them."""
+        self.facts.clear()
+        self.earlier.clear()
+
     def _means_the_same(self, before: Function) -> bool:
         """Whether what the statements that both have take from the module is the same."""
         if self.environment[:3] != before.environment[:3]:

@@ -103,6 +103,9 @@ class Module:
         any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
         """
         self.home.leave(successor.home if successor is not self else None)
+        if successor is self:
+            for function in self.functions.anywhere():
+                function.forget()
         self.functions.clear()
 
     def _read(self, previous: Module | None) -> None:
