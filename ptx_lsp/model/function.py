@@ -192,7 +192,7 @@ class Function:
         return found
 
     def forget(self) -> None:
-        """Gives up all that is known of this function and of its other versions: it may hold them."""
+        """Gives up all that is known of this function, which may hold it in turn: nobody looks at it now."""
         self.facts.clear()
         self.earlier.clear()
 

@@ -82,6 +82,8 @@ class Module:
         """What is known of all functions, such as facts (`ptx_lsp.facts.of_all`), by their numbers."""
         self.gathered_before: dict[object, tuple[Mapping[int, object], Sequence[int]]] = {}
         """Those of an earlier module, and which functions are not what they were in that."""
+        self._left: list[Function] = []
+        """The functions that are not in the next module just as they are."""
         self._symbols: _Symbols = {}
         """The variables and functions of the module, by what declares them."""
         self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
@@ -103,10 +105,10 @@ class Module:
         any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
         """
         self.home.leave(successor.home if successor is not self else None)
-        if successor is self:
-            for function in self.functions.anywhere():
-                function.forget()
+        for function in self.functions.anywhere() if successor is self else self._left:
+            function.forget()
         self.functions.clear()
+        self._left = []
 
     def _read(self, previous: Module | None) -> None:
         """Declares and links everything."""
@@ -135,7 +137,9 @@ class Module:
                 self._defined.setdefault(function.name, number)
         for item in self.outside:
             self._link(item)
-        self._link_functions(functions, before)
+        left = self._link_functions(functions, before)
+        if previous is not None:
+            previous._left = left
         if previous is not None and len(previous.functions) == len(functions):
             self._gather_from(previous, range(len(functions)))
 
@@ -192,19 +196,25 @@ class Module:
             renew(previous._uses.lacking - again.keys())
         renew(previous._uses.using(symbol.name for symbol in edited.values()) - again.keys())
         self.functions = previous.functions.replaced(again, items, self.home)
-        self._link_functions(again.values(), earlier)
+        previous._left = self._link_functions(again.values(), earlier)
         self._uses = previous._uses.after(previous.functions, again)
         self._gather_from(previous, again)
 
-    def _link_functions(self, functions: Iterable[Function], before: Mapping[int, Function]) -> None:
+    def _link_functions(
+        self, functions: Iterable[Function], before: Mapping[int, Function]
+    ) -> list[Function]:
         """Looks up the names in functions, and takes over what is known of those of the earlier module, by
-        the identity of what stands for each.
+        the identity of what stands for each. Returns those of them that are not what they were.
         """
+        shared: set[int] = set()
         for function in functions:
             function.link()
             earlier = before.get(id(function.node.kind))
             if earlier is not None:
                 function.take_over(earlier)
+                if function.facts is earlier.facts:
+                    shared.add(id(earlier))
+        return [earlier for earlier in before.values() if id(earlier) not in shared]
 
     def _gather_from(self, before: Module, numbers: Iterable[int]) -> None:
         """Takes over what is known of all functions, of which those with `numbers` may be others: that two

@@ -10,6 +10,7 @@ import pytest
 
 from ptx_lsp.ide.encoded_tokens import encoded_tokens
 from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit
@@ -72,11 +73,19 @@ def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> No
 def test_the_last_module_of_a_file_is_freed_at_once() -> None:
     gc.disable()
     try:
-        module = Linting(Module.parse(TEXT)).module
-        text = weakref.ref(module.document)
+        linting = Linting(Module.parse(TEXT), all_rules())
+        module = linting.module
+        left = [weakref.ref(one) for one in (module, module.document, *module.functions)]
+        at = TEXT.rindex("1, 2")
+        for _ in range(3):
+            edited = Module(module.document.edited(Edit(at, at + 1, b"7")), module)
+            linting = Linting(edited, all_rules(), linting)
+            left += [weakref.ref(one) for one in (edited, edited.document, *edited.functions)]
+            module.retire(edited)
+            module = edited
         module.retire(module)
-        del module
-        assert text() is None
+        del module, edited, linting
+        assert [one() for one in left] == [None] * len(left)
     finally:
         gc.enable()
 
