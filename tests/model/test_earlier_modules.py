@@ -77,6 +77,7 @@ def test_the_last_module_of_a_file_is_freed_at_once() -> None:
         module = linting.module
         left = [weakref.ref(one) for one in (module, module.document, *module.functions)]
         at = TEXT.rindex("1, 2")
+        edited = None
         for _ in range(3):
             edited = Module(module.document.edited(Edit(at, at + 1, b"7")), module)
             linting = Linting(edited, all_rules(), linting)
@@ -84,7 +85,8 @@ def test_the_last_module_of_a_file_is_freed_at_once() -> None:
             module.retire(edited)
             module = edited
         module.retire(module)
-        del module, edited, linting
+        del module, linting
+        edited = None
         assert [one() for one in left] == [None] * len(left)
     finally:
         gc.enable()
