@@ -41,6 +41,8 @@ def test_opcodes_at_the_beginning_of_a_statement() -> None:
 def test_nothing_within_a_comment() -> None:
     for begun in ("/*", "/*/", "/* a", "/* a /", "//", "// a;", "#line"):
         assert not suggestions(f"{begun} ad<CURSOR>\n*/"), begun
+    for begun in ("/*", "/*/", "/* a", "/* a /"):
+        assert not suggestions(f"{begun}<CURSOR>\n*/"), begun
     check_completion("/**/ su<CURSOR>", has=("sub",))
     check_completion("// a\nsu<CURSOR>", has=("sub",))
 

@@ -11,8 +11,9 @@ import pytest
 from ptx_lsp.ide.encoded_tokens import encoded_tokens
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
-from ptx_lsp.model.function import Function
+from ptx_lsp.model.function import Function, Home
 from ptx_lsp.model.module import Module
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Edit
 
 TEXT = """.version 8.5
@@ -68,6 +69,25 @@ def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> No
         assert [earlier() for earlier in known] == [None, None, None]
     finally:
         gc.enable()
+
+
+def test_no_other_function_is_looked_at_after_an_edit(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = ".entry k%d() { .reg .u32 %%r<3>; add.u32 %%r1, 1, 2; ret; }\n"
+    text = TEXT + "".join(function % number for number in range(200))
+    linting = Linting(Module.parse(text), all_rules())
+    at = text.index("1, 2", text.index("k100"))
+    looked_at: set[str] = set()
+    placed = Function.placed
+
+    def noted(function: Function, item: Item, home: Home) -> Function:
+        looked_at.add(function.name)
+        return placed(function, item, home)
+
+    monkeypatch.setattr(Function, "placed", noted)
+    module = Module(linting.module.document.edited(Edit(at, at + 1, b"17")), linting.module)
+    for _ in Linting(module, linting.rules, linting, staged=True).steps():
+        pass
+    assert looked_at == {"k100"}
 
 
 def test_the_last_module_of_a_file_is_freed_at_once() -> None:

@@ -86,5 +86,6 @@ def test_no_more_than_its_block_of_statements_is_made_anew() -> None:
     assert sum(new is not old for new, old in zip(edited.items[:100], before, strict=False)) < 40
     assert [new.node is old.node for new, old in zip(edited.items, before, strict=True)].count(False) == 1
     assert list(edited.items.changed(document.items)) == [100]
+    assert [number for number, item in enumerate(edited.items) if item.tree is not None] == [100]
     behind = zip(edited.items[101:], before[101:], strict=True)
     assert {new.start - old.start for new, old in behind} == {len(b"mov.b32 %r1, 7;")}
