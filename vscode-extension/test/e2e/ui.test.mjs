@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { example, ourServer, startEditor } from './editor.mjs';
+import { example, ourServer, startEditor, TRIES } from './editor.mjs';
 
 const KERNEL = `// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)\n${example('saxpy.ptx')}`;
 const MISTAKE = KERNEL.replace('fma.rn.f32', 'fmaa.rn.f32');
@@ -29,7 +29,7 @@ test('a mistake has a squiggle, and its quick fix mends it', async () => {
   await editor.shot('squiggle');
   await page.locator('.view-line', { hasText: 'fmaa.rn' }).click({ position: { x: 45, y: 8 } });
   const menu = page.locator('.action-widget .monaco-list-row');
-  for (let tries = 0; tries < 5 && (await menu.count()) === 0; tries++) {
+  for (let tries = 0; tries < TRIES && (await menu.count()) === 0; tries++) {
     await page.keyboard.press('Control+.'); // on a slow machine the editor's first question may come to nothing
     await page.waitForTimeout(3_000);
   }
@@ -43,8 +43,12 @@ test('a mistake has a squiggle, and its quick fix mends it', async () => {
 test('hover tells what an instruction does', async () => {
   await editor.openFile('saxpy.ptx');
   await page.locator('.codelens-decoration').first().waitFor({ timeout: 60_000 });
-  await hover('mad');
-  await page.locator('.monaco-hover:visible', { hasText: 'mad' }).first().waitFor();
+  const told = page.locator('.monaco-hover:visible', { hasText: 'mad' }).first();
+  for (let tries = 0; tries < TRIES && !(await told.isVisible()); tries++) {
+    await hover('mad');
+    await told.waitFor({ timeout: 5_000 }).catch(() => page.mouse.move(0, 0)); // the first question may be lost
+  }
+  await told.waitFor();
   await page.waitForTimeout(800); // it fades in
   await editor.shot('hover');
   await page.keyboard.press('Escape');
