@@ -24,7 +24,7 @@ instruction(
     operands={"p": predicate("write"), "d": writes(".b32"), "a": predicate()},
     since=[("", "1.2", 12), (".ballot", "2.0", 20)],
     until=[
-        ("", "6.0", 10, "vote without .sync is deprecated: use vote.sync", "deprecated"),
+        ("", "6.0", 10, "`vote` without `.sync` is deprecated: use `vote.sync`", "deprecated"),
         ("", "6.4", 70, "vote without .sync was removed for sm_70 and higher: use vote.sync"),
     ],
     example="vote.all.pred %p1, %p2;",

@@ -14,6 +14,8 @@ from ptx_lsp.text import Edit, Span
 Severity: TypeAlias = Literal["error", "warning", "info", "hint"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "hint")
 """Worst first."""
+Tag: TypeAlias = Literal["unnecessary", "deprecated"]
+"""How an editor may show what is found: greyed out, or struck through."""
 
 
 class Replacement(NamedTuple):
@@ -68,3 +70,4 @@ class Diagnostic(NamedTuple):
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     source: str = "ptx-lint"
+    tag: Tag | None = None

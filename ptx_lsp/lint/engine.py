@@ -261,4 +261,5 @@ def _diagnostic(module: Module, rule: Rule, finding: Finding) -> Diagnostic:
         module.span(finding.place),
         tuple(Related(module.span(place), text) for place, text in finding.related),
         fix,
+        tag=rule.tag,
     )

@@ -15,7 +15,7 @@ from functools import cache, wraps
 from typing import NamedTuple
 
 from ptx_lsp.facts import directive_fact, fact, found_in_instructions, of_all
-from ptx_lsp.lint.diagnostic import Finding, Severity
+from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
@@ -36,6 +36,7 @@ class Rule(NamedTuple):
     on_module: Callable[[Module], Iterator[Finding]] | None = None
     on_comments: bool = False
     """About the comments that silence findings: `suppression.py` finds them when all else is known."""
+    tag: Tag | None = None
 
     @property
     def summary(self) -> str:
@@ -47,7 +48,7 @@ _SEVERITY: dict[str, Severity] = {"E": "error", "W": "warning", "P": "info", "S"
 
 
 def function_rule(
-    name: str, code: str, severity: Severity | None = None
+    name: str, code: str, severity: Severity | None = None, tag: Tag | None = None
 ) -> Callable[[Callable[[Function], Iterator[Finding]]], Rule]:
     """Makes the decorated generator a rule that looks at one function at a time. A severity of its own is
     for rules that are milder than others with such a code; hints run only where they are asked for.
@@ -55,7 +56,7 @@ def function_rule(
 
     def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
         own = severity or _SEVERITY[code[0]]
-        return Rule(name, code, own, inspect.getdoc(check) or "", on_function=check)
+        return Rule(name, code, own, inspect.getdoc(check) or "", on_function=check, tag=tag)
 
     return decorate
 
@@ -75,11 +76,14 @@ def instruction_rule(
     return decorate
 
 
-def module_rule(name: str, code: str) -> Callable[[Callable[[Module], Iterator[Finding]]], Rule]:
+def module_rule(
+    name: str, code: str, tag: Tag | None = None
+) -> Callable[[Callable[[Module], Iterator[Finding]]], Rule]:
     """Makes the decorated generator a rule that looks at a whole file."""
 
     def decorate(check: Callable[[Module], Iterator[Finding]]) -> Rule:
-        return Rule(name, code, _SEVERITY[code[0]], inspect.getdoc(check) or "", on_module=check)
+        own = _SEVERITY[code[0]]
+        return Rule(name, code, own, inspect.getdoc(check) or "", on_module=check, tag=tag)
 
     return decorate
 

@@ -94,7 +94,9 @@ class Suppressions:
             edit = _without(one, left, self.source)
             what = "Remove the comment" if not left else f"Leave only {_ticked(left)}"
             fix = Fix(what, (edit,), safe=True)
-            yield Diagnostic(rule.name, rule.code, rule.severity, message, one.span, fix=fix)
+            yield Diagnostic(
+                rule.name, rule.code, rule.severity, message, one.span, fix=fix, tag=rule.tag
+            )
 
     def _is_excused(self, one: Suppression, rule: Rule) -> bool:
         """Whether a comment silences what is told of it: by name, or by another one that is for all."""

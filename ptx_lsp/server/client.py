@@ -44,7 +44,7 @@ class Client(NamedTuple):
         text = can.text_document or types.TextDocumentClientCapabilities()
         space = can.workspace or types.WorkspaceClientCapabilities()
         general = can.general or types.GeneralClientCapabilities()
-        published = text.publish_diagnostics or types.PublishDiagnosticsClientCapabilities()
+        diagnostics = [one for one in (text.publish_diagnostics, text.diagnostic) if one is not None]
         completion = text.completion or types.CompletionClientCapabilities()
         item = completion.completion_item or types.ClientCompletionItemOptions()
         formats = text.hover.content_format if text.hover is not None else None
@@ -69,8 +69,8 @@ class Client(NamedTuple):
             snippets=bool(item.snippet_support),
             documents_markdown=types.MarkupKind.Markdown in (item.documentation_format or ()),
             versioned_edits=bool(space.workspace_edit and space.workspace_edit.document_changes),
-            tags=published.tag_support is not None,
-            related=bool(published.related_information),
+            tags=any(one.tag_support is not None for one in diagnostics),
+            related=any(one.related_information for one in diagnostics),
             commands=frozenset(texts(at(params.initialization_options, "commands"), ())),
         )
 

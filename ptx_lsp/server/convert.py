@@ -12,7 +12,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ptx_lsp.ide.access import Use
 from ptx_lsp.ide.links import Link
 from ptx_lsp.ide.occurrences import Occurrence
-from ptx_lsp.lint.diagnostic import Diagnostic, Severity
+from ptx_lsp.lint.diagnostic import Diagnostic, Related, Severity, Tag
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.json import Json
 from ptx_lsp.text import ColumnUnit, Edit, Position, Source, Span
@@ -24,6 +24,10 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "hint": types.DiagnosticSeverity.Hint,
 }
 
+_TAGS: dict[Tag, types.DiagnosticTag] = {
+    "unnecessary": types.DiagnosticTag.Unnecessary,
+    "deprecated": types.DiagnosticTag.Deprecated,
+}
 
 _HIGHLIGHTS: dict[Use, types.DocumentHighlightKind] = {
     "declaration": types.DocumentHighlightKind.Text,
@@ -127,13 +131,22 @@ class Converter:
         ]
         return types.Diagnostic(
             self.range(found.span),
-            found.message,
+            self._message(found),
             _SEVERITIES[found.severity],
             code=found.rule,
             source=found.source,
-            related_information=related or None,
+            tags=[_TAGS[found.tag]] if found.tag is not None and self.client.tags else None,
+            related_information=related if related and self.client.related else None,
         )
 
+    def _message(self, found: Diagnostic) -> str:
+        """With the places that explain it, where the client has no other way to show them."""
+        if self.client.related:
+            return found.message
+        return "\n".join((found.message, *map(self._note, found.related)))
+
+    def _note(self, related: Related) -> str:
+        return f"line {self.source.position(related.span.start).line + 1}: {related.message}"
 
     def json_diagnostics(self, found: Sequence[Diagnostic]) -> list[Json]:
         """The same as they are sent: there may be a thousand at each keystroke."""
@@ -142,12 +155,14 @@ class Converter:
     def _json_diagnostic(self, found: Diagnostic) -> Json:
         told: dict[str, Json] = {
             "range": self.json_range(found.span),
-            "message": found.message,
+            "message": self._message(found),
             "severity": _SEVERITIES[found.severity].value,
             "code": found.rule,
             "source": found.source,
         }
-        if found.related:
+        if found.tag is not None and self.client.tags:
+            told["tags"] = [_TAGS[found.tag].value]
+        if found.related and self.client.related:
             told["relatedInformation"] = [
                 {
                     "location": {"uri": self.uri, "range": self.json_range(one.span)},

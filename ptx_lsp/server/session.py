@@ -59,7 +59,7 @@ class Session:
         self.configurations = Configurations()
         self.files: dict[str, OpenFile] = {}
         self.is_shut_down = False
-        self.settings = Settings()
+        self._initial = self.settings = Settings()
         """Those for all files, as the client told without being asked."""
         self.publisher = Publisher(server, notify, lambda: self.client)
         self.progress = Progress(server, lambda: self.client)
@@ -73,7 +73,7 @@ class Session:
 
     def initialize(self, params: types.InitializeParams) -> None:
         self.client = Client.of(params)
-        self.settings = Settings.read(params.initialization_options)
+        self._initial = self.settings = Settings.read(params.initialization_options)
 
     def close(self) -> None:
         """The client is gone."""
@@ -189,8 +189,10 @@ class Session:
             self.server.window_show_message(shown)
 
     def settings_changed(self, told: object) -> None:
-        """The client says so; whether it also says to what depends on the client."""
-        self.settings = Settings.read(told, self.settings)
+        """The client says so; whether it also says to what depends on the client. What it leaves out is as it
+        was in the beginning.
+        """
+        self.settings = Settings.read(told, self._initial)
         self.configure_all()
 
     def files_changed(self, uris: Sequence[str]) -> None:

@@ -113,7 +113,27 @@ def test_settings_that_the_client_is_asked_for() -> None:
     with Connection(FOLDERS, settings=settings) as client:
         client.open(URI, text)
         assert "needs-target" in rules(client.findings(URI, 1))
-        assert "unused-register" not in rules(client.findings(URI, 1))
+        assert "uninitialised-read" not in rules(client.findings(URI, 1))
+    with Connection(FOLDERS) as client:
+        client.open(URI, text)
+        client.wait_until(lambda: "uninitialised-read" in rules(client.published(URI, 1) or []))
+
+
+def test_settings_that_are_taken_back_are_as_in_the_beginning() -> None:
+    text = WRONG.replace("ret;", "shl.s32 %r1, %r1, 1; ret;")
+    with Connection(options={"ignore": ["wrong-modifier"]}) as client:
+        client.open(URI, text)
+        assert set(rules(client.findings(URI, 1))) == {"undeclared-name"}
+        steps: list[tuple[Json, set[str]]] = [
+            ({"ptx": {"ignore": ["undeclared-name"]}}, {"wrong-modifier"}),
+            ({"ptx": {"target": "sm_90"}}, {"undeclared-name"}),
+            ({"ptx": {"ignore": []}}, {"undeclared-name", "wrong-modifier"}),
+            (None, {"undeclared-name"}),
+        ]
+        for settings, left in steps:
+            client.notified.clear()
+            client.notify("workspace/didChangeConfiguration", {"settings": settings})
+            assert set(rules(client.findings(URI, 1))) == left, settings
 
 
 def test_settings_that_are_wrong_are_told_of_once() -> None:

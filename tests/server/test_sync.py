@@ -129,3 +129,37 @@ def test_pull_says_what_has_not_changed() -> None:
         assert isinstance(items, list)
         assert "undeclared-name" not in rules(items)
         assert not [one for one in client.notified if "publishDiagnostics" in str(one.get("method"))]
+
+
+@pytest.mark.parametrize("way", ["publishDiagnostics", "diagnostic"])
+def test_what_is_unneeded_or_deprecated_is_marked_for_clients_that_show_it(way: str) -> None:
+    text = WRONG.replace("sm_90", "sm_60").replace("%r1;", "%r1, %r2;")
+    text = text.replace("add.s32", "L: shfl.down.b32 %r2, %r2, 1, 31; add.s32")
+    for can, marked in (({}, False), ({"tagSupport": {"valueSet": [1, 2]}}, True)):
+        with Connection({"textDocument": {way: can}}) as client:
+            client.open(URI, text)
+            found = _found(client, way)
+            tags = {at(one, "code"): at(one, "tags") for one in found}
+            assert tags["unused-register"] == tags["unused-label"] == ([1] if marked else None)
+            assert tags["deprecated-form"] == ([2] if marked else None)
+
+
+@pytest.mark.parametrize("way", ["publishDiagnostics", "diagnostic"])
+def test_other_places_are_told_in_the_message_where_the_client_shows_them_nowhere_else(way: str) -> None:
+    text = WRONG.replace(".reg .u32 %r1;", ".reg .u32 %r2;\n  .reg .u32 %r2;")
+    told: list[tuple[Json, Json]] = []
+    for can in ({}, {"relatedInformation": True}):
+        with Connection({"textDocument": {way: can}}) as client:
+            client.open(URI, text)
+            [one] = [one for one in _found(client, way) if at(one, "code") == "duplicate-name"]
+            told.append((at(one, "message"), at(one, "relatedInformation", 0, "message")))
+    (alone, nothing), (message, related) = told
+    assert nothing is None
+    assert alone == f"{message}\nline 5: {related}"
+
+
+def _found(client: Connection, way: str) -> list[Json]:
+    if way == "publishDiagnostics":
+        return client.findings(URI, 1)
+    items = at(client.request("textDocument/diagnostic", of_file(URI)), "items")
+    return items if isinstance(items, list) else []

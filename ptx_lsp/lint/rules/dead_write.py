@@ -12,7 +12,7 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
 
-@function_rule("dead-write", code="W232")
+@function_rule("dead-write", code="W232", tag="unnecessary")
 def dead_write(function: Function) -> Iterator[Finding]:
     """A result that nothing reads.
 

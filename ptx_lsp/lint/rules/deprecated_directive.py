@@ -11,7 +11,7 @@ from ptx_lsp.model.directives import directives_of
 from ptx_lsp.model.function import Function
 
 
-@function_rule("deprecated-directive", code="W213")
+@function_rule("deprecated-directive", code="W213", tag="deprecated")
 def deprecated_directive(function: Function) -> Iterator[Finding]:
     """A directive that another one has replaced.
 

@@ -11,7 +11,7 @@ from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
 
 
-@function_rule("deprecated-form", code="W269")
+@function_rule("deprecated-form", code="W269", tag="deprecated")
 def deprecated_form(function: Function) -> Iterator[Finding]:
     """A form that is on its way out.
 

@@ -14,7 +14,7 @@ from ptx_lsp.model.function import Function
 _LEAVING = JUMPS | LEAVES
 
 
-@function_rule("unreachable-code", code="W231")
+@function_rule("unreachable-code", code="W231", tag="unnecessary")
 def unreachable_code(function: Function) -> Iterator[Finding]:
     """Instructions that control never comes to.
 

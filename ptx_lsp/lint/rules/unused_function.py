@@ -14,7 +14,7 @@ from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.model.uses import names_elsewhere
 
 
-@module_rule("unused-function", code="W205")
+@module_rule("unused-function", code="W205", tag="unnecessary")
 def unused_function(module: Module) -> Iterator[Finding]:
     """A function of this file alone that nothing calls.
 

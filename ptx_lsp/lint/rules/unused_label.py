@@ -14,7 +14,7 @@ from ptx_lsp.model.symbols import Label
 from ptx_lsp.model.uses import names_elsewhere, unused
 
 
-@module_rule("unused-label", code="W204")
+@module_rule("unused-label", code="W204", tag="unnecessary")
 def unused_label(module: Module) -> Iterator[Finding]:
     """A label that nothing refers to.
 

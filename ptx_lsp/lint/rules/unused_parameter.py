@@ -11,7 +11,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.uses import unused
 
 
-@function_rule("unused-parameter", code="W202")
+@function_rule("unused-parameter", code="W202", tag="unnecessary")
 def unused_parameter(function: Function) -> Iterator[Finding]:
     """A parameter that nothing reads.
 

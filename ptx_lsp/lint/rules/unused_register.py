@@ -14,7 +14,7 @@ from ptx_lsp.syntax import nodes
 _BY_HABIT = frozenset({"%SP", "%SPL", "temp_param_reg"})
 
 
-@function_rule("unused-register", code="W201")
+@function_rule("unused-register", code="W201", tag="unnecessary")
 def unused_register(function: Function) -> Iterator[Finding]:
     """A register that no instruction names.
 

@@ -16,7 +16,7 @@ from ptx_lsp.model.uses import names_elsewhere, unused
 _OWN = frozenset({".shared", ".local", ".param"})
 
 
-@module_rule("unused-variable", code="W206")
+@module_rule("unused-variable", code="W206", tag="unnecessary")
 def unused_variable(module: Module) -> Iterator[Finding]:
     """A variable of this file alone that nothing names.
 
