@@ -33,27 +33,27 @@ class CallsOf(NamedTuple):
 
 
 def prepare_calls(module: Module, offset: int) -> Called | None:
-    """The function named at `offset`, else the one around it."""
+    """The function named at `offset`, of an alias the one that it stands for; else the one around it."""
     found = named_at(module, offset)
-    if found is not None and isinstance(found.symbol, FunctionName):
-        symbol = module.definition(found.symbol.name) or found.symbol
-        return _called(module, symbol)
-    if found is not None and isinstance(found.symbol, AliasName):
-        return None
+    if found is not None and isinstance(found.symbol, FunctionName | AliasName):
+        name = found.symbol.name
+        symbol = module.definition(_aliases(module).get(name, name)) or found.symbol
+        return _called(module, symbol) if isinstance(symbol, FunctionName) else None
     function = function_at(module, offset)
     return _called(module, function.symbol) if function is not None and function.name else None
 
 
 def incoming(module: Module, name: str) -> tuple[CallsOf, ...]:
-    """The functions of the file that call `name`, directly or through a list of targets."""
+    """The functions of the file that call `name`, directly, by an alias, or through a list of targets."""
+    names = {name, *(alias for alias, aliasee in _aliases(module).items() if aliasee == name)}
     found: list[CallsOf] = []
     for function in module.functions:
-        if name not in function.body.free and function.name != name:
+        if names.isdisjoint(function.body.free) and function.name not in names:
             continue
         places = tuple(
             _place(function, call.target)
             for call in calls(function)
-            if any(callee.name == name for callee in call.callees)
+            if any(callee.name in names for callee in call.callees)
         )
         if places:
             found.append(CallsOf(_called(module, function.symbol), places))
@@ -61,21 +61,33 @@ def incoming(module: Module, name: str) -> tuple[CallsOf, ...]:
 
 
 def outgoing(module: Module, name: str) -> tuple[CallsOf, ...]:
-    """What the function `name` calls, as far as it is known."""
+    """What the function `name` calls, as far as it is known; of an alias the function that it stands for."""
     function = module.definitions.get(name)
     if function is None:
         return ()
     found: dict[str, list[Span]] = {}
     symbols: dict[str, FunctionName] = {}
+    aliases = _aliases(module)
     for call in calls(function):
         for callee in call.callees:
             if isinstance(callee.symbol, FunctionName):
-                symbol = module.definition(callee.name) or callee.symbol
-                symbols[callee.name] = symbol
-                found.setdefault(callee.name, []).append(_place(function, call.target))
+                other = aliases.get(callee.name, callee.name)
+                symbols[other] = module.definition(other) or callee.symbol
+                found.setdefault(other, []).append(_place(function, call.target))
     return tuple(
         CallsOf(_called(module, symbols[name]), tuple(places)) for name, places in found.items()
     )
+
+
+def _aliases(module: Module) -> dict[str, str]:
+    """The functions that aliases at file level stand for."""
+    return {
+        item.node.name.text: item.node.aliasee.text
+        for item in module.document.items
+        if isinstance(item.node, nodes.Alias)
+        and isinstance(item.node.name, nodes.Name)
+        and isinstance(item.node.aliasee, nodes.Name)
+    }
 
 
 def _called(module: Module, symbol: FunctionName) -> Called:

@@ -117,6 +117,18 @@ def test_calls() -> None:
     assert around.name == "k"
 
 
+def test_calls_by_an_alias_are_those_of_its_function() -> None:
+    text = ".func f() { ret; } .func other(); .alias other, f; .entry k() { call other; call f; ret; }"
+    module, offset = at_cursor(f"{HEADER}{text.replace('call other', 'call oth<CURSOR>er')}")
+    found = prepare_calls(module, offset)
+    assert found is not None
+    assert (found.name, found.is_defined) == ("f", True)
+    (call,) = incoming(module, "f")
+    assert [inner(module, *place) for place in call.places] == ["other", "f"]
+    (call,) = outgoing(module, "k")
+    assert (call.other.name, len(call.places)) == ("f", 2)
+
+
 def test_links() -> None:
     module = Module.parse(completed(
         '.file 1 "a/b.cu"\n.file 2 "c.cu"\n.entry k() {\n.loc 2 7 3\nret;\n.loc 3 1 1\nret; }'
