@@ -50,12 +50,14 @@ def picture(flow: Flow) -> Picture:
     return Picture(drawn.width, drawn.height, boxes, drawn.paths)
 
 
+def block_name(block: FlowBlock, count: int) -> str:
+    """What users are told that a block is: its number, or the exit, which is the last of `count`."""
+    return f"block {block.number}" if block.number < count - 1 else "exit"
+
+
 def told(block: FlowBlock, count: int) -> list[str]:
-    """The lines of its box: name, place, the first and last opcodes, how it is left; `count` is the number
-    of blocks, the last of which is the exit.
-    """
-    name = f"block {block.number}" if block.number < count - 1 else "exit"
-    lines = [" ".join((name, *block.labels))]
+    """The lines of its box: name, place, the first and last opcodes, how it is left."""
+    lines = [" ".join((block_name(block, count), *block.labels))]
     if not block.opcodes:
         return lines
     if block.first_line == block.last_line:

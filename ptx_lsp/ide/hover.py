@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from ptx_lsp.ide.hover_function import signature
 from ptx_lsp.ide.hover_instruction import instruction_text, modifier_text
 from ptx_lsp.ide.hover_symbol import symbol_text
 from ptx_lsp.ide.hover_word import pragma_text, target_text, version_text, word_text
 from ptx_lsp.ide.links import source_of
 from ptx_lsp.ide.literal import meaning
-from ptx_lsp.ide.markdown import code, listed, paragraphs
+from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.named import named
 from ptx_lsp.ide.site import Site, site
 from ptx_lsp.ide.tokens import token_at
@@ -18,7 +20,10 @@ from ptx_lsp.ide.uniform import branch_uniformity
 from ptx_lsp.isa.resolve import Match, resolve
 from ptx_lsp.isa.target import parse_version
 from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.calls import calls
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 
@@ -69,7 +74,16 @@ def _opcode(place: Site, opcode: nodes.Opcode) -> Hover | None:
     text = instruction_text(function, instruction)
     is_jump = opcode.text.partition(".")[0] in ("bra", "brx", "ret", "exit")
     turns = branch_uniformity(function, instruction) if is_jump else []
-    return Hover(span, paragraphs([text, listed(turns)]))
+    return Hover(span, paragraphs([text, *_called(function, instruction), listed(turns)]))
+
+
+def _called(function: Function, instruction: nodes.Instruction) -> Iterator[str]:
+    """How what a call may call is declared."""
+    if instruction.opcode.text.partition(".")[0] == "call":
+        found = next((one for one in calls(function) if one.node is instruction), None)
+        for callee in found.callees if found is not None else ():
+            if isinstance(callee.symbol, FunctionName):
+                yield fenced(signature(function.module, callee.symbol))
 
 
 def _match(place: Site, instruction: nodes.Instruction) -> Match | None:

@@ -65,8 +65,9 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
     if not symbol.is_definition:
         lines.append("declared only: it is defined in another file")
     if function is not None and symbol.is_definition:
-        lines.append(f"{len(function.body.instructions)} instructions")
-        is_small = len(function.body.instructions) <= _SOON
+        count = len(function.body.instructions)
+        lines.append(f"{count} instruction{'s' if count != 1 else ''}")
+        is_small = count <= _SOON
         if symbol.is_kernel and (is_small or are_known(function)):
             lines += kernel_lines(figures(function), function)
     if not symbol.is_kernel or used:

@@ -184,6 +184,15 @@ def test_a_function_from_its_call() -> None:
         ".entry k() { .reg .b32 %x; call (%x), f<CURSOR>, (1); ret; }",
         ".func (.reg .b32 r) f(.reg .b32 a)", "2 instructions", "named once",
     )
+    check_hover(".func f() { ret; } .entry k() { call f<CURSOR>; ret; }", "1 instruction\n")
+
+
+def test_a_call_tells_how_its_function_is_declared() -> None:
+    check_hover(
+        ".func (.param .b64 r) f(.param .f32 a) { ret; }\n"
+        ".entry k() { .param .b64 x; .param .f32 p; ca<CURSOR>ll (x), f, (p); ret; }",
+        "**call**", ".func (.param .b64 r) f(.param .f32 a)",
+    )
 
 
 def test_a_function_that_is_declared_in_a_body() -> None:

@@ -29,7 +29,7 @@ def test_the_outcome() -> None:
         client.open(URI, KERNEL)
         found = client.request("ptx/preview", of_file(URI, kernel="squares"))
         assert at(found, "error") is None
-        assert at(found, "launch") == {"grid": [1], "block": [3], "line": 3}
+        assert at(found, "launch") == {"grid": [1, 1, 1], "block": [3, 1, 1], "line": 3}
         assert at(found, "buffers", 0, "after") == ["0", "1", "4"]
         assert at(found, "instructions") == 21
         written = at(found, "values", 1)

@@ -19,7 +19,7 @@ from analyses.occupancy import Occupancy
 from analyses.steps import steps
 from ptx_lsp.executor.launch_comment import launch_comments
 from ptx_lsp.ide.figures import figures
-from ptx_lsp.ide.flow_picture import picture
+from ptx_lsp.ide.flow_picture import block_name, picture
 from ptx_lsp.ide.layered import TooLargeError
 from ptx_lsp.ide.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
 from ptx_lsp.ide.uniform import branch_uniformity
@@ -190,7 +190,7 @@ def control_flow(view: View, asked: object) -> Json:
         "blocks": [
             {
                 "id": block.number,
-                "label": " ".join((f"block {block.number}", *block.labels)),
+                "label": " ".join((block_name(block, len(found.blocks)), *block.labels)),
                 "range": view.convert.json_range(_span(view, block)),
                 "lines": list[Json](box.lines),
                 "x": box.x,

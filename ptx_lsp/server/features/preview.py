@@ -31,7 +31,7 @@ def preview(view: View, asked: object) -> Json:
         }
     return {
         "kernel": one.entry,
-        "launch": {"grid": list[Json](one.grid), "block": list[Json](one.block), "line": one.line - 1},
+        "launch": {"grid": _three(one.grid), "block": _three(one.block), "line": one.line - 1},
         "buffers": [
             {
                 "name": buffer.name,
@@ -58,3 +58,8 @@ def preview(view: View, asked: object) -> Json:
         ],
         "error": error,
     }
+
+
+def _three(sizes: tuple[int, ...]) -> Json:
+    """x, y and z; null where the launch comment could not be read so far."""
+    return list[Json]((*sizes, 1, 1)[:3]) if sizes else None

@@ -1,0 +1,132 @@
+"""The requests for panels answer as docs/protocol.md has them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.server.connection import Connection, Json, at, of_file
+
+PROTOCOL = Path(__file__).parents[2] / "docs/protocol.md"
+SHOWN: dict[str, Json] = {
+    name: json.loads(example)
+    for name, example in re.findall(
+        r"^## `(ptx/\w+)`$.*?^```json\n(.*?)^```$", PROTOCOL.read_text(encoding="utf-8"), re.M | re.S
+    )
+}
+URI = "file:///kernel.ptx"
+KERNEL = """.version 8.0
+.target sm_80
+.address_size 64
+// ptx-run: grid=2,2 block=32 out=u32:zeros(31)
+.entry first(.param .u64 out)
+{
+    .reg .b32 %r<3>;
+    .reg .pred %p1;
+    .reg .b64 %rd<3>;
+    mov.u32 %r1, %tid.x;
+    setp.lt.u32 %p1, %r1, 31;
+    ld.param.u64 %rd1, [out];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    @%p1 bra DONE;
+    st.global.u32 [%rd1], 1;
+    bra.uni DONE;
+DONE:
+    ret;
+}
+"""
+
+
+def differences(shown: Json, sent: Json, path: str = "") -> Iterator[str]:
+    """Where what was sent has another shape than the example. `{}` and null in the example stand for
+    anything, and so does null that is sent.
+    """
+    if sent is None or shown is None or shown == {}:
+        return
+    if isinstance(shown, Mapping):
+        if not isinstance(sent, Mapping) or set(shown) != set(sent):
+            yield f"{path}: {shown} {sent}"
+            return
+        for key in shown:
+            yield from differences(shown[key], sent[key], f"{path}.{key}")
+    elif isinstance(shown, list):
+        if not isinstance(sent, list):
+            yield f"{path}: {shown} {sent}"
+        elif shown:
+            for number, one in enumerate(sent):
+                yield from differences(shown[min(number, len(shown) - 1)], one, f"{path}[{number}]")
+    elif isinstance(shown, float):
+        if not isinstance(sent, int | float):
+            yield f"{path}: {shown} {sent}"
+    elif type(shown) is not type(sent) and not (isinstance(shown, int) and isinstance(sent, float)):
+        yield f"{path}: {shown!r} {sent!r}"
+
+
+def test_all_requests_have_an_example() -> None:
+    assert set(SHOWN) == {
+        "ptx/kernelReport", "ptx/occupancyCurve", "ptx/pressureProfile", "ptx/controlFlow", "ptx/preview"
+    }
+
+
+@pytest.mark.parametrize("method", SHOWN)
+def test_an_answer_has_the_shape_of_the_example(method: str) -> None:
+    with Connection() as client:
+        client.open(URI, KERNEL)
+        found = client.request(method, of_file(URI))
+        assert isinstance(found, dict)
+        assert not list(differences(SHOWN[method], found))
+
+
+def test_occupancy_of_what_is_asked_for() -> None:
+    with Connection() as client:
+        client.open(URI, KERNEL)
+        asked = of_file(URI, kernel="first", threads=64, registers=128, target="sm_90")
+        found = client.request("ptx/occupancyCurve", asked)
+        assert (at(found, "point", "threads"), at(found, "point", "registers")) == (64, 128)
+        assert at(found, "point", "blocksPerSm") == 8  # 64 threads of 128 registers: 8192 of 65536
+        assert at(found, "point", "limiters") == ["registers"]
+        assert at(found, "target") == "sm_90"
+
+
+def test_pressure_of_each_line() -> None:
+    with Connection() as client:
+        client.open(URI, KERNEL)
+        found = client.request("ptx/pressureProfile", of_file(URI))
+        lines = {at(pair, 0): at(pair, 1) for pair in _list(at(found, "lines"))}
+        assert at(found, "peak", "live") == max(one for one in lines.values() if isinstance(one, int))
+        assert lines[10] == 1  # after %r1 is written, before anything else
+        assert 19 not in lines
+
+
+def test_blocks_edges_and_the_exit() -> None:
+    with Connection() as client:
+        client.open(URI, KERNEL)
+        found = client.request("ptx/controlFlow", of_file(URI))
+        labels = [at(one, "label") for one in _list(at(found, "blocks"))]
+        assert labels == ["block 0", "block 1", "block 2 DONE", "exit"]
+        assert at(found, "blocks", 0, "branch") == "divergent"
+        keys = ("from", "to", "kind", "condition")
+        edges = {tuple(at(one, key) for key in keys) for one in _list(at(found, "edges"))}
+        assert edges == {
+            (0, 1, "fallthrough", "!%p1"), (0, 2, "taken", "%p1"), (1, 2, "taken", ""), (2, 3, "taken", ""),
+        }
+
+
+def test_the_launch_has_three_sizes_or_is_not_known() -> None:
+    with Connection() as client:
+        client.open(URI, KERNEL)
+        assert at(client.request("ptx/preview", of_file(URI)), "launch", "grid") == [2, 2, 1]
+        client.change(URI, 2, [{"text": KERNEL.replace("out=u32", "in=u32")}])
+        found = client.request("ptx/preview", of_file(URI))
+        assert at(found, "launch", "grid") is None
+        assert "is no parameter" in str(at(found, "error", "message"))
+
+
+def _list(value: Json) -> list[Json]:
+    assert isinstance(value, list)
+    return value
