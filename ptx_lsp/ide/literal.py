@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
+from ptx_lsp.model.constants import WORD, constant
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 
@@ -102,8 +103,10 @@ def _integer(number: nodes.Number) -> list[str]:
         if 2 ** (width - 1) <= value < 2**width:
             lines.append(f"as signed {width}-bit integer `{value - 2**width}`")
             break
-    if value >= 2**64:
-        lines.append("more than 64 bits: ptxas does not take it")
+    if value >= WORD:
+        taken = constant(number.text)
+        told = "does not take it" if taken is None else f"takes the lowest 64, `{taken}`"
+        lines.append(f"more than 64 bits: ptxas {told}")
     return lines
 
 

@@ -1,0 +1,83 @@
+"""The rule `constant-overflow`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.line import operand_or_line
+from ptx_lsp.lint.rule import instruction_rule
+from ptx_lsp.model.constants import WORD, constant
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.scope import integer
+from ptx_lsp.syntax import nodes
+
+_LONG = re.compile(rb"\d\w{16}")
+"""Shorter integers have no more than 64 bits."""
+
+
+@instruction_rule("constant-overflow", code="E173")
+def constant_overflow(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    """An integer of more than 64 bits.
+
+    ## What it does
+    Reports integers in instructions that 64 bits do not hold: as an error where ptxas tells of a constant
+    overflow, and as a warning where it does not.
+
+    ## Why it matters
+    Of `18446744073709551619` ptxas takes the lowest 64 bits, which are 3, without a word. It tells of an
+    overflow only where the digits before another one have their 64th bit set.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b64 %rd;
+        mov.b64 %rd, 0xFFFFFFFFFFFFFFFFF;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b64 %rd;
+        mov.b64 %rd, 0xFFFFFFFFFFFFFFFF;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which digit is too many is not known.
+    """
+    start, end = function.span(instruction)
+    if _LONG.search(function.module.document.source.data, start, end) is None:
+        return
+    for number in _integers(instruction.operands):
+        value = integer(number.text)
+        if value is None or value < WORD:
+            continue
+        taken = constant(number.text)
+        place, related = operand_or_line(function, instruction, number)
+        if taken is None:
+            yield Finding(place, "the constant is too large: it has more than 64 bits", related)
+        else:
+            message = f"the constant has more than 64 bits: ptxas takes the lowest 64 of them, `{taken}`"
+            yield Finding(place, message, related, severity="warning")
+
+
+def _integers(part: object) -> Iterator[nodes.Number]:
+    if isinstance(part, nodes.Number):
+        if part.kind == "integer":
+            yield part
+    elif isinstance(part, tuple):
+        for inner in part:  # pyright: ignore[reportUnknownVariableType]
+            yield from _integers(inner)  # pyright: ignore[reportUnknownArgumentType]
