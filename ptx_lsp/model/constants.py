@@ -15,9 +15,9 @@ WORD: Final = 2**64
 
 
 def constant(text: str) -> int | None:
-    """What ptxas 13.5 takes an integer literal for: the lowest 64 bits of its value. None where the text is no
-    integer, and where it says "Constant overflow": where a digit comes behind others whose lowest 64 bits have
-    the top one set. So `0x10000000000000000` is 0, and `0x80000000000000000` overflows.
+    """What ptxas 13.5 takes an integer literal for: the lowest 64 bits of its value. None where the text is
+    no integer, and where it says "Constant overflow": where a digit comes behind others whose lowest 64 bits
+    have the top one set. So `0x10000000000000000` is 0, and `0x80000000000000000` overflows.
     """
     value = integer(text)
     if value is None or value < WORD:
