@@ -8,7 +8,8 @@ from ptx_lsp.ide.site import Site, site
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import anchor
-from ptx_lsp.model.symbols import Predefined, Symbol
+from ptx_lsp.model.scope import Range, range_count
+from ptx_lsp.model.symbols import Predefined, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 
@@ -59,8 +60,15 @@ def _symbol(place: Site, name: nodes.Name) -> Symbol | None:
             return None
         if any(isinstance(node, nodes.CallPrototype) for node in place.path):
             return None  # its parameters are known nowhere
-        return function.resolve(name)
-    return _of_module(place, above, name)
+        return _member(function.resolve(name), name)
+    return _member(_of_module(place, above, name), name)
+
+
+def _member(symbol: Symbol | None, name: nodes.Name) -> Symbol | None:
+    """Of a range of the module, which is one symbol there, the register or variable that `name` means."""
+    if isinstance(symbol, Register | Variable) and symbol.name != name.text:
+        return Range(symbol, range_count(symbol.declarator)).member(name.text)
+    return symbol
 
 
 def _can_be_symbol(above: object, name: nodes.Name) -> bool:

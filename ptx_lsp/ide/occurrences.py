@@ -129,7 +129,7 @@ def _of_module(module: Module, symbol: Symbol) -> Iterator[Occurrence]:
                 meant = late[0] if late else other
                 if meant is not None and (id(meant) in identities or (ranged and _is_same(symbol, meant))):
                     yield Occurrence(function.span(free.name), _use(function, free.name, meant), function)
-    yield from _outside(module, symbol, identities)
+    yield from _outside(module, symbol, identities, ranged)
 
 
 def _free_names(function: Function, symbol: Symbol) -> list[str]:
@@ -138,8 +138,11 @@ def _free_names(function: Function, symbol: Symbol) -> list[str]:
     return [name for name in function.body.free if pattern.fullmatch(name)]
 
 
-def _outside(module: Module, symbol: Symbol, identities: set[int]) -> Iterator[Occurrence]:
+def _outside(
+    module: Module, symbol: Symbol, identities: set[int], ranged: bool
+) -> Iterator[Occurrence]:
     """In initial values and aliases."""
+    pattern = _pattern(symbol)
     for item in module.document.items:
         names: list[nodes.Name] = []
         match item.node:
@@ -152,11 +155,13 @@ def _outside(module: Module, symbol: Symbol, identities: set[int]) -> Iterator[O
             case _:
                 continue
         for name in names:
-            if name.text == symbol.name:
+            if pattern.fullmatch(name.text):
                 found = module.find(name.text, item.end)
                 declared = any(
                     one.place.owner is anchor(item.node) and one.place.start == name.start
                     for _, one in module.names.get(name.text, ())
                 )
-                if found is not None and id(found) in identities and not declared:
+                if found is None or declared:
+                    continue
+                if id(found) in identities or (ranged and _is_same(symbol, found)):
                     yield Occurrence(item.span(name), "other")

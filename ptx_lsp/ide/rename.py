@@ -182,7 +182,14 @@ def _check_free(module: Module, found: Named, everywhere: list[Occurrence], new:
 
 
 def _check_module(module: Module, found: Named, new: str) -> None:
-    other = module.find(new, len(module.document.source.data))
+    end = len(module.document.source.data)
+    if is_range(found.symbol):
+        taken = re.compile(rf"{re.escape(new)}\d+", re.ASCII)
+        clash = next((name for name in sorted(module.names) if taken.fullmatch(name)), None)
+        if clash is not None or module.find(f"{new}0", end) is not None:
+            raise RenameError(f"`{clash or new}` is declared already")
+        return
+    other = module.find(new, end)
     if other is not None and other.name != found.symbol.name:
         raise RenameError(f"`{new}` is declared already: a {other.kind}")
 

@@ -108,6 +108,13 @@ def test_a_register_that_is_written_here() -> None:
     check_hover("mov.u32 %r<CURSOR>1, %ctaid.x;\nst.b32 [%rd1], %r1;", "same for all threads of a block")
 
 
+def test_one_register_of_a_range_of_the_file() -> None:
+    check_hover(
+        ".reg .b32 x<4>;\n.func f() {\nmov.b32 x<CURSOR>1, 2;\nmov.b32 x2, x3;\n}",
+        ".reg .b32 x1\n", "written once (line 6), never read",
+    )
+
+
 def test_a_range_of_registers() -> None:
     check_hover(
         ".reg .b32 %x<CURSOR><4>;\nmov.u32 %x1, 1;\nmov.u32 %x2, %x1;",

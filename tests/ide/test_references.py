@@ -98,6 +98,19 @@ def test_a_variable_of_the_file() -> None:
     )
 
 
+def test_a_range_of_the_file() -> None:
+    text = (
+        ".shared .b32 s<3>;\n.reg .b32 x<4>;\n.global .u64 t = s1;\n"
+        ".func f() {\nmov.b32 x1, 2;\nadd.s32 x2, x01, x2;\nmov.b32 x1, s1;\n}\n.func g() { mov.b32 x1, s2; }"
+    )
+    one = ("2 declaration", "5 write", "6 read", "7 write", "9 write")
+    check_references(text.replace("mov.b32 x1,", "mov.b32 x<CURSOR>1,", 1), *one)
+    every = ("2 declaration", "5 write", "6 write", "6 read", "6 read", "7 write", "9 write")
+    check_references(text.replace("x<", "x<CURSOR><", 1), *every)
+    check_references(text.replace("= s1", "= s<CURSOR>1"), "1 declaration", "3 other", "7 other")
+    check_references(text.replace("s<", "s<CURSOR><", 1), "1 declaration", "3 other", "7 other", "9 other")
+
+
 def test_linked_editing_is_for_single_local_names() -> None:
     module, offset = at_cursor(".reg .b32 x;\nmov.b32 x<CURSOR>, 1;")
     assert len(linked_editing(module, offset)) == 2

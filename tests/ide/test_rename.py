@@ -47,6 +47,13 @@ def test_a_range_keeps_its_numbers() -> None:
     )
 
 
+def test_a_range_of_the_file_keeps_its_numbers() -> None:
+    check_rename(
+        ".shared .b32 s<CURSOR><3>;\n.global .u64 t = s1;\n.entry k() { mov.u32 %r1, s2; }", "a",
+        ".shared .b32 a<3>;\n.global .u64 t = a1;\n.entry k() { mov.u32 %r1, a2; }",
+    )
+
+
 def test_a_function_with_its_declarations_and_debugging_data() -> None:
     check_rename(
         ".func f(.param .b32 a);\n.func f(.param .b32 a) { ret; }\n.entry k() { call f<CURSOR>, (1); }\n"
@@ -96,6 +103,17 @@ def test_refusals() -> None:
     )
     check_refusal(
         ".global .b32 g;\n.entry k() { .reg .b32 x<CURSOR>; st.b32 [g], x; }", "g", "uses a `g` of the file"
+    )
+    check_refusal(
+        ".reg .b32 x<4>;\n.entry k() { mov.b32 x<CURSOR>1, 2; }", "y",
+        "`x1` belongs to a range of registers of the whole file",
+    )
+    check_refusal(
+        ".shared .b32 s<4>;\n.entry k() { mov.b32 %r1, s<CURSOR>1; }", "t1",
+        "`s1` is one of `s<...>`, which follow each other in memory",
+    )
+    check_refusal(
+        ".shared .b32 t1;\n.shared .b32 s<CURSOR><4>;\n.entry k() { ret; }", "t", "`t1` is declared already"
     )
     check_refusal("add<CURSOR>.s32 %r1, %r2, 1;", "x", "no name that is declared")
 
