@@ -103,16 +103,26 @@ def _suppressions(module: Module, here: Sequence[Diagnostic]) -> Iterator[Action
 
 
 def _literals(module: Module, span: Span) -> Iterator[Action]:
-    """The number at the start of the selection in other spellings."""
+    """The number at the start of the selection in other spellings; of a float with the `-` before it."""
     place = site(module, span.start)
     if place is None or not isinstance(place.node, nodes.Number):
         return
-    type = _type_at(place, place.node)
+    number, above = place.node, place.above(place.node)
+    type = _type_at(place, number)
     if type is None:
         return
-    where = place.span(place.node)
-    for text in spellings(place.node, type):
+    whole: nodes.Number | nodes.Unary = number
+    if number.kind != "integer":
+        if isinstance(above, nodes.Unary) and above.operator == "-":
+            whole = above
+        if any(isinstance(node, _ARITHMETIC) and node is not whole for node in place.path):
+            return  # which takes no exact floats
+    where = place.span(whole)
+    for text in spellings(number, type, negated=whole is not number):
         yield Action(f"Write {text}", "rewrite", (Edit(*where, text.encode()),))
+
+
+_ARITHMETIC = (nodes.Unary, nodes.Binary, nodes.Conditional, nodes.Cast)
 
 
 def _type_at(place: Site, number: nodes.Number) -> str | None:

@@ -103,6 +103,8 @@ def _number(place: Site, number: nodes.Number) -> Hover | None:
         case nodes.Location() as location:
             found = source_of(place.module, place.item, location)
             return _made(span, code(found) if found else None)
+        case nodes.Unary(operator="-" | "~" as operator) as signed if lines := meaning(number, operator):
+            return Hover(place.span(signed), paragraphs([code(operator + number.text), listed(lines)]))
         case _:
             lines = meaning(number)
             return _made(span, paragraphs([code(number.text), listed(lines)]) if lines else None)

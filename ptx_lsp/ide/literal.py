@@ -28,8 +28,10 @@ def float_value(number: nodes.Number) -> float:
     return _double(bits)
 
 
-def spellings(number: nodes.Number, type: str) -> tuple[str, ...]:
-    """Other ways to write the literal with the same meaning where a value of `type` stands."""
+def spellings(number: nodes.Number, type: str, negated: bool = False) -> tuple[str, ...]:
+    """Other ways to write the literal with the same meaning where a value of `type` stands; of a float that
+    is `negated`, to write it together with the `-` before it, for which an exact float has a bit.
+    """
     if number.kind == "integer":
         value = _written_out(number)
         if value is None:
@@ -37,12 +39,13 @@ def spellings(number: nodes.Number, type: str) -> tuple[str, ...]:
         suffix = "U" if number.text.endswith("U") else ""
         forms = (f"{value}{suffix}", f"0x{value:X}{suffix}", f"0b{value:b}{suffix}")
         return tuple(form for form in forms if form.lower() != number.text.lower())
+    if number.kind not in ("float", "exact_float"):
+        return ()
+    value = -float_value(number) if negated else float_value(number)
     if number.kind == "exact_float" and type == _EXACT[number.text[1].lower()]:
-        value = float_value(number)
-        is_written = math.isfinite(value) and math.copysign(1, value) > 0  # `-` is no part of it
-        return (decimal(value),) if is_written else ()
+        return (decimal(value),) if math.isfinite(value) else ()
     if number.kind == "float" and type in _EXACT.values():
-        found = exact(number, type)
+        found = exact(value, type)
         return (found,) if found is not None else ()
     return ()
 
@@ -52,9 +55,8 @@ _EXACT = {"f": ".f32", "d": ".f64"}
 """What the letter of an exact float says."""
 
 
-def exact(number: nodes.Number, type: str) -> str | None:
-    """A float literal as the bits that `type` (`.f32` or `.f64`) has for it; None where it is too large."""
-    value = float_value(number)
+def exact(value: float, type: str) -> str | None:
+    """A float as the bits that `type` (`.f32` or `.f64`) has for it; None where it is too large."""
     if type == ".f64":
         return f"0d{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     try:
@@ -71,16 +73,23 @@ def decimal(value: float) -> str:
     return text
 
 
-def meaning(number: nodes.Number) -> list[str]:
-    """Lines for people: what a literal is."""
+def meaning(number: nodes.Number, operator: str = "") -> list[str]:
+    """Lines for people: what a literal is, with the `-` or `~` before it; none where that does not fit it."""
     match number.kind:
+        case "integer" if operator:
+            return _signed(number, operator)
         case "integer":
             return _integer(number)
+        case _ if operator == "~":
+            return []
+        case "exact_float" if operator:
+            return []
         case "exact_float":
             size = "32" if number.text[1] in "fF" else "64"
             return [f"{size}-bit float `{_digits(float_value(number))}`", *_parts(number)]
         case "float":
-            single, double = exact(number, ".f32"), exact(number, ".f64")
+            value = -float_value(number) if operator else float_value(number)
+            single, double = exact(value, ".f32"), exact(value, ".f64")
             return [f"float, as `.f32`: `{single or 'too large'}`, as `.f64`: `{double}`"]
         case _:
             return []
@@ -108,6 +117,18 @@ def _integer(number: nodes.Number) -> list[str]:
         told = "does not take it" if taken is None else f"takes the lowest 64, `{taken}`"
         lines.append(f"more than 64 bits: ptxas {told}")
     return lines
+
+
+def _signed(number: nodes.Number, operator: str) -> list[str]:
+    """Of a negative integer; none where 64 bits do not hold it."""
+    value = _written_out(number)
+    if value is None:
+        return []
+    value = -value if operator == "-" else ~value
+    if not -(2**63) <= value < 0:
+        return []
+    single = f"as 32 bits `0x{value % 2**32:X}`, " if value >= -(2**31) else ""
+    return [f"decimal `{value}`, {single}as 64 bits `0x{value % 2**64:X}`"]
 
 
 def _parts(number: nodes.Number) -> list[str]:

@@ -105,12 +105,23 @@ def test_floats() -> None:
                  "add.f64 %fd1, %fd2, 0d3FF0000000000000;")
 
 
+def test_negative_floats() -> None:
+    check_action("add.f32 %f1, %f2, -1<CURSOR>.5;", "Write 0fBFC00000", "add.f32 %f1, %f2, 0fBFC00000;")
+    check_action("add.f32 %f1, %f2, - <CURSOR>0.0;", "Write 0f80000000", "add.f32 %f1, %f2, 0f80000000;")
+    check_action("add.f32 %f1, %f2, (-1<CURSOR>.5);", "Write 0fBFC00000", "add.f32 %f1, %f2, (0fBFC00000);")
+    check_action("add.f32 %f1, %f2, 0fBF8<CURSOR>00000;", "Write -1.0", "add.f32 %f1, %f2, -1.0;")
+    check_action("add.f64 %fd1, %fd2, 0d8<CURSOR>000000000000000;", "Write -0.0", "add.f64 %fd1, %fd2, -0.0;")
+    check_action("add.s32 %r1, %r2, -<CURSOR>16;", "Write 0x10", "add.s32 %r1, %r2, -0x10;")
+
+
 def test_no_other_spelling_where_it_would_mean_something_else() -> None:
     def rewrites(text: str) -> list[str]:
         return [one.title for one in actions(text)[1] if one.sort == "rewrite"]
 
     assert rewrites("mov.b32 %r1, 0f3F80<CURSOR>0000;") == []  # a decimal float is no .b32
-    assert rewrites("add.f32 %f1, %f2, 0fBF80<CURSOR>0000;") == []
+    for given in ("- -1<CURSOR>.5", "-(1<CURSOR>.5)", "2.0-1<CURSOR>.5", "2.0*-1<CURSOR>.5", "+1<CURSOR>.5"):
+        assert rewrites(f"add.f32 %f1, %f2, {given};") == []  # arithmetic takes no exact floats
+    assert rewrites("mov.b32 %r1, 0x<CURSOR>1p;") == []
     assert rewrites("add.f32 %f1, %f2, 0f7FC0<CURSOR>0000;") == []
     assert rewrites(".reg .b32 x<1<CURSOR>0>;") == []
     assert rewrites(".version 8.<CURSOR>5\n.target sm_90") == []
