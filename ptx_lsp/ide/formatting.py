@@ -87,14 +87,16 @@ class _Layout:
         text = self.text
         before = list(tokens(text, position, piece.start)) if text[position : piece.start].strip() else []
         if any(token.kind not in ("comment", "preprocessor", "dwarf") for token in before):
+            self._pass(position, piece.end)
             return  # a statement of its own, which is no piece
         depth = piece.depth + (1 if piece.sort == "brace" and text[piece.start] == "}" else 0)
-        for token in before:
-            yield from self._comment(position, _trimmed(text, token), depth)
+        for index, token in enumerate(before):
+            is_last = index == len(before) - 1 and piece.sort != "as it is"
+            yield from self._comment(position, _trimmed(text, token), depth, is_last)
             position = _trimmed(text, token).end
         if piece.sort == "as it is":
             yield from self._line(position, piece.start, piece.depth, stays=True)
-            self.column = self._column_of(piece.end)
+            self._pass(piece.start, piece.end)
             return
         yield from self._first(position, piece)
         yield from self._inside(piece)
@@ -113,6 +115,7 @@ class _Layout:
         """A new line, or two where there was an empty one."""
         gap = self.text[start:end]
         if stays and "\n" not in gap:
+            self._pass(start, end)
             return
         if start == 0:
             lines = 0
@@ -144,10 +147,14 @@ class _Layout:
                 else:
                     yield from self._gap(before.end, token.start, _blank(text, before, token, gap))
             open_brackets += _OPEN.get(text[token.start], 0) if token.kind == "mark" else 0
-            self._pass(token)
+            self._pass(token.start, token.end)
 
-    def _comment(self, start: int, token: Token, depth: int) -> Iterator[Edit]:
-        """A comment behind code goes to its column, any other on a line of its own."""
+    def _comment(
+        self, start: int, token: Token, depth: int, is_last: bool = False
+    ) -> Iterator[Edit]:
+        """A comment behind code goes to its column, any other on a line of its own. `is_last`: a piece
+        follows that gets a new line.
+        """
         gap = self.text[start : token.start]
         is_behind = start > 0 and "\n" not in gap
         if token.kind != "comment":
@@ -158,11 +165,11 @@ class _Layout:
             while column < self.column + 2:
                 column += _COMMENT_STEP
             blanks = " " * (column - self.column)
-            ends_line = _LINE_END.match(self.text, token.end) is not None
+            ends_line = is_last or _LINE_END.match(self.text, token.end) is not None
             yield from self._gap(start, token.start, blanks if ends_line else " ")
         else:
             yield from self._line(start, token.start, depth)
-        self._pass(token)
+        self._pass(token.start, token.end)
 
     def _end(self, position: int) -> Iterator[Edit]:
         """What follows the last piece: comments, then one line end."""
@@ -181,25 +188,25 @@ class _Layout:
         if self.text[start:end] != wanted:
             yield Edit(start, end, wanted.encode())
         lines = wanted.rpartition("\n")
-        last = lines[2]
-        width = sum(self.style.indent if letter == "\t" else 1 for letter in last)
+        width = self._width(lines[2])
         self.column = width if lines[1] or start == 0 else self.column + width
 
-    def _pass(self, token: Token) -> None:
-        text = self.text[token.start : token.end]
-        if "\n" in text:
-            self.column = len(text) - text.rindex("\n") - 1
-        else:
-            self.column += len(text)
+    def _pass(self, start: int, end: int) -> None:
+        """Goes on behind what stays as it is."""
+        _, new_line, last = self.text[start:end].rpartition("\n")
+        self.column = self._width(last) + (0 if new_line else self.column)
 
-    def _column_of(self, offset: int) -> int:
-        start = self.text.rfind("\n", 0, offset) + 1
-        return sum(self.style.indent if letter == "\t" else 1 for letter in self.text[start:offset])
+    def _width(self, text: str) -> int:
+        """In columns, of what has one character for each byte."""
+        further = 0 if text.isascii() else len(_FURTHER_BYTES.findall(text))
+        return len(text) - further + text.count("\t") * (self.style.indent - 1)
 
     def _indent(self, depth: int) -> str:
         return "\t" * depth if self.style.use_tabs else " " * (self.style.indent * depth)
 
 
+_FURTHER_BYTES = re.compile("[\x80-\xbf]")
+"""All of a character in UTF-8 but the first."""
 _OPEN = {"(": 1, ")": -1}
 _LINE_END = re.compile(r"[ \t\f\r]*(?:\n|\Z)")
 

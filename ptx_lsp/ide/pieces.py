@@ -77,8 +77,12 @@ def _words_end(text: str, item: Item, node: nodes.Declaration) -> int:
     """Where the words before the first name of a declaration end."""
     if not node.declarators:
         return -1
-    end = item.offset(node.declarators[0].start)
-    while end > item.start and text[end - 1].isspace():
+    return _text_end(text, item.start, item.offset(node.declarators[0].start))
+
+
+def _text_end(text: str, start: int, end: int) -> int:
+    """`end` without the blanks before it: what is broken can have the CR of its line end."""
+    while end > start and text[end - 1].isspace():
         end -= 1
     return end
 
@@ -130,7 +134,7 @@ class _Blocks:
     def _statement(self, statement: nodes.Statement, span: Span, depth: int) -> Piece:
         kept = nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine
         if isinstance(statement, kept) or self._is_broken(span):
-            return Piece(*span, depth, "as it is")
+            return Piece(span.start, _text_end(self.text, *span), depth, "as it is")
         if isinstance(statement, nodes.Instruction):
             return Piece(*span, depth, "statement", self.item.span(statement.opcode).end)
         if isinstance(statement, nodes.Declaration):

@@ -61,6 +61,24 @@ def test_comments() -> None:
     )
 
 
+def test_comments_between_statements_of_a_line() -> None:
+    check_format(
+        ".entry k() { /* a */ L: /* b */ ret; /* c */ ret; /* d */ /* e */ ret; /* f\n g */ ret; }",
+        ".entry k()\n{                                               /* a */\n"
+        "L:                                              /* b */\n"
+        "    ret;                                        /* c */\n"
+        "    ret; /* d */                                /* e */\n"
+        "    ret;                                        /* f\n g */\n    ret;\n}\n",
+    )
+
+
+def test_columns_are_characters() -> None:
+    check_format(
+        ".entry k() {\nret; /* \u00fc\u4e2d */ // b\n}",
+        ".entry k()\n{\n    ret; /* \u00fc\u4e2d */" + " " * 31 + "// b\n}\n",
+    )
+
+
 def test_statements_of_several_lines() -> None:
     check_format(
         ".entry k(\n.param .b32 a,\n  .param .b32 b\n)\n.maxntid 32\n{\nmma.sync\n {%r1},\n{%r2};\n}",
@@ -86,6 +104,15 @@ def test_lines_that_end_otherwise() -> None:
 
 
 def test_what_is_broken_stays() -> None:
+    check_format(
+        ".entry k()\r\n{\r\n    {\r\n        %r1, x\r\n    }\r\n}\r\n",
+        ".entry k()\r\n{\r\n    {\r\n        %r1, x\r\n    }\r\n}\r\n",
+    )
+    check_format(
+        ".entry k() {\n.reg .b32  x /**/; ld.b32 // d\n{ // e\n%r1, x}, [%r1];\n}",
+        ".entry k()\n{\n    .reg .b32           x /**/; ld.b32          // d\n"
+        "    {                                           // e\n        %r1, x\n    }, [%r1];\n}\n",
+    )
     check_format(
         ".entry k() {\n  add.s32   %r1,;\n ret; }",
         ".entry k()\n{\n    add.s32   %r1,;\n    ret;\n}\n",
@@ -122,6 +149,33 @@ def test_damaged_files_keep_their_tokens(seed: int) -> None:
         at = chance.randrange(len(lines))
         lines[at] = chance.choice(DAMAGES)(chance, lines[at])
     check_properties("\n".join(lines))
+
+
+INSERTED = ("/* c */", " /**/ ", "/* m\n l */", " /* \u00fc\u4e2d */", "// d\n", "\n", "\n\n\n", " \t", "  ")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_comments_and_blanks_anywhere(seed: int) -> None:
+    chance = random.Random(seed)
+    small = [path.read_text() for path in corpus.files() if path.stat().st_size < 4_000]
+    for text in (DENSE, DENSE, DENSE, *chance.sample(small, 2)):
+        places = [one.start for one in tokens(text)]
+        for place in sorted(chance.choices(places, k=5), reverse=True):
+            text = text[:place] + chance.choice(INSERTED) + text[place:]
+        check_properties(text)
+
+
+DENSE = """.version 8.5
+.target sm_90
+.visible .entry k(.param .u64 p, .param .u32 n) .maxntid 32
+{ .reg .b32 %r<9>; .reg .pred %p<3>; // registers
+L1: mov.u32 %r1, %tid.x; @!%p1 bra L1;
+{ .reg .b32 x; ld.global.v2.u32 {%r1, x}, [%r1+4]; }
+call.uni (%r1), ext, (%r2, %r3);
+tab: .branchtargets L1, L2;
+brx.idx %r1, tab; .pragma "nounroll"; .loc 1 2 3
+L2: ret; } .global .u32 x[2] = {1, 2};
+"""
 
 
 def check_properties(text: str) -> None:
