@@ -112,6 +112,13 @@ class Source:
             end -= 1
         return Span(start, end)
 
+    def line_end(self, offset: int = 0) -> str:
+        """CR LF or LF, as the line that holds `offset` ends, or where it has no end, the one before."""
+        end = self.data.find(b"\n", offset)
+        if end < 0:
+            end = self.data.rfind(b"\n", 0, offset)
+        return "\r\n" if self.data[max(0, end - 1) : end] == b"\r" else "\n"
+
     def decoded(self, start: int, end: int) -> str:
         """The text between two offsets; bytes that are not UTF-8 become U+FFFD."""
         return self.data[start:end].decode("utf-8", "replace")

@@ -54,6 +54,14 @@ def test_lines(text: str, starts: list[int]) -> None:
     assert Source.of(text).line_starts == starts
 
 
+def test_line_ends() -> None:
+    source = Source.of("a\r\nb\nc\r\nd")
+    assert [source.line_end(offset) for offset in range(len(source.data) + 1)] == [
+        *["\r\n"] * 3, *["\n"] * 2, *["\r\n"] * 5
+    ]
+    assert [Source.of(text).line_end() for text in ("", "a", "\n", "\r")] == ["\n"] * 4
+
+
 def test_columns_count_what_is_asked_for() -> None:
     source = Source.of("a\u00e9\U0001f600b")
     end = len(source.data) - 1  # at the b

@@ -68,7 +68,7 @@ class _Layout:
         self.module = module
         self.text = module.document.source.text
         self.style = style
-        self.line_end = "\r\n" if "\r\n" in self.text else "\n"
+        self.line_end = module.document.source.line_end()
         self.column = 0
         """Where the line that is being laid out has come to."""
 

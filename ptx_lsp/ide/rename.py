@@ -245,7 +245,7 @@ def _split_out(
     head = source.data[span.start : span.start + declaration.declarators[0].start - declaration.start]
     line = source.line_span(source.line_of(span.start))
     indent = source.data[line.start : span.start]
-    gap = b"\n" + indent if not indent.strip() else b" "
+    gap = source.line_end(span.end).encode() + indent if not indent.strip() else b" "
     added = gap + head.rstrip() + b" " + new.encode() + b";"
     edits = [
         Edit(*one.span, new.encode()) for one in everywhere if one.use != "declaration"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptx_lsp.ide.code_actions import Action, code_actions, fix_all
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.suppression import suppressed
@@ -65,6 +67,31 @@ def test_a_comment_that_silences() -> None:
         shown = {one.span for one in suppressed(linting.diagnostics, after.document.source, ran)
                  if one.rule == "unused-register"}
         assert not any(after.document.source.decoded(*span) == "unused" for span in shown)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("text", "title", "expected"),
+    [
+        (
+            "ret<CURSOR>\n;\n.version 8.5\n.target sm_90", "Move `.version 8.5` to where it belongs",
+            ".version 8.5\nret\n;\n.target sm_90",
+        ),
+        (
+            ".version 8.4\n.target sm_90\n.global .b32 x;\n.addr<CURSOR>ess_size 64\n",
+            "Move `.address_size 64` to where it belongs",
+            ".version 8.4\n.target sm_90\n.address_size 64\n.global .b32 x;\n",
+        ),
+        (".version 8.5\n.glo<CURSOR>bal .b32 x;\n", "Insert `.target sm_75`",
+         ".version 8.5\n.target sm_75\n.global .b32 x;\n"),
+        (".version 8.5 .glo<CURSOR>bal .b32 x;\n", "Insert `.target sm_75`",
+         ".version 8.5 \n.target sm_75\n.global .b32 x;\n"),
+        (".version 8.5\n.target sm<CURSOR>_9\n.global .b32 x;\n", "Ignore `unknown-target` in this file",
+         "// ptx-lint: ignore-file[unknown-target]\n.version 8.5\n.target sm_9\n.global .b32 x;\n"),
+    ],
+)
+def test_lines_that_are_added_end_as_the_others(text: str, title: str, expected: str, line_end: str) -> None:
+    check_action(text.replace("\n", line_end), title, expected.replace("\n", line_end))
 
 
 def test_another_target() -> None:

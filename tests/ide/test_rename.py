@@ -40,6 +40,13 @@ def test_a_register_of_a_range_gets_a_declaration_of_its_own() -> None:
     )
 
 
+def test_a_declaration_of_its_own_ends_as_the_lines_around_it() -> None:
+    check_rename(
+        ".entry k()\r\n{\r\n  .reg .b32 %x<4>;\r\n  mov.b32 %x1<CURSOR>, 1;\r\n}", "%count",
+        ".entry k()\r\n{\r\n  .reg .b32 %x<4>;\r\n  .reg .b32 %count;\r\n  mov.b32 %count, 1;\r\n}",
+    )
+
+
 def test_a_range_keeps_its_numbers() -> None:
     check_rename(
         ".reg .f32 %x<CURSOR><4>;\nadd.f32 %x1, %x2, %x03;", "%acc",

@@ -49,13 +49,15 @@ class TestDocumentation:
     def test_use_instead_is_silent(self, rule: Rule) -> None:
         assert _fired(rule, _code(rule, "Use instead")) == set()
 
-    def test_fix_gives_use_instead(self, rule: Rule) -> None:
-        source = Source.of(_code(rule, "Example"))
-        fixes = [d.fix for d in _diagnostics(_code(rule, "Example")) if d.fix is not None]
+    @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+    def test_fix_gives_use_instead(self, rule: Rule, line_end: str) -> None:
+        text = _code(rule, "Example").replace("\n", line_end)
+        source = Source.of(text)
+        fixes = [d.fix for d in _diagnostics(text) if d.fix is not None]
         for edit in sorted((e for fix in fixes for e in fix.edits), reverse=True):
             source = source.edited(edit)
         if fixes:
-            assert source.data.decode() == _code(rule, "Use instead")
+            assert source.data.decode() == _code(rule, "Use instead").replace("\n", line_end)
 
     def test_ptxas_agrees(self, rule: Rule) -> None:
         """An E1xx example is rejected and a W2xx one accepted; what to use instead always is."""

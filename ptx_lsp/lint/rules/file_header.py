@@ -13,6 +13,7 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
+from ptx_lsp.text import Source
 
 _WORDS: dict[type, str] = {
     nodes.Version: ".version",
@@ -127,9 +128,10 @@ def _absent(
     target = module.target
     if kind is nodes.Version and target is not None and target.since not in VERSIONS:
         return Finding(place, f"`{word}` is missing; it must be {where}")
-    at = len(module.document.source.data) if stands is None else offset
-    ends = module.document.source.data[:at].endswith(b"\n") or at == 0
-    inserted = f"{text}\n" if ends else f"\n{text}\n"
+    source = module.document.source
+    at = len(source.data) if stands is None else offset
+    line_end = source.line_end(at)
+    inserted = f"{'' if _begins_line(source, at) else line_end}{text}{line_end}"
     remedy = Remedy(
         f"Insert `{text}`", (Replacement(Place(None, at, at), inserted),), safe=False
     )
@@ -156,11 +158,16 @@ def _end(module: Module) -> Place:
 
 
 def _move(module: Module, item: Item, offset: int) -> Remedy:
-    text = module.document.source.text[item.start : item.end].rstrip()
-    before = module.document.source.text[:offset]
-    inserted = f"{text}\n" if not before or before.endswith("\n") else f"\n{text}"
+    source = module.document.source
+    text = source.part(item.start, item.end).rstrip()
+    line_end = source.line_end(offset)
+    inserted = f"{text}{line_end}" if _begins_line(source, offset) else f"{line_end}{text}"
     replacements = (Replacement(Place(None, offset, offset), inserted), _deletion(module, item))
     return Remedy(f"Move `{text}` to where it belongs", replacements)
+
+
+def _begins_line(source: Source, offset: int) -> bool:
+    return offset == 0 or source.data[offset - 1 : offset] == b"\n"
 
 
 def _deletion(module: Module, item: Item) -> Replacement:
