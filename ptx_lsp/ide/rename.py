@@ -245,12 +245,21 @@ def _split_out(
     head = source.data[span.start : span.start + declaration.declarators[0].start - declaration.start]
     line = source.line_span(source.line_of(span.start))
     indent = source.data[line.start : span.start]
-    gap = source.line_end(span.end).encode() + indent if not indent.strip() else b" "
+    gap, at = b" ", span.end
+    if not indent.strip():
+        gap = source.line_end(at).encode() + indent
+        end = source.line_span(source.line_of(at)).end
+        if _COMMENTS.fullmatch(source.data, at, end):  # which are about the range
+            at = end
     added = gap + head.rstrip() + b" " + new.encode() + b";"
     edits = [
         Edit(*one.span, new.encode()) for one in everywhere if one.use != "declaration"
     ]
-    return (Edit(span.end, span.end, added), *sorted(edits))
+    return (Edit(at, at, added), *sorted(edits))
+
+
+_COMMENTS = re.compile(rb"(?:[ \t]|/\*(?:[^*]|\*(?!/))*\*/)*(?://.*)?")
+"""Blanks and comments, to the end of a line."""
 
 
 def _declared(symbol: Symbol) -> Register | Variable:

@@ -40,6 +40,19 @@ def test_a_register_of_a_range_gets_a_declaration_of_its_own() -> None:
     )
 
 
+def test_comments_behind_a_range_stay_there() -> None:
+    for behind in (" // x /* y", "/* x */ /***/ // y", "  "):
+        check_rename(
+            f".reg .b32 %x<4>;{behind}\nmov.b32 %x1<CURSOR>, 1;", "%count",
+            f".reg .b32 %x<4>;{behind}\n.reg .b32 %count;\nmov.b32 %count, 1;",
+        )
+    for behind in (" /* x */ .reg .b32 y; /* z */", " /* x\n */"):
+        check_rename(
+            f".reg .b32 %x<4>;{behind}\nmov.b32 %x1<CURSOR>, 1;", "%count",
+            f".reg .b32 %x<4>;\n.reg .b32 %count;{behind}\nmov.b32 %count, 1;",
+        )
+
+
 def test_a_declaration_of_its_own_ends_as_the_lines_around_it() -> None:
     check_rename(
         ".entry k()\r\n{\r\n  .reg .b32 %x<4>;\r\n  mov.b32 %x1<CURSOR>, 1;\r\n}", "%count",
