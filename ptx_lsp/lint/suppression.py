@@ -157,14 +157,28 @@ def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
         if one.word == "ignore" and one.line == line and one.rules:
             everything = dict.fromkeys((*one.rules, *names))
             return Edit(*one.span, f"ptx-lint: ignore[{', '.join(everything)}]".encode())
+    comment = f"ptx-lint: ignore[{', '.join(dict.fromkeys(names))}]"
+    at = _before_code(source, line)
+    if at is not None:
+        return Edit(at, at, f"/* {comment} */ ".encode())
+    end = source.line_span(line).end
+    return Edit(end, end, f"  // {comment}".encode())
+
+
+def _before_code(source: Source, line: int) -> int | None:
+    """Where a comment can stand within a line at whose end none can: a block comment goes on behind that, or
+    the line itself does, as with `\\` in a macro. None of other lines.
+    """
     start, end = source.line_span(line)
-    comment = f"// ptx-lint: ignore[{', '.join(dict.fromkeys(names))}]"
-    if not _ends_within_comment(source, end):
-        return Edit(end, end, f"  {comment}".encode())
-    text = source.data[start:end]
-    indent = text[: len(text) - len(text.lstrip(b" \t"))]
-    newline = b"\r\n" if source.data.startswith(b"\r\n", end) else b"\n"
-    return Edit(start, start, indent + comment.encode() + newline)
+    if _is_in_comment(source, end):
+        if _is_in_comment(source, start):
+            close = source.data.find(b"*/", start, end)
+            if close < 0:
+                return None
+            start = close + 2
+        text = source.data[start:end]
+        return end - len(text.lstrip())
+    return end - 1 if source.data.endswith(b"\\", start, end) else None
 
 
 def _naming(one: Suppression, rule: str, code: str) -> list[tuple[Suppression, str]]:
@@ -274,9 +288,9 @@ def _without(one: Suppression, left: list[str], source: Source) -> Edit:
     return Edit(first, last, b"")
 
 
-def _ends_within_comment(source: Source, end: int) -> bool:
-    """Whether a block comment goes on behind a line: nothing can be written there."""
-    return source.data.rfind(b"/*", 0, end) > source.data.rfind(b"*/", 0, end)
+def _is_in_comment(source: Source, offset: int) -> bool:
+    """Whether a block comment seems to have begun before `offset` and to end behind it."""
+    return source.data.rfind(b"/*", 0, offset) > source.data.rfind(b"*/", 0, offset)
 
 
 def _ticked(names: Iterable[str]) -> str:

@@ -148,7 +148,7 @@ def test_add_ignore(lint: Lint, broken: Path) -> None:
     broken.write_text(text)
     assert lint("--add-ignore", broken) == (0, "Added 3 comments.\n", "")
     assert broken.read_text() == (
-        f"{HEADER}.entry k()\n{{\n\t// ptx-lint: ignore[undeclared-name]\n\tbra X; /* a\n"
+        f"{HEADER}.entry k()\n{{\n\t/* ptx-lint: ignore[undeclared-name] */ bra X; /* a\n"
         "\tb */ bra Y; // why  // ptx-lint: ignore[undeclared-name]\n"
         "\tbra Z;  // ptx-lint: ignore[undeclared-name]\n}\n"
     )

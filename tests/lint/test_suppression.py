@@ -120,8 +120,13 @@ def test_of_itself() -> None:
             "\tbra X; // ptx-lint: ignore[E102] so", 5,
             "\tbra X; // ptx-lint: ignore[E102, undeclared-name] so",
         ),
-        ("\tbra X; /* a\n b */", 5, "\t// ptx-lint: ignore[undeclared-name]\n\tbra X; /* a\n b */"),
-        ("bra X; /* a\r\n b */", 5, "// ptx-lint: ignore[undeclared-name]\r\nbra X; /* a\r\n b */"),
+        ("\tbra X; /* a\n b */", 5, "\t/* ptx-lint: ignore[undeclared-name] */ bra X; /* a\n b */"),
+        ("bra X; // a /* b", 5, "/* ptx-lint: ignore[undeclared-name] */ bra X; // a /* b"),
+        (
+            "/* a\n */ bra X; /* b\n */", 6,
+            "/* a\n */ /* ptx-lint: ignore[undeclared-name] */ bra X; /* b\n */",
+        ),
+        ("// a /* b\nbra X;", 6, "// a /* b\nbra X;  // ptx-lint: ignore[undeclared-name]"),
     ],
 )
 def test_insertion(body: str, line: int, expected: str) -> None:
@@ -129,6 +134,16 @@ def test_insertion(body: str, line: int, expected: str) -> None:
     mended = Source.of(HEADER + body).edited(edit).data.decode().removeprefix(HEADER)
     assert mended == expected
     assert "undeclared-name" not in rules(mended)
+
+
+def test_a_line_that_goes_on_stays_one() -> None:
+    for text, line in (("#define X \\\n 1\n", 0), ("#define X \\\r\n 1 \\\r\n 2\r\n", 1)):
+        source = Source.of(text)
+        mended = source.edited(insertion(source, line, ["not-ptx"]))
+        assert mended.decoded(*mended.line_span(line)).endswith(" /* ptx-lint: ignore[not-ptx] */ \\")
+        start = mended.line_start(line)
+        told = Diagnostic("not-ptx", "E152", "error", "", Span(start, start + 1))
+        assert suppressed([told], mended, NAMES) == []
 
 
 def test_a_finding_in_a_line_without_code() -> None:
