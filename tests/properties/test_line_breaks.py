@@ -41,7 +41,9 @@ def test_line_breaks(number: int) -> None:
     text = [*TEXTS, BY_HAND][number]
     chance = random.Random(number)
     for share in (0.2, 1.0):
-        assert told(broken(text, chance, share)) == told(text)
+        lines = broken(text, chance, share)
+        assert told(lines) == told(text)
+        assert told(lines.replace("\n", "\r\n")) == told(text)
 
 
 def broken(text: str, chance: random.Random, share: float) -> str:
@@ -69,3 +71,9 @@ def _plain(part: object) -> object:
         return part
     parts = cast(tuple[object, ...], part)
     return tuple(_plain(inner) for inner in (parts[2:] if hasattr(parts, "_fields") else parts))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \r\n", "\t// a\r\n"])
+def test_an_opcode_of_several_lines(end: str) -> None:
+    text = ".entry k() { ld.global.v2.u32 {%r1, %r2}, [%rd1]; st.shared.b32 [%r1], 1; }"
+    assert told(re.sub(r"\.(global|v2|u32|shared|b32)\b", rf"{end}.\1", text)) == told(text)

@@ -133,6 +133,8 @@ static bool starts_statement(TSLexer *lexer, int32_t c, const bool *valid) {
     if (valid[PARAM] && valid[ENTRY]) return false; /* `.visible`, and what it applies to */
     if (is_one_of(word, DIRECTIVES)) return true;
     if (valid[PARAM] || !is_one_of(word, SPACES) || !is_blank(lexer->lookahead)) return false;
+    while (is_blank(lexer->lookahead)) next(lexer);
+    if (lexer->lookahead == '\n') return false; /* at the end of a line it may be a modifier */
     return !is_one_of(word, POINTED) || is_declared(lexer);
   }
   bool percent = c == '%';
