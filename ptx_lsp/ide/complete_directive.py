@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ptx_lsp.ide.complete_operand import functions, labels
@@ -27,13 +28,30 @@ _SNIPPETS = {
     ".version": f".version {VERSIONS[-1]}",
     ".address_size": ".address_size 64",
 }
+_DECLARATIONS = {
+    ".entry": ".entry ${1:kernel}(${2:.param .u64 ${3:pointer}});",
+    ".func": ".func ${1:function}($2);",
+}
+"""Where a body may not follow: behind `.extern`, and in a body."""
+
+_COMMON = (".reg", ".shared", ".local", ".pragma", ".loc", ".param")
+"""What most bodies have."""
+_RARE = frozenset((".target", ".func", ".alias"))
 
 
 def statement_directives(typing: Typed) -> list[Suggestion]:
     """Directives at the beginning of a statement of a body or of the file, which has one header."""
-    place: Where = "body" if typing.function is not None else "module"
-    there = set(_header(typing.module)) if place == "module" else set[str]()
-    return [_directive(typing.module, row) for row in _at(place) if row.name not in there]
+    if typing.function is not None:
+        found = [_directive(typing, row, is_declared=True) for row in _at("body")]
+        return [one._replace(rank=one.rank + _rank_in_body(one.label)) for one in found]
+    there = set(_header(typing.module))
+    return [_directive(typing, row) for row in _at("module") if row.name not in there]
+
+
+def _rank_in_body(name: str) -> int:
+    if name in _COMMON:
+        return _COMMON.index(name)
+    return len(_COMMON) + (name in _RARE)
 
 
 def header_directives(typing: Typed) -> list[Suggestion]:
@@ -41,7 +59,7 @@ def header_directives(typing: Typed) -> list[Suggestion]:
     is_kernel = ".entry" in typing.words
     places: tuple[Where, ...] = ("kernel",) if is_kernel else ("function", "function prototype")
     rows = {row.name: row for place in places for row in _at(place)}
-    return [_directive(typing.module, row) for row in rows.values()]
+    return [_directive(typing, row) for row in rows.values()]
 
 
 def after_directive(typing: Typed) -> list[Suggestion]:
@@ -106,9 +124,14 @@ def _at(place: Where) -> Iterator[Directive]:
             yield row
 
 
-def _directive(module: Module, row: Directive) -> Suggestion:
-    is_met = _is_met(module, row.since)
+def _directive(typing: Typed, row: Directive, is_declared: bool = False) -> Suggestion:
+    """A directive with what it needs, unless that stands behind the cursor."""
+    is_met = _is_met(typing.module, row.since)
     text = _SNIPPETS.get(row.name, row.name)
+    if is_declared:
+        text = _DECLARATIONS.get(row.name, text)
+    if re.match(r'[\w$%"(]', typing.behind):
+        text = row.name
     return Suggestion(
         row.name, "directive", text, row.summary, 0 if is_met else _UNSUPPORTED,
         is_snippet="$" in text, is_supported=is_met, is_deprecated=row.deprecated is not None,
@@ -153,8 +176,10 @@ def _in_header(typing: Typed) -> list[Suggestion]:
         spaces = [word for word in words if word in _SPACES]
         if spaces:
             return _in_declaration(typing, words)
-        names = (".entry", ".func", ".global", ".const", ".shared")
-        return [_directive(typing.module, directives.DIRECTIVES[name]) for name in names]
+        is_common = ".common" in words  # variables in `.global` only
+        names = (".global",) if is_common else (".entry", ".func", ".global", ".const", ".shared")
+        rows = (directives.DIRECTIVES[name] for name in names)
+        return [_directive(typing, row, is_declared=".extern" in words) for row in rows]
     if _is_open(words):
         return _parameter(typing)
     if words[-1] == ")" or words[-1][:1].isalnum() or typing.word.startswith("."):
@@ -174,7 +199,7 @@ def _parameter(typing: Typed) -> list[Suggestion]:
     rest = words[start:]
     if not rest:
         spaces = (".param",) if ".entry" in words else (".param", ".reg")
-        return [_directive(typing.module, directives.DIRECTIVES[name]) for name in spaces]
+        return [_directive(typing, directives.DIRECTIVES[name]) for name in spaces]
     return _in_declaration(typing, rest, is_parameter=True)
 
 
@@ -191,12 +216,12 @@ def _in_declaration(
     if not has_type:
         found += _types(typing.module, words)
     if words[0] != ".reg":
-        found.append(_directive(typing.module, directives.DIRECTIVES[".align"]))
+        found.append(_directive(typing, directives.DIRECTIVES[".align"]))
     if is_parameter and has_type and ".ptr" not in words:
-        found.append(_directive(typing.module, directives.DIRECTIVES[".ptr"]))
+        found.append(_directive(typing, directives.DIRECTIVES[".ptr"]))
     if is_parameter and ".ptr" in words:
         names = (".global", ".shared", ".const", ".local")
-        found += [_directive(typing.module, directives.DIRECTIVES[name]) for name in names]
+        found += [_directive(typing, directives.DIRECTIVES[name]) for name in names]
     return found
 
 

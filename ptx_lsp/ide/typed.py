@@ -36,6 +36,8 @@ class Typed(NamedTuple):
     """Whether the predicate of a guard is being typed."""
     string: str | None
     """What of a string stands before the cursor; None outside of strings."""
+    behind: str
+    """The next token behind the word on its line; empty where none is."""
 
     @property
     def is_attached(self) -> bool:
@@ -84,7 +86,7 @@ def typed(module: Module, offset: int) -> Typed | None:
         string = text[begin:]
         found.pop()
     else:
-        prefix = _WORD.search(text, max(0, len(text) - 200))
+        prefix = _WORD.search(text, max(0, len(text) - _NEAR))
         begin = prefix.start() if prefix else len(text)
         found = [token for token in found if token.end <= begin]
     found = [token for token in found if token.kind not in ("comment", "preprocessor")]
@@ -97,8 +99,21 @@ def typed(module: Module, offset: int) -> Typed | None:
     return Typed(
         module, function, header, tuple(words[first:]),
         tuple(start + token.end for token in found[first:]),
-        text[begin:], Span(start + begin, offset), guard, string,
+        text[begin:], Span(start + begin, offset), guard, string, _behind(module, offset),
     )
+
+
+def _behind(module: Module, offset: int) -> str:
+    """The first token on the line of `offset` behind the word there."""
+    line = module.document.source.part(offset, offset + _NEAR).partition("\n")[0]
+    rest = _REST.match(line)
+    token = next(tokens(line, rest.end() if rest else 0), None)
+    return line[token.start : token.end] if token is not None and token.kind != "comment" else ""
+
+
+_NEAR = 200
+"""Bytes around the cursor that a word has at most."""
+_REST = re.compile(r"[\w$:]*", re.ASCII)
 
 
 def _functions(module: Module, offset: int) -> tuple[Function | None, Function | None]:

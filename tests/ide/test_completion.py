@@ -154,6 +154,29 @@ def test_directives_by_place() -> None:
     check_completion(".visible .<CURSOR>\n.entry k() { ret; }", ".entry", ".func")
 
 
+def test_declarations_where_a_body_may_not_follow() -> None:
+    assert one(".extern .<CURSOR>\n.entry k() { ret; }", ".func").text == ".func ${1:function}($2);"
+    assert one(".extern .<CURSOR>\n.entry k() { ret; }", ".entry").text.endswith(");")
+    assert one(".<CURSOR>", ".func").text == ".func ${1:function}($2);"
+    assert "{" in one(".visible .<CURSOR>\n.entry k() { ret; }", ".func").text
+    check_completion(".common .<CURSOR>\n.entry k() { ret; }", ".global", lacks=(".func", ".entry", ".const"))
+
+
+def test_directives_leave_alone_what_stands_behind_them() -> None:
+    assert one(".extern .fu<CURSOR>nc f();\n.entry k() { ret; }", ".func").text == ".func"
+    assert one('.prag<CURSOR>ma "nounroll";', ".pragma").text == ".pragma"
+    assert one(".entry k() .max<CURSOR>ntid 256 { ret; }", ".maxntid").text == ".maxntid"
+    assert one(".entry k() .max<CURSOR> { ret; }", ".maxntid").text == ".maxntid ${1:256}"
+    assert one(".pra<CURSOR> // none", ".pragma").is_snippet
+
+
+def test_directives_of_most_bodies_come_first() -> None:
+    check_completion(".<CURSOR>", ".reg", ".shared", ".local", ".pragma", ".loc")
+    assert [found.label for found in suggestions(".<CURSOR>") if found.is_supported][-3:] == [
+        ".target", ".func", ".alias"
+    ]
+
+
 def test_types() -> None:
     check_completion(".reg .<CURSOR>", has=(".b32", ".pred", ".f64", ".v2"), lacks=(".bf16",))
     check_completion(".shared .<CURSOR>", has=(".b32", ".align"), lacks=(".pred",))
