@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.ide.complete_operand import functions, labels
+from ptx_lsp.ide.complete_operand import function_names, labels
 from ptx_lsp.ide.suggestion import Suggestion, plain
 from ptx_lsp.ide.typed import Typed
 from ptx_lsp.isa import directives, features, pragmas
@@ -75,7 +75,7 @@ def after_directive(typing: Typed) -> list[Suggestion]:
         case ".branchtargets":
             return list(labels(typing.function, typing.span.start)) if typing.function else []
         case ".calltargets" | ".alias":
-            return [one._replace(text=one.label, is_snippet=False) for one in functions(typing)]
+            return function_names(typing)
         case first if first in _LINKAGE | {".entry", ".func"}:
             return _in_header(typing)
         case first if first in _SPACES:

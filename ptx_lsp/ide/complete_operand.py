@@ -55,7 +55,7 @@ def operands(typing: Typed) -> list[Suggestion]:
     if any("integer" in one.operand.kinds for one in places) and not typing.word.startswith("%"):
         found.append(plain("WARP_SZ", "constant", "32, the number of threads in a warp", UNFIT))
     if any("function" in one.operand.kinds for one in places):
-        found += [one._replace(text=one.label, is_snippet=False) for one in functions(typing)]
+        found += function_names(typing)
     return found
 
 
@@ -79,27 +79,34 @@ def labels(function: Function, offset: int) -> Iterator[Suggestion]:
         yield plain(label.name, "label", f"line {line}", rank)
 
 
-def functions(typing: Typed, with_arguments: bool = True) -> list[Suggestion]:
-    """The functions that can be called, each with places for its arguments."""
+def function_names(typing: Typed) -> list[Suggestion]:
+    """The functions that can be called, by their names alone."""
+    return [one._replace(text=one.label, is_snippet=False) for one in functions(typing)]
+
+
+def functions(
+    typing: Typed, with_returns: bool = True, with_arguments: bool = True
+) -> list[Suggestion]:
+    """The functions that can be called, with places for what they return and for their arguments."""
     found: dict[str, Suggestion] = {}
     for function in typing.module.functions:
         symbol = function.symbol
         if symbol.is_kernel or not symbol.name or symbol.name in found:
             continue
         if function.item.start <= typing.span.start:
-            found[symbol.name] = _function(symbol, with_arguments)
+            found[symbol.name] = _function(symbol, with_returns, with_arguments)
     return list(found.values())
 
 
-def _function(symbol: FunctionName, with_arguments: bool) -> Suggestion:
+def _function(symbol: FunctionName, with_returns: bool, with_arguments: bool) -> Suggestion:
     node = symbol.node
     text, number = escaped(symbol.name), 1
     returns = _names(node.returns)
-    if returns and with_arguments:
+    if returns and with_returns:
         places = ", ".join(f"${{{at}:{escaped(name)}}}" for at, name in enumerate(returns, 1))
         text, number = f"({places}), {text}", len(returns) + 1
     parameters = _names(node.parameters)
-    if parameters:
+    if parameters and with_arguments:
         places = ", ".join(
             f"${{{at}:{escaped(name)}}}" for at, name in enumerate(parameters, number)
         )
@@ -122,7 +129,9 @@ def _call(typing: Typed, function: Function) -> list[Suggestion]:
     if inner:
         return registers(typing, function, ()) + _variables(typing, function, ())
     if index == (1 if has_returns else 0):
-        return functions(typing, with_arguments=not has_returns) + registers(typing, function, ())
+        are_there = typing.behind[:1] in (",", "(")
+        found = functions(typing, with_returns=not has_returns, with_arguments=not are_there)
+        return found + registers(typing, function, ())
     return _named(typing, function, Prototype) + _named(typing, function, TargetTable)
 
 

@@ -131,6 +131,9 @@ def test_functions_with_places_for_arguments() -> None:
     text = ".func (.param .b32 r) f(.param .b32 a, .param .b64 b) { ret; }\n.entry k() { call <CURSOR> }"
     assert one(text, "f").text == "(${1:r}), f, (${2:a}, ${3:b})"
     assert one(text.replace("call ", "call (x), "), "f").text == "f, (${1:a}, ${2:b})"
+    assert one(text.replace("call <CURSOR>", "call (x), <CURSOR>, (y, z);"), "f").text == "f"
+    assert one(text.replace("call <CURSOR>", "call (x), f<CURSOR>oo (y, z);"), "f").text == "f"
+    assert one(text.replace("call <CURSOR>", "call <CURSOR>, (y, z);"), "f").text == "(${1:r}), f"
 
 
 def test_special_registers() -> None:
