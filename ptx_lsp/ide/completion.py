@@ -61,8 +61,13 @@ def documentation(module: Module, key: str) -> str | None:
 
 
 def _prefix(typing: Typed, one: Suggestion) -> str:
-    """Dots and percent signs must agree; the editor finds what is near in the rest."""
-    return typing.word if one.sort in ("register", "special register") else typing.word[:1]
+    """Dots and percent signs must agree; the editor finds what is near in the rest. In versions and
+    registers all must.
+    """
+    return typing.word if one.sort in _WHOLE else typing.word[:1]
+
+
+_WHOLE = frozenset(("register", "special register", "version"))
 
 
 def _suggestions(typing: Typed) -> list[Suggestion]:

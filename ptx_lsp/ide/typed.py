@@ -68,7 +68,7 @@ class Typed(NamedTuple):
         return self.words[end:]
 
 
-_WORD = re.compile(r"(?:\.[\w:]*|[%$]?[\w$]*)\Z", re.ASCII)
+_WORD = re.compile(r"(?:(?<![\w$%.:])\d+\.\d*|\.[\w:]*|[%$]?[\w$]*)\Z", re.ASCII)
 
 
 def typed(module: Module, offset: int) -> Typed | None:

@@ -190,6 +190,10 @@ def test_types() -> None:
 def test_versions_and_targets() -> None:
     check_completion(".version <CURSOR>\n.target sm_90\n", "9.5", has=("7.8",))
     assert not one(".version 7<CURSOR>\n.target sm_90\n", "7.0").is_supported
+    check_completion(".version 8.<CURSOR>\n", "8.8", has=("8.0",), lacks=("9.0", "7.8"))
+    check_completion(".version 8.7<CURSOR>\n.target sm_90\n", "8.7", lacks=("8.6",))
+    check_completion(".version 8.<CURSOR>5\n.target sm_90\n", "8.8")
+    check_completion("tex.2d.<CURSOR>", has=(".v4",))
     check_completion(".version 8.0\n.target <CURSOR>", "sm_90a", "sm_90", has=("sm_100a", "debug"))
     check_completion(".version 8.0\n.target sm_90\n.address_size <CURSOR>", "64", "32")
 
