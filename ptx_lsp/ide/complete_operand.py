@@ -27,6 +27,8 @@ from ptx_lsp.model.symbols import (
 )
 from ptx_lsp.syntax import nodes
 
+WARP_SZ = plain("WARP_SZ", "constant", "32, the number of threads in a warp")
+
 _SORTS: dict[str, Sort] = {
     "register": "register", "variable": "variable", "parameter": "parameter", "label": "label",
     "call prototype": "call prototype", "list of targets": "list of targets", "kernel": "kernel",
@@ -39,6 +41,8 @@ def operands(typing: Typed) -> list[Suggestion]:
     function = typing.function
     if function is None:
         return []
+    if typing.rest[-1:] and typing.rest[-1] in _OPERATORS:
+        return _constants(typing)
     opcode = typing.spelling.partition(".")[0]
     if opcode == "bra":
         return list(labels(function, typing.span.start))
@@ -52,11 +56,34 @@ def operands(typing: Typed) -> list[Suggestion]:
     found += _variables(typing, function, places)
     if not places or any("special" in one.operand.kinds for one in places):
         found += special_register_suggestions(typing)
-    if any("integer" in one.operand.kinds for one in places) and not typing.word.startswith("%"):
-        found.append(plain("WARP_SZ", "constant", "32, the number of threads in a warp", UNFIT))
+    if _takes_integer(places):
+        found.append(WARP_SZ._replace(rank=UNFIT))
     if any("function" in one.operand.kinds for one in places):
         found += function_names(typing)
     return found
+
+
+_OPERATORS = frozenset((
+    "+", "-", "*", "/", "%", "<<", ">>", "&", "^", "~", "?", "&&", "||", "==", "!=", "<", ">", "<=", ">=",
+))
+
+
+def _constants(typing: Typed) -> list[Suggestion]:
+    """Behind an operator. No name may stand there but `WARP_SZ`; behind `NAME -` not even that, and
+    behind a register only as the offset of an address.
+    """
+    before = typing.rest[-2] if len(typing.rest) > 1 else ""
+    _, inner = depths(typing)
+    is_name = re.match(r"[A-Za-z_$%]", before) is not None and before != WARP_SZ.label
+    if is_name and (typing.rest[-1] != "+" or (before.startswith("%") and not inner)):
+        return []
+    places = wanted(typing)
+    is_offset = bool(inner) and any("address" in one.operand.kinds for one in places)
+    return [WARP_SZ] if is_offset or _takes_integer(places) else []
+
+
+def _takes_integer(places: tuple[Wanted, ...]) -> bool:
+    return bool(places) and not rank_of(places, Argument("integer", value=32))
 
 
 def predicates(typing: Typed) -> list[Suggestion]:

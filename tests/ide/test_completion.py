@@ -121,6 +121,16 @@ def test_variables_of_the_state_space_come_first() -> None:
     assert suggestions(f"{text}ld.global.b32 %x, [<CURSOR>];")[0].label == "g"
 
 
+def test_no_names_behind_operators() -> None:
+    text = ".shared .b32 s;\n"
+    load, move, add = "ld.shared.b32 %r1, [", "mov.b32 %r1, ", "add.s32 %r1, %r2, "
+    for typed in (f"{load}s+", f"{load}%r1+4+", f"{move}s+", f"{add}-", f"{add}4*"):
+        assert [found.label for found in suggestions(f"{text}{typed}<CURSOR>")] == ["WARP_SZ"], typed
+    for typed in (f"{load}s-", f"{move}s+%", f"{add}%r3+", "bra L+", "add.f32 %f1, %f2, -"):
+        assert not suggestions(f"{text}{typed}<CURSOR>"), typed
+    check_completion("setp.lt.s32 %p1|<CURSOR>", "%p1")
+
+
 def test_labels() -> None:
     check_completion("A: ret;\nbra <CURSOR>\nB: ret;", has=("A", "B"), lacks=("%r1",))
     check_completion("T: .branchtargets A, <CURSOR>;\nA: ret;", has=("A",))
