@@ -20,9 +20,10 @@ TRIGGERS = (".", "%", "@", "[", "(", "{", " ", ",", '"', ":")
 
 
 class Completion(NamedTuple):
-    """`suggestions` in order of rank; each takes the place of `span`."""
+    """`suggestions` in order of rank; each takes the place of `span`, or of the `whole` word."""
 
     span: Span
+    whole: Span
     suggestions: tuple[Suggestion, ...]
 
 
@@ -33,7 +34,8 @@ def completion(module: Module, offset: int) -> Completion | None:
         return None
     found = [one for one in _suggestions(typing) if one.label.startswith(_prefix(typing, one))]
     found.sort(key=lambda one: one.rank)
-    return Completion(typing.span, tuple(found)) if found else None
+    whole = Span(typing.span.start, typing.end)
+    return Completion(typing.span, whole, tuple(found)) if found else None
 
 
 def documentation(module: Module, key: str) -> str | None:

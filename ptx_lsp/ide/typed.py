@@ -36,6 +36,8 @@ class Typed(NamedTuple):
     """Whether the predicate of a guard is being typed."""
     string: str | None
     """What of a string stands before the cursor; None outside of strings."""
+    end: int
+    """Where the word ends; behind the cursor, if that is within it."""
     behind: str
     """The next token behind the word on its line; empty where none is."""
 
@@ -99,21 +101,39 @@ def typed(module: Module, offset: int) -> Typed | None:
     return Typed(
         module, function, header, tuple(words[first:]),
         tuple(start + token.end for token in found[first:]),
-        text[begin:], Span(start + begin, offset), guard, string, _behind(module, offset),
+        text[begin:], Span(start + begin, offset), guard, string,
+        *_behind(module, text[begin:], string is not None, offset),
     )
 
 
-def _behind(module: Module, offset: int) -> str:
-    """The first token on the line of `offset` behind the word there."""
+def _behind(module: Module, word: str, in_string: bool, offset: int) -> tuple[int, str]:
+    """Where the word at `offset` ends, and the first token behind it on its line."""
     line = module.document.source.part(offset, offset + _NEAR).partition("\n")[0]
-    rest = _REST.match(line)
-    token = next(tokens(line, rest.end() if rest else 0), None)
-    return line[token.start : token.end] if token is not None and token.kind != "comment" else ""
+    rest = _rest(word, in_string).match(line)
+    end = rest.end() if rest is not None else 0
+    token = next(tokens(line, end), None)
+    behind = line[token.start : token.end] if token is not None and token.kind != "comment" else ""
+    return offset + end, behind
+
+
+def _rest(word: str, in_string: bool) -> re.Pattern[str]:
+    """What goes on with a word; nothing goes on with an empty one."""
+    if in_string:
+        return _REST_OF_STRING
+    if not word:
+        return _NOTHING
+    if word[0].isdigit():
+        return _REST_OF_NUMBER
+    return _REST_OF_DOTTED if word[0] == "." else _REST_OF_NAME
 
 
 _NEAR = 200
 """Bytes around the cursor that a word has at most."""
-_REST = re.compile(r"[\w$:]*", re.ASCII)
+_REST_OF_STRING = re.compile(r'[^"\n;]*(?=")')
+_REST_OF_NUMBER = re.compile(r"[\w.]*", re.ASCII)
+_REST_OF_DOTTED = re.compile(r"\w*(?:::?\w+)*", re.ASCII)
+_REST_OF_NAME = re.compile(r"[\w$]*", re.ASCII)
+_NOTHING = re.compile("")
 
 
 def _functions(module: Module, offset: int) -> tuple[Function | None, Function | None]:

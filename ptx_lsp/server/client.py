@@ -29,6 +29,8 @@ class Client(NamedTuple):
     shows_progress: bool = False
     markdown: bool = False
     snippets: bool = False
+    replaces: bool = False
+    """Whether a completion can leave to the user if it takes the place of the rest of the word, too."""
     documents_markdown: bool = False
     """Whether what completions mean can be Markdown; else it is plain text."""
     versioned_edits: bool = False
@@ -67,6 +69,7 @@ class Client(NamedTuple):
             shows_progress=bool(can.window and can.window.work_done_progress),
             markdown=types.MarkupKind.Markdown in (formats or ()),
             snippets=bool(item.snippet_support),
+            replaces=bool(item.insert_replace_support),
             documents_markdown=types.MarkupKind.Markdown in (item.documentation_format or ()),
             versioned_edits=bool(space.workspace_edit and space.workspace_edit.document_changes),
             tags=any(one.tag_support is not None for one in diagnostics),

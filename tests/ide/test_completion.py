@@ -81,6 +81,26 @@ def test_modifiers_that_need_more_come_last() -> None:
     assert one("add.<CURSOR>", ".s32").is_supported
 
 
+def test_the_rest_of_the_word() -> None:
+    for text, rest in {
+        "ld.gl<CURSOR>obal.u32 %r1, [%rd1];": "obal",
+        "ld.global.L1::ev<CURSOR>ict_last.u32 %r1, [%rd1];": "ict_last",
+        "ld.sh<CURSOR>ared::cta.u32 %r1, [%r2];": "ared::cta",
+        "mov.u32 %r<CURSOR>1, 2;": "1",
+        "mov.u32 <CURSOR>%r1, 2;": "",
+        "LO: bra L<CURSOR>O;": "O",
+        'a<CURSOR>: .pragma "nounroll";': "",
+        '.pragma "no<CURSOR>unroll";': "unroll",
+        '.pragma "no<CURSOR>': "",
+        ".version 8.<CURSOR>5\n.target sm_90\n": "5",
+    }.items():
+        module, offset = at_cursor(text)
+        found = completion(module, offset)
+        assert found is not None, text
+        assert found.whole.start == found.span.start
+        assert module.document.source.part(offset, found.whole.end) == rest, text
+
+
 # -- operands -------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,8 @@ import pytest_asyncio
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
+from tests.server.connection import Connection, Json, at
+
 URI = "file:///work/kernel.ptx"
 TEXT = """.version 8.5
 .target sm_90
@@ -108,6 +110,25 @@ async def test_completion_and_what_it_means(opened: LanguageClient) -> None:
     resolved = await opened.completion_item_resolve_async(one)
     assert isinstance(resolved.documentation, types.MarkupContent)
     assert ".rn" in resolved.documentation.value
+
+
+async def test_completion_within_a_word(opened: LanguageClient) -> None:
+    """Neovim cannot let its user choose; VS Code can."""
+    asked = types.CompletionParams(FILE, place("add.f32", 5))
+    found = await opened.text_document_completion_async(asked)
+    assert isinstance(found, types.CompletionList)
+    assert found.items[0].text_edit == types.TextEdit(between(".f32 %f3", 2), found.items[0].label)
+    with Connection.of_editor("vscode-1.139.1") as client:
+        client.open(URI, TEXT)
+        line, column = asked.position.line, asked.position.character
+        position: Json = {"line": line, "character": column}
+        answer = client.request(
+            "textDocument/completion", {"textDocument": {"uri": URI}, "position": position}
+        )
+        edit = at(answer, "items", 0, "textEdit")
+        start: Json = {"line": line, "character": column - 2}
+        assert at(edit, "insert") == {"start": start, "end": position}
+        assert at(edit, "replace") == {"start": start, "end": {"line": line, "character": column + 2}}
 
 
 async def test_signature_help(opened: LanguageClient) -> None:

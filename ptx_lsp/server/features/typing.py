@@ -47,14 +47,16 @@ def on_completion(view: View, params: types.CompletionParams) -> types.Completio
     found = completion(view.module, view.offset(params.position))
     if found is None:
         return None
-    range = view.convert.range(found.span)
-    items = [_item(view, one, range, number) for number, one in enumerate(found.suggestions)]
+    span = view.convert.range(found.span)
+    whole = view.convert.range(found.whole) if view.client.replaces and found.whole != found.span else None
+    items = [_item(view, one, span, whole, number) for number, one in enumerate(found.suggestions)]
     return types.CompletionList(is_incomplete=False, items=items)
 
 
 def _item(
-    view: View, found: Suggestion, range: types.Range, number: int
+    view: View, found: Suggestion, span: types.Range, whole: types.Range | None, number: int
 ) -> types.CompletionItem:
+    """`whole` is the word where more of it stands behind the cursor than what is typed, `span`."""
     as_snippet = found.is_snippet and view.client.snippets
     inserted = found.text if as_snippet or not found.is_snippet else found.label
     return types.CompletionItem(
@@ -65,7 +67,11 @@ def _item(
         sort_text=f"{number:05}",
         filter_text=found.label,
         insert_text_format=types.InsertTextFormat.Snippet if as_snippet else None,
-        text_edit=types.TextEdit(range, inserted),
+        text_edit=(
+            types.TextEdit(span, inserted)
+            if whole is None
+            else types.InsertReplaceEdit(inserted, insert=span, replace=whole)
+        ),
         data={"uri": view.file.uri, "key": found.key} if found.key else None,
     )
 
