@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ptx_lsp.ide.complete_register import MOST, UNFIT, rank_of, registers
-from ptx_lsp.ide.operand_place import Wanted, depths, wanted
+from ptx_lsp.ide.operand_place import Wanted, depths, is_beyond, wanted
 from ptx_lsp.ide.scope_at import scope_at, visible
 from ptx_lsp.ide.suggestion import Sort, Suggestion, escaped, plain
 from ptx_lsp.ide.typed import Typed
@@ -41,7 +41,7 @@ def operands(typing: Typed) -> list[Suggestion]:
     function = typing.function
     if function is None:
         return []
-    if typing.rest[-1:] and typing.rest[-1] in _OPERATORS:
+    if _OPERATORS.intersection(typing.rest[-1:]):
         return _constants(typing)
     opcode = typing.spelling.partition(".")[0]
     if opcode == "bra":
@@ -51,6 +51,8 @@ def operands(typing: Typed) -> list[Suggestion]:
         return _named(typing, function, TargetTable) if index else registers(typing, function, ())
     if opcode == "call":
         return _call(typing, function)
+    if is_beyond(typing):
+        return []
     places = wanted(typing)
     found = registers(typing, function, places)
     found += _variables(typing, function, places)
@@ -72,10 +74,10 @@ def _constants(typing: Typed) -> list[Suggestion]:
     """Behind an operator. No name may stand there but `WARP_SZ`; behind `NAME -` not even that, and
     behind a register only as the offset of an address.
     """
-    before = typing.rest[-2] if len(typing.rest) > 1 else ""
+    before, operator = ("", *typing.rest)[-2:]
     _, inner = depths(typing)
     is_name = re.match(r"[A-Za-z_$%]", before) is not None and before != WARP_SZ.label
-    if is_name and (typing.rest[-1] != "+" or (before.startswith("%") and not inner)):
+    if is_name and (operator != "+" or (before.startswith("%") and not inner)):
         return []
     places = wanted(typing)
     is_offset = bool(inner) and any("address" in one.operand.kinds for one in places)
@@ -178,7 +180,7 @@ def _variables(
     """Variables and parameters: of the function, then of the file."""
     scope = scope_at(function, typing.span.start)
     found = [
-        _variable(symbol, places, 0)
+        _variable(symbol, places, UNFIT if _is_wrong_way(symbol, function, places) else 0)
         for symbol in (*function.body.returns, *function.body.parameters, *function.body.variables)
         if isinstance(symbol, Variable) and symbol.name.startswith(typing.word)
         and function.item.offset(symbol.place.start) < typing.span.start
@@ -191,6 +193,14 @@ def _variables(
             if len(found) >= MOST:
                 break
     return found
+
+
+def _is_wrong_way(symbol: Variable, function: Function, places: tuple[Wanted, ...]) -> bool:
+    """Whether memory is written that a caller has filled, or read that a caller will read."""
+    access = {one.operand.access for one in places if "address" in one.operand.kinds}
+    return (access == {"write"} and symbol in function.body.parameters) or (
+        access == {"read"} and symbol in function.body.returns
+    )
 
 
 def _variable(symbol: Variable, places: tuple[Wanted, ...], rank: int) -> Suggestion:

@@ -9,21 +9,23 @@ from itertools import chain
 from typing import Final
 
 from ptx_lsp.facts import indexed
-from ptx_lsp.ide.operand_place import Wanted
+from ptx_lsp.ide.operand_place import Wanted, depths
 from ptx_lsp.ide.scope_at import ranges, visible
 from ptx_lsp.ide.site import statement_before
 from ptx_lsp.ide.suggestion import Suggestion, plain
 from ptx_lsp.ide.typed import Typed
 from ptx_lsp.isa.operand import Argument, mismatch
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import range_index
 from ptx_lsp.model.symbols import Declared, Register, Variable
 from ptx_lsp.syntax import nodes
 
-UNFIT: Final = 50
+UNFIT: Final = 60
 """Added to the rank of what does not fit."""
+_NEAR: Final = UNFIT // 2
+"""Added to the rank of what fits, but of another width, or for bits of another sort."""
 MOST: Final = 300
 _RECENT = 24
 """Instructions before the cursor whose registers come first."""
@@ -124,11 +126,34 @@ def _recent(function: Function, offset: int) -> dict[str, int]:
 def _register_rank(typing: Typed, places: tuple[Wanted, ...], type: str) -> int:
     """For an address in brackets, registers of the file's address size fit best."""
     rank = rank_of(places, Argument("register", type))
-    spaces = [one.operand.space for one in places if "address" in one.operand.kinds]
     row = TYPES.get(type)
+    if not rank and places and row is not None:
+        is_element = any(depth.bracket == "{" for depth in depths(typing)[1])
+        rank = 0 if any(_is_of(one, row, is_element) for one in places) else _NEAR
+    spaces = [one.operand.space for one in places if "address" in one.operand.kinds]
     if spaces and row is not None and not any("shared" in str(space) for space in spaces):
-        rank += UNFIT // 2 if row.width != typing.module.address_size else 0
+        rank += _NEAR if row.width != typing.module.address_size else 0
     return rank
+
+
+def _is_of(one: Wanted, row: Type, is_element: bool) -> bool:
+    """Whether a register that fits has just the width that is wanted, and a float where one is; those that
+    make up a wider operand together are narrower.
+    """
+    names = one.operand.type.split("|") if isinstance(one.operand.type, str) else ()
+    types = [TYPES[name] for name in names if name in TYPES]
+    if not types or "address" in one.operand.kinds:
+        return True
+    if is_element and not one.operand.count:
+        return row.width < types[0].width
+    return any(
+        row.width == max(type.width, _NARROWEST) and (row.kind is Kind.FLOAT) == (type.kind is Kind.FLOAT)
+        for type in types
+    )
+
+
+_NARROWEST = 16
+"""Bits of a register; ptxas has none for less."""
 
 
 def rank_of(places: tuple[Wanted, ...], given: Argument) -> int:

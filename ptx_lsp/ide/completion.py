@@ -85,12 +85,24 @@ def _suggestions(typing: Typed) -> list[Suggestion]:
     if typing.function is None:
         return []
     if typing.word.startswith("."):
-        if not typing.rest and typing.is_attached:
-            return list(next_modifiers(typing.module, typing.spelling))
+        if not typing.rest:
+            return _modifiers(typing)
         return components(typing) if typing.is_attached else []
     if typing.spelling and not (typing.is_attached and not typing.rest):
         return operands(typing)
     return []
+
+
+def _modifiers(typing: Typed) -> list[Suggestion]:
+    """Blanks and comments may stand before a modifier. On another line a statement can begin, too, where the
+    semicolon of the one before is missing.
+    """
+    found = list(next_modifiers(typing.module, typing.spelling))
+    between = typing.module.document.source.part(typing.ends[-1], typing.span.start)
+    if "\n" in between:
+        last = max((one.rank for one in found), default=0)
+        found += [one._replace(rank=last + one.rank) for one in statement_directives(typing)]
+    return found
 
 
 def _statement(typing: Typed) -> list[Suggestion]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptx_lsp.ide.typed import Typed
@@ -50,14 +51,22 @@ def is_paired(typing: Typed) -> bool:
     return typing.rest[-1:] == ("|",)
 
 
+def is_beyond(typing: Typed) -> bool:
+    """Whether the instruction has all its operands before the cursor, in every form."""
+    index, _ = depths(typing)
+    forms = [
+        places
+        for candidate in _candidates(typing.spelling)
+        for places in arrangements(candidate.form.places)
+    ]
+    return bool(forms) and all(index >= len(places) for places in forms)
+
+
 def wanted(typing: Typed) -> tuple[Wanted, ...]:
     """What each form that the spelling fits, or may come to fit, wants at the cursor."""
-    spelling = typing.spelling
-    resolution = resolve(spelling)
-    candidates = resolution.candidates or unfinished(spelling)
     index, inner = depths(typing)
     found: list[Wanted] = []
-    for candidate in candidates:
+    for candidate in _candidates(typing.spelling):
         for places in arrangements(candidate.form.places):
             if index < len(places):
                 place = _inner(candidate, places[index], inner, is_paired(typing))
@@ -66,6 +75,10 @@ def wanted(typing: Typed) -> tuple[Wanted, ...]:
                     if one not in found:
                         found.append(one)
     return tuple(found)
+
+
+def _candidates(spelling: str) -> Sequence[Candidate]:
+    return resolve(spelling).candidates or unfinished(spelling)
 
 
 def _inner(

@@ -69,6 +69,14 @@ def test_modifiers_before_operands_that_stand_there() -> None:
     check_completion("setp.lt.u<CURSOR>32 %p1, %r1, %r2;", has=(".u32", ".s32"))
 
 
+def test_modifiers_behind_blanks_and_comments() -> None:
+    for between in (" ", " /* c */ "):
+        check_completion(f"mul.wide{between}.<CURSOR>", ".u16", ".u32", lacks=(".reg",))
+    check_completion("mul.wide // c\n.<CURSOR>", ".u16", ".u32", has=(".reg",))
+    check_completion("ret\n.<CURSOR>", ".uni", ".reg")
+    check_completion("add.s32 %r1 .<CURSOR>", lacks=(".sat", ".reg"))
+
+
 def test_modifiers_that_are_half_typed() -> None:
     check_completion("ld.global.L1::ev<CURSOR>", has=(".L1::evict_last",))
 
@@ -111,6 +119,9 @@ def test_registers_of_the_right_type_come_first() -> None:
     check_completion(f"{text}ld.global.f32 x1, [x<CURSOR>", "x3")
     check_completion(f"{text}cvt.f32.s32 x1, x<CURSOR>;", "x2")
     check_completion(f"{text}ld.global.v2.f32 {{x<CURSOR>", "x1")
+    check_completion(f"{text}mov.b32 x2, x2;\nst.global.v4.f32 [x3], {{x<CURSOR>", "x1", "x2", "x3")
+    check_completion(f"{text}mov.b64 x3, x3;\nmov.b64 {{x2, x<CURSOR>", "x1", "x2")
+    check_completion(f".reg .b16 x0;\n{text}mov.b32 x2, x2;\nld.global.u8 x<CURSOR>", "x0", "x2")
 
 
 def test_registers_of_the_last_instructions_come_first() -> None:
@@ -149,6 +160,20 @@ def test_no_names_behind_operators() -> None:
     for typed in (f"{load}s-", f"{move}s+%", f"{add}%r3+", "bra L+", "add.f32 %f1, %f2, -"):
         assert not suggestions(f"{text}{typed}<CURSOR>"), typed
     check_completion("setp.lt.s32 %p1|<CURSOR>", "%p1")
+
+
+def test_parameters_that_can_be_written_come_first() -> None:
+    text = ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %x; .param .b32 b;\n"
+    for typed, first in (("st.param.b32 [", ["r", "b"]), ("ld.param.b32 %x, [", ["a", "b"])):
+        assert [found.label for found in suggestions(f"{text}{typed}<CURSOR>\n}}")][:2] == first
+
+
+def test_no_operand_that_the_instruction_has_not() -> None:
+    for typed in ("setp.lt.s32 %p1, %r1, %r2, ", "ret ", "add.s32 %r1, %r2, %r3, ", "exit "):
+        assert not suggestions(f"{typed}<CURSOR>"), typed
+    check_completion("setp.lt.and.s32 %p1, %r1, %r2, <CURSOR>", "%p1")
+    check_completion("bar.sync 0, <CURSOR>", "%r1")
+    check_completion("unknown.s32 %r1, %r2, %r3, <CURSOR>", has=("%r1",))
 
 
 def test_labels() -> None:
