@@ -6,11 +6,22 @@ import re
 from collections.abc import Iterator
 
 from ptx_lsp.ide.complete_operand import function_names, labels
+from ptx_lsp.ide.complete_value import initial_values
+from ptx_lsp.ide.site import item_at
 from ptx_lsp.ide.suggestion import Suggestion, plain
 from ptx_lsp.ide.typed import Typed
 from ptx_lsp.isa import directives, features, pragmas
-from ptx_lsp.isa.directives import LANGUAGES, Directive, Where
-from ptx_lsp.isa.target import OPTIONS, TARGETS, VERSIONS, Requirement, satisfies
+from ptx_lsp.isa.directives import LANGUAGES, SECTIONS, Directive, Where
+from ptx_lsp.isa.target import (
+    EXCLUDES,
+    HAS_F64,
+    OPTIONS,
+    TARGETS,
+    VERSIONS,
+    Requirement,
+    parse_target,
+    satisfies,
+)
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
@@ -40,10 +51,13 @@ _RARE = frozenset((".target", ".func", ".alias"))
 
 
 def statement_directives(typing: Typed) -> list[Suggestion]:
-    """Directives at the beginning of a statement of a body or of the file, which has one header."""
+    """Directives at the beginning of a statement: of a body, a section, or the file, which has one header."""
     if typing.function is not None:
         found = [_directive(typing, row, is_declared=True) for row in _at("body")]
         return [one._replace(rank=one.rank + _rank_in_body(one.label)) for one in found]
+    item = item_at(typing.module, typing.span.start)
+    if item is not None and isinstance(item.node, nodes.Section) and typing.span.start < item.end:
+        return [_directive(typing, row) for row in _at("section")]
     there = set(_header(typing.module))
     return [_directive(typing, row) for row in _at("module") if row.name not in there]
 
@@ -65,11 +79,17 @@ def header_directives(typing: Typed) -> list[Suggestion]:
 def after_directive(typing: Typed) -> list[Suggestion]:
     """What may follow in a statement that a directive has begun."""
     words = typing.words
+    if words[-1] in (".pragma", ".language") or (words[-1] == "," and words[-2].startswith('"')):
+        return [
+            one._replace(label=f'"{one.label}"', text=f'"{one.text}"') for one in strings(typing)
+        ]
     match words[0]:
         case ".version":
             return _versions(typing.module)
         case ".target":
-            return _targets(typing.module)
+            return _options(typing) if "," in words else _targets(typing.module)
+        case ".section":
+            return [plain(name, "name", "debugging data") for name in SECTIONS if len(words) == 1]
         case ".address_size":
             return [plain("64", "constant"), plain("32", "constant", rank=1)]
         case ".branchtargets":
@@ -157,7 +177,7 @@ def _versions(module: Module) -> list[Suggestion]:
 
 
 def _targets(module: Module) -> list[Suggestion]:
-    """The newest first, those that the file's version does not know last; then the options."""
+    """The newest first, those that the file's version does not know last."""
     version = module.version
     found: list[Suggestion] = []
     for rank, (target, since) in enumerate(reversed(TARGETS.items())):
@@ -166,7 +186,24 @@ def _targets(module: Module) -> list[Suggestion]:
             str(target), "target", str(target), f"needs PTX ISA {since}",
             rank + (0 if known else _UNSUPPORTED), is_supported=known, key=f"target {target}",
         ))
-    return [*found, *(plain(name, "target", "option", 2 * _UNSUPPORTED) for name in OPTIONS)]
+    return found
+
+
+def _options(typing: Typed) -> list[Suggestion]:
+    """Those that may still follow an architecture, the ones that it or the file's version lacks last."""
+    words, version = typing.words, typing.module.version
+    target = parse_target(words[1])
+    found: list[Suggestion] = []
+    for name, since in OPTIONS.items():
+        if name in words or EXCLUDES.get(name) in words:
+            continue
+        is_met = version is None or since <= version
+        if name == "map_f64_to_f32" and target is not None and target.number >= HAS_F64:
+            is_met = False
+        found.append(Suggestion(
+            name, "target", name, "option", 0 if is_met else _UNSUPPORTED, is_supported=is_met
+        ))
+    return found
 
 
 def _in_header(typing: Typed) -> list[Suggestion]:
@@ -206,23 +243,28 @@ def _parameter(typing: Typed) -> list[Suggestion]:
 def _in_declaration(
     typing: Typed, words: tuple[str, ...], is_parameter: bool = False
 ) -> list[Suggestion]:
-    """Types, vectors and `.align` behind a state space, until there is a type and a name."""
+    """Types, vectors and `.align` behind a state space, until there is a type and a name; then values."""
+    if "=" in words:
+        return initial_values(typing)
     if words[-1] == ".align":
         return [plain(str(1 << power), "constant", "bytes", power) for power in range(8)]
-    has_type = any(word in TYPES for word in words)
-    found: list[Suggestion] = []
-    if has_type and not (is_parameter and typing.word.startswith(".")):
-        return found
-    if not has_type:
-        found += _types(typing.module, words)
+    if any(word in TYPES for word in words):
+        names = _behind_type(typing, words) if is_parameter else ()
+        return [_directive(typing, directives.DIRECTIVES[name]) for name in names]
+    found = _types(typing.module, words)
     if words[0] != ".reg":
         found.append(_directive(typing, directives.DIRECTIVES[".align"]))
-    if is_parameter and has_type and ".ptr" not in words:
-        found.append(_directive(typing, directives.DIRECTIVES[".ptr"]))
-    if is_parameter and ".ptr" in words:
-        names = (".global", ".shared", ".const", ".local")
-        found += [_directive(typing, directives.DIRECTIVES[name]) for name in names]
     return found
+
+
+def _behind_type(typing: Typed, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Of a kernel's parameter: `.align`, or `.ptr` with a state space and then `.align`."""
+    if ".entry" not in typing.words or not typing.word or not words[-1].startswith("."):
+        return ()
+    if ".ptr" not in words:
+        return (".align", ".ptr")
+    spaces = (".global", ".shared", ".const", ".local")
+    return (".align", *spaces) if words[-1] == ".ptr" else (".align",)
 
 
 def _types(module: Module, words: tuple[str, ...]) -> list[Suggestion]:

@@ -14,6 +14,7 @@ from ptx_lsp.ide.tokens import Token, tokens
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 
@@ -161,12 +162,19 @@ def _start(
     if header is not None:
         return header.item.start
     item = item_at(module, max(0, offset - 1))
-    if item is not None and not isinstance(item.node, nodes.Section):
+    if item is not None and (
+        not isinstance(item.node, nodes.Section) or not _is_in_braces(module, item, offset)
+    ):
         return item.start
     items = module.document.items
     earlier = [one for one in items if one.start < offset] if len(items) < _FEW else []
     line = module.document.source.data.rfind(b"\n", 0, offset) + 1
     return max((one.end for one in earlier if one.end <= offset), default=line)
+
+
+def _is_in_braces(module: Module, section: Item, offset: int) -> bool:
+    """Whether the offset is not in the head of a section."""
+    return module.document.source.data.find(b"{", section.start, offset) >= 0
 
 
 _FEW = 2000
@@ -183,7 +191,9 @@ def _goes_on(text: str, last: Token) -> bool:
 
 _LINES = frozenset((
     ".version", ".target", ".address_size", ".file", ".loc", ".loc_intermediate",
+    ".b8", ".b16", ".b32", ".b64",  # the data of a section
 ))
+"""What ends with its line, unless that ends with a comma."""
 
 
 def _statement(

@@ -77,6 +77,11 @@ class Directive:
 NONE: Final = Arguments(0, 0)
 ONE: Final = Arguments(1, 1)
 POSITIVE: Final = Arguments(1, 1, positive=True)
+SECTIONS: Final = (
+    ".debug_info", ".debug_abbrev", ".debug_str", ".debug_loc", ".debug_ranges", ".debug_macinfo",
+    ".debug_pubnames",
+)
+"""The sections that compilers write; ptxas takes any name."""
 LANGUAGES: Final = ("CUDA C++", "PTX", "NVVM", "Fortran", "Tile IR")
 
 

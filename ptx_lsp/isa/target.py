@@ -113,6 +113,13 @@ OPTIONS: Final = {
 }
 """What else may stand in a `.target` list, with the first version that takes it."""
 
+EXCLUDES: Final = {
+    "texmode_unified": "texmode_independent",
+    "texmode_independent": "texmode_unified",
+}
+HAS_F64: Final = 13
+"""The first architecture with `.f64`, which takes no `map_f64_to_f32`."""
+
 
 def has(target: Target, feature: Target) -> bool:
     """Whether `target` offers what was introduced for `feature`.

@@ -3,29 +3,8 @@
 from __future__ import annotations
 
 from ptx_lsp.ide.completion import completion, documentation
-from ptx_lsp.ide.suggestion import Suggestion
 from tests.ide.cursor import at_cursor
-
-
-def suggestions(text: str) -> list[Suggestion]:
-    module, offset = at_cursor(text)
-    found = completion(module, offset)
-    return list(found.suggestions) if found is not None else []
-
-
-def check_completion(
-    text: str, *first: str, has: tuple[str, ...] = (), lacks: tuple[str, ...] = ()
-) -> None:
-    """`first` are the first suggestions, `has` stand somewhere, `lacks` nowhere."""
-    labels = [one.label for one in suggestions(text)]
-    assert labels[: len(first)] == list(first)
-    assert set(has) <= set(labels), labels
-    assert not set(lacks) & set(labels)
-
-
-def one(text: str, label: str) -> Suggestion:
-    return next(found for found in suggestions(text) if found.label == label)
-
+from tests.ide.suggested import check_completion, one, suggestions
 
 # -- opcodes and modifiers ------------------------------------------------------------------------
 
@@ -198,64 +177,7 @@ def test_special_registers() -> None:
     check_completion("add.s32 %r1, %<CURSOR>", lacks=("%tid.x",))
 
 
-# -- directives -----------------------------------------------------------------------------------
-
-
-def test_directives_by_place() -> None:
-    check_completion(".<CURSOR>", has=(".reg", ".shared", ".loc", ".pragma"), lacks=(".entry", ".maxntid"))
-    check_completion(".version 8.0\n.target sm_90\n.<CURSOR>", has=(".entry", ".global"), lacks=(".maxntid",))
-    check_completion(".version 8.0\n.<CURSOR>", has=(".target",), lacks=(".version",))
-    check_completion(".entry k()\n.<CURSOR>\n{ ret; }", has=(".maxntid", ".reqntid"), lacks=(".reg",))
-    check_completion(".func f()\n.<CURSOR>\n{ ret; }", has=(".noreturn",), lacks=(".maxntid",))
-    check_completion(".entry k(<CURSOR>", ".param", lacks=(".reg",))
-    check_completion(".entry k(.param .u64 .ptr .<CURSOR>)", has=(".global", ".align"))
-    check_completion(".visible .<CURSOR>\n.entry k() { ret; }", ".entry", ".func")
-
-
-def test_declarations_where_a_body_may_not_follow() -> None:
-    assert one(".extern .<CURSOR>\n.entry k() { ret; }", ".func").text == ".func ${1:function}($2);"
-    assert one(".extern .<CURSOR>\n.entry k() { ret; }", ".entry").text.endswith(");")
-    assert one(".<CURSOR>", ".func").text == ".func ${1:function}($2);"
-    assert "{" in one(".visible .<CURSOR>\n.entry k() { ret; }", ".func").text
-    check_completion(".common .<CURSOR>\n.entry k() { ret; }", ".global", lacks=(".func", ".entry", ".const"))
-
-
-def test_directives_leave_alone_what_stands_behind_them() -> None:
-    assert one(".extern .fu<CURSOR>nc f();\n.entry k() { ret; }", ".func").text == ".func"
-    assert one('.prag<CURSOR>ma "nounroll";', ".pragma").text == ".pragma"
-    assert one(".entry k() .max<CURSOR>ntid 256 { ret; }", ".maxntid").text == ".maxntid"
-    assert one(".entry k() .max<CURSOR> { ret; }", ".maxntid").text == ".maxntid ${1:256}"
-    assert one(".pra<CURSOR> // none", ".pragma").is_snippet
-
-
-def test_directives_of_most_bodies_come_first() -> None:
-    check_completion(".<CURSOR>", ".reg", ".shared", ".local", ".pragma", ".loc")
-    assert [found.label for found in suggestions(".<CURSOR>") if found.is_supported][-3:] == [
-        ".target", ".func", ".alias"
-    ]
-
-
-def test_types() -> None:
-    check_completion(".reg .<CURSOR>", has=(".b32", ".pred", ".f64", ".v2"), lacks=(".bf16",))
-    check_completion(".shared .<CURSOR>", has=(".b32", ".align"), lacks=(".pred",))
-    check_completion(".entry k(.param .<CURSOR>)", has=(".u64",))
-    check_completion(".shared .align <CURSOR>", "1", "2", "4", "8", lacks=(".b32",))
-
-
-def test_versions_and_targets() -> None:
-    check_completion(".version <CURSOR>\n.target sm_90\n", "9.5", has=("7.8",))
-    assert not one(".version 7<CURSOR>\n.target sm_90\n", "7.0").is_supported
-    check_completion(".version 8.<CURSOR>\n", "8.8", has=("8.0",), lacks=("9.0", "7.8"))
-    check_completion(".version 8.7<CURSOR>\n.target sm_90\n", "8.7", lacks=("8.6",))
-    check_completion(".version 8.<CURSOR>5\n.target sm_90\n", "8.8")
-    check_completion("tex.2d.<CURSOR>", has=(".v4",))
-    check_completion(".version 8.0\n.target <CURSOR>", "sm_90a", "sm_90", has=("sm_100a", "debug"))
-    check_completion(".version 8.0\n.target sm_90\n.address_size <CURSOR>", "64", "32")
-
-
-def test_pragmas() -> None:
-    check_completion('.pragma "<CURSOR>', "nounroll")
-    check_completion('.pragma "no<CURSOR>";', "nounroll")
+# -- anywhere -------------------------------------------------------------------------------------
 
 
 def test_nothing_in_comments() -> None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.isa.target import OPTIONS, TARGETS, Version, known_targets, parse_target
+from ptx_lsp.isa.target import (
+    EXCLUDES,
+    HAS_F64,
+    OPTIONS,
+    TARGETS,
+    Version,
+    known_targets,
+    parse_target,
+)
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.needs import raise_version
@@ -13,12 +21,6 @@ from ptx_lsp.model.directives import target_directives
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.syntax import nodes
-
-_HAS_F64 = 13
-_EXCLUDES = {
-    "texmode_unified": "texmode_independent",
-    "texmode_independent": "texmode_unified",
-}
 
 
 @module_rule("unknown-target", code="E132")
@@ -97,12 +99,12 @@ def _conflicts(
     module: Module, owner: Owner, name: nodes.Name, seen: dict[str, nodes.Name]
 ) -> Iterator[Finding]:
     place = Place.of(owner, name)
-    other = seen.get(_EXCLUDES.get(name.text, ""))
+    other = seen.get(EXCLUDES.get(name.text, ""))
     if other is not None:
         related = ((Place.of(owner, other), f"`{other.text}` is asked for here"),)
         yield Finding(place, f"`{name.text}` cannot stand beside `{other.text}`", related)
     target = module.target
-    if name.text == "map_f64_to_f32" and target is not None and target.number >= _HAS_F64:
+    if name.text == "map_f64_to_f32" and target is not None and target.number >= HAS_F64:
         message = f"`map_f64_to_f32` is for targets below sm_13, which have no `.f64`; this is {target}"
         yield Finding(place, message)
 

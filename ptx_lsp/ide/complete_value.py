@@ -1,0 +1,57 @@
+"""Initial values: the addresses of what is declared before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+from ptx_lsp.ide.complete_register import MOST
+from ptx_lsp.ide.suggestion import Suggestion, plain
+from ptx_lsp.ide.typed import Typed
+from ptx_lsp.model.symbols import Variable, element_type
+
+_SPACES = frozenset((".global", ".const"))
+"""Where variables have initial values, and where those lie whose addresses can be values."""
+_TYPES = frozenset((".u32", ".u64"))
+"""What holds an address; ptxas takes no `.b64` for that, and of `.u8` masked bytes only."""
+
+
+def initial_values(typing: Typed) -> list[Suggestion]:
+    """Names, and `generic(...)`, behind the `=` of a declaration, its braces and their commas."""
+    words = typing.words
+    if not _SPACES.intersection(words) or not _TYPES.intersection(words):
+        return []
+    if words[-2:] == ("generic", "("):
+        return list(islice(_variables(typing), MOST))
+    is_listed = words.count("{") > words.count("}")
+    if words[-1] not in (("{", ",") if is_listed else ("=",)) or words[-2:] == ("]", "="):
+        return []
+    found = list(islice(chain(_variables(typing), _functions(typing)), MOST))
+    generic = "generic(${1:variable})"
+    return [*found, Suggestion("generic", "name", generic, "the generic address", 2, is_snippet=True)]
+
+
+def _variables(typing: Typed) -> Iterator[Suggestion]:
+    module, function = typing.module, typing.function
+    inner = function.body.variables if function is not None else ()
+    for symbol in chain(inner, module.variables):
+        if (
+            isinstance(symbol, Variable) and symbol.space in _SPACES
+            and symbol.name.startswith(typing.word)
+            and module.span(symbol.place).end < typing.start
+        ):
+            detail = f"{symbol.space} {element_type(symbol.declaration)}"
+            yield plain(symbol.name, "variable", detail)
+
+
+def _functions(typing: Typed) -> Iterator[Suggestion]:
+    """Functions, and kernels, whose descriptors a kernel can launch."""
+    names: set[str] = set()
+    for function in typing.module.functions:
+        symbol = function.symbol
+        if function.item.start > typing.span.start:
+            break
+        if symbol.name and symbol.name not in names and symbol.name.startswith(typing.word):
+            names.add(symbol.name)
+            kind = "kernel" if symbol.is_kernel else "function"
+            yield plain(symbol.name, kind, kind, 1, key=f"function {symbol.name}")
