@@ -24,11 +24,15 @@ def initial_values(typing: Typed) -> list[Suggestion]:
     if words[-2:] == ("generic", "("):
         return list(islice(_variables(typing), MOST))
     is_listed = words.count("{") > words.count("}")
-    if words[-1] not in (("{", ",") if is_listed else ("=",)) or words[-2:] == ("]", "="):
+    before = ("{", ",") if is_listed else ("=",)
+    if words[-1] not in before or words[-2:] == ("]", "="):  # an array takes a list
         return []
-    found = list(islice(chain(_variables(typing), _functions(typing)), MOST))
-    generic = "generic(${1:variable})"
-    return [*found, Suggestion("generic", "name", generic, "the generic address", 2, is_snippet=True)]
+    variables = list(islice(_variables(typing), MOST))
+    found = [*variables, *islice(_functions(typing), MOST)]
+    if variables or typing.word:
+        text = "generic(${1:variable})"
+        found.append(Suggestion("generic", "name", text, "the generic address", 2, is_snippet=True))
+    return found
 
 
 def _variables(typing: Typed) -> Iterator[Suggestion]:

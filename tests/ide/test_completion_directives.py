@@ -103,6 +103,8 @@ def test_initial_values() -> None:
         assert labels == ["g", "c", "f", "k", "generic"], value
     check_completion(text.replace("VALUE", ".global .u64 x = generic(<CURSOR>"), "g", "c", lacks=("f",))
     check_completion(text.replace("VALUE", ".global .u64 x = k<CURSOR>;"), "k", lacks=("g",))
+    check_completion(text.replace("VALUE", ".global .u64 x = ge<CURSOR>;"), "generic")
+    assert not suggestions(".global .u64 x = <CURSOR>\n.entry k() { ret; }")
     for value in (
         ".global .u64 x = g+", ".global .b64 x = ", ".shared .u64 x = ", ".global .u64 x[2] = ",
         ".global .u64 x = g, ", ".global .u64 x = {g}",
