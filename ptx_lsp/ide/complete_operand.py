@@ -187,8 +187,10 @@ def _variables(
         and scope.find(symbol.name) is symbol
     ]
     for symbol in typing.module.variables:
-        is_before = typing.module.span(symbol.place).start < typing.span.start
-        if isinstance(symbol, Variable) and is_before and symbol.name.startswith(typing.word):
+        if (
+            isinstance(symbol, Variable) and symbol.name.startswith(typing.word)
+            and typing.module.span(symbol.place).start < typing.span.start
+        ):
             found.append(_variable(symbol, places, 1))
             if len(found) >= MOST:
                 break
