@@ -67,8 +67,9 @@ def _fixes(here: Sequence[Diagnostic]) -> Iterator[Action]:
     """Of findings with the same fix one action."""
     by_fix: dict[Fix, list[Diagnostic]] = {}
     for one in here:
-        if one.fix is not None:
-            by_fix.setdefault(one.fix, []).append(one)
+        for fix in (one.fix, *one.alternatives):
+            if fix is not None:
+                by_fix.setdefault(fix, []).append(one)
     for fix, found in by_fix.items():
         yield Action(fix.message, "fix", fix.edits, tuple(found), is_preferred=fix.safe)
 

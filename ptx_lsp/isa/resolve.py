@@ -16,6 +16,7 @@ from typing import Final, Literal, NamedTuple
 from ptx_lsp.isa import table
 from ptx_lsp.isa.entry import End, Entry, Need
 from ptx_lsp.isa.ignored import is_ignored
+from ptx_lsp.isa.near import near, near_modifiers
 from ptx_lsp.isa.notation import Form, Place, Slot
 from ptx_lsp.isa.operand import SPACES, Argument, Operand, element, mismatch
 from ptx_lsp.isa.selector import Choices
@@ -135,9 +136,10 @@ def resolve(spelling: str) -> Resolution:
     words = tuple("." + modifier for modifier in modifiers)
     entries = table.entries(opcode)
     if not entries:
-        near = _near(opcode, table.opcodes())
+        found = near(opcode, table.opcodes())
+        taking = tuple(one for one in found if resolve(one + "".join(words)).ok)
         message = f"`{opcode}` is not an instruction of PTX"
-        return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, near),))
+        return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, taking or found),))
     fitting = [_fit(entry, form, words) for entry in entries for form in entry.forms]
     exact = [fit for fit in fitting if not fit.faults]
     candidates = [fit.candidate for fit in exact if not _excluded(fit)]
@@ -310,11 +312,12 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
             problems.append(Problem("repeated-modifier", number + 1, message))
         elif word in known:
             message = f"`{word}` does not go with the other modifiers of this `{name}`"
-            problems.append(Problem("modifier-not-allowed", number + 1, message, _instead(best)))
+            instead = _instead(best, fitting)
+            problems.append(Problem("modifier-not-allowed", number + 1, message, instead))
         else:
-            near = _instead(best) or _near(word, sorted(known))
+            meant = near_modifiers(word, sorted(known)) or _instead(best, fitting)
             message = f"`{name}` has no modifier `{word}`"
-            problems.append(Problem("unknown-modifier", number + 1, message, near))
+            problems.append(Problem("unknown-modifier", number + 1, message, meant))
     for number in best.misplaced if best.extra or not best.missing else ():
         message = f"`{words[number]}` must stand earlier: `{form.text.split(' ')[0]}`"
         problems.append(Problem("modifier-not-allowed", number + 1, message))
@@ -328,16 +331,13 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
 _SHOWN = 6
 
 
-def _near(word: str, names: Sequence[str]) -> tuple[str, ...]:
-    from difflib import get_close_matches  # only where something is wrong: it costs a start
-
-    return tuple(get_close_matches(word, names, 3, 0.6))
-
-
-def _instead(fit: _Fit) -> tuple[str, ...]:
-    return fit.missing[0].choices if len(fit.missing) == 1 else ()
-
-
+def _instead(best: _Fit, fitting: Sequence[_Fit]) -> tuple[str, ...]:
+    """What may stand in place of the modifiers that do not fit, by any form that is as near as the best."""
+    found: dict[str, None] = {}
+    for fit in fitting:
+        if fit.distance == best.distance and fit.extra == best.extra and len(fit.missing) == 1:
+            found.update(dict.fromkeys(fit.missing[0].choices))
+    return tuple(found)
 
 
 @lru_cache(maxsize=65536)

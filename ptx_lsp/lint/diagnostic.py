@@ -42,6 +42,8 @@ class Finding(NamedTuple):
     remedy: Remedy | None = None
     severity: Severity | None = None
     """Where it differs from the rule's own."""
+    alternatives: tuple[Remedy, ...] = ()
+    """Other remedies, for a person to choose from: none is ever applied unasked."""
 
 
 class Related(NamedTuple):
@@ -71,3 +73,5 @@ class Diagnostic(NamedTuple):
     fix: Fix | None = None
     source: str = "ptx-lint"
     tag: Tag | None = None
+    alternatives: tuple[Fix, ...] = ()
+    """Other fixes, for a person to choose from: none is ever applied unasked."""

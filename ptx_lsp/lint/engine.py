@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Finding, Fix, Related, Severity
+from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Finding, Fix, Related, Remedy, Severity
 from ptx_lsp.lint.rule import Rule, default_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -230,8 +230,8 @@ def _severity(rule: Rule, finding: Finding) -> Severity:
 def _is_within(function: Function, finding: Finding) -> bool:
     """Whether a finding points at nothing outside its function."""
     places = [finding.place, *(place for place, _ in finding.related)]
-    if finding.remedy is not None:
-        places += (place for place, _ in finding.remedy.replacements)
+    for remedy in (finding.remedy, *finding.alternatives):
+        places += (place for place, _ in remedy.replacements) if remedy is not None else ()
     return all(place.owner is function.symbol.place.owner for place in places)
 
 
@@ -247,12 +247,6 @@ def _run(
 
 
 def _diagnostic(module: Module, rule: Rule, finding: Finding) -> Diagnostic:
-    fix = None
-    if finding.remedy is not None:
-        edits = tuple(
-            Edit(*module.span(place), text.encode()) for place, text in finding.remedy.replacements
-        )
-        fix = Fix(finding.remedy.message, edits, finding.remedy.safe)
     return Diagnostic(
         rule.name,
         rule.code,
@@ -260,6 +254,12 @@ def _diagnostic(module: Module, rule: Rule, finding: Finding) -> Diagnostic:
         finding.message,
         module.span(finding.place),
         tuple(Related(module.span(place), text) for place, text in finding.related),
-        fix,
+        _fix(module, finding.remedy) if finding.remedy is not None else None,
+        alternatives=tuple(_fix(module, remedy) for remedy in finding.alternatives),
         tag=rule.tag,
     )
+
+
+def _fix(module: Module, remedy: Remedy) -> Fix:
+    edits = tuple(Edit(*module.span(place), text.encode()) for place, text in remedy.replacements)
+    return Fix(remedy.message, edits, remedy.safe)

@@ -90,6 +90,7 @@ class Reported(NamedTuple):
     origin: Origin | None = None
     fingerprint: str = ""
     """The same after lines have moved (`fingerprint.py`)."""
+    alternatives: tuple[Mending, ...] = ()
 
     @property
     def text(self) -> str:
@@ -298,6 +299,7 @@ def reported(
             found.source,
             function=function,
             origin=comes_from,
+            alternatives=tuple(_mending(fix, locate) for fix in found.alternatives),
         )
 
 

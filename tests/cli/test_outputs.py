@@ -75,6 +75,20 @@ def trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.fixture
+def choice(tmp_path: Path) -> Path:
+    """One error with two fixes that are equally good."""
+    path = tmp_path / "choice.ptx"
+    path.write_text(f"{HEADER}.entry k() {{ .reg .b32 %r; mov.u32 %r, 1; min.b32 %r, %r, 2; ret; }}\n")
+    return path
+
+
+def test_json_tells_alternatives_apart_from_the_fix(lint: Lint, choice: Path) -> None:
+    ((one,),) = (file["diagnostics"] for file in json.loads(report(lint, "json", choice))["files"])
+    assert one["fix"] is None
+    assert [fix["edits"][0]["text"] for fix in one["alternatives"]] == [".u32", ".s32"]
+
+
 def report(lint: Lint, form: str, *paths: Path) -> str:
     done = lint("--format", form, *paths)
     assert done.status in (1, 2), done
@@ -89,6 +103,11 @@ class TestSarif:
         (run,) = json.loads(text)["runs"]
         assert run["invocations"][0]["executionSuccessful"] is False
         assert len(run["results"]) == 5
+
+    def test_alternatives_are_fixes(self, lint: Lint, choice: Path) -> None:
+        (result,) = json.loads(report(lint, "sarif", choice))["runs"][0]["results"]
+        told = [fix["description"]["text"] for fix in result["fixes"]]
+        assert told == ["Replace by `.u32`", "Replace by `.s32`"]
 
     def test_places(self, lint: Lint, trouble: Path) -> None:
         results = json.loads(report(lint, "sarif", trouble))["runs"][0]["results"]

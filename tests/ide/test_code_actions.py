@@ -47,6 +47,20 @@ def test_all_fixes_of_a_rule() -> None:
     )
 
 
+def test_equal_fixes_to_choose_from() -> None:
+    text = "min.b<CURSOR>32 %r1, %r2, %r3;"
+    check_action(text, "Replace by `.u32`", "min.u32 %r1, %r2, %r3;")
+    check_action(text, "Replace by `.s32`", "min.s32 %r1, %r2, %r3;")
+    check_action("a<CURSOR>d.s32 %r1, %r2, %r3;", "Replace by `addc`", "addc.s32 %r1, %r2, %r3;")
+    assert not [one for one in actions(text)[1] if one.is_preferred]
+
+
+def test_alternatives_are_not_applied_unasked() -> None:
+    module, _ = at_cursor("<CURSOR>min.b32 %r1, %r2, %r3;")
+    diagnostics = Linting(module).diagnostics
+    assert fix_all(diagnostics) == fix_all(diagnostics, "wrong-modifier") == ()
+
+
 def test_all_safe_fixes() -> None:
     module, _ = at_cursor("<CURSOR>mov.u32 %r1, %laneid.x;\nmov.u32 %r2, %warpid.y;\nadd.s32 %r1, %r1 2;")
     edits = fix_all(Linting(module).diagnostics)

@@ -41,6 +41,56 @@ def test_problems(spelling: str, kind: str, index: int, choice: str | None) -> N
 
 
 @pytest.mark.parametrize(
+    ("spelling", "choices"),
+    [
+        ("sub.u31", [".u32"]),
+        ("add.s33", [".s32"]),
+        ("sub.s23", [".s32"]),
+        ("add.i32", [".s32"]),  # LLVM's word
+        ("add.f31", [".f32"]),
+        ("add.s8", [".s16", ".s32", ".s64"]),
+        ("max.u8", [".u16", ".u32", ".u64"]),
+        ("abs.u32", [".s32"]),
+        ("min.b32", [".u32", ".s32"]),
+        ("add.b8", [".u16", ".s16", ".u32", ".s32", ".u64", ".s64"]),
+        ("shl.s32", [".b32"]),
+        ("fma.rn.s32", [".f32"]),  # it has no integer
+        ("ld.gobal.u32", [".global"]),
+        ("mul.low.s32", [".lo"]),
+        ("setp.l", [".lt", ".ls", ".lo", ".le"]),
+        ("ld.global.v5.f32", [".v8", ".v4", ".v2"]),
+        ("add.wide.s32", []),
+    ],
+)
+def test_a_misspelt_modifier_meant_what_is_near(spelling: str, choices: list[str]) -> None:
+    (problem,) = resolve(spelling).problems
+    assert problem.kind == "unknown-modifier"
+    assert list(problem.choices) == choices
+
+
+def test_what_is_near_to_nothing_meant_what_is_missing_in_any_form() -> None:
+    (problem,) = resolve("add.foo").problems
+    assert {".s32", ".u64", ".f32"} <= set(problem.choices)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "choices"),
+    [
+        ("ad.s32", ["add", "sad", "addc"]),
+        ("br", ["bra"]),  # `brx` needs `.idx`
+        ("cvat.to.global.u64", ["cvta"]),
+        ("cvat.frm.u64", ["cvt", "cvta"]),  # no opcode takes the modifiers
+        ("addd.s32", ["add", "addc"]),
+        ("xyzzy.s32", []),
+    ],
+)
+def test_a_misspelt_opcode_meant_one_that_takes_the_modifiers(spelling: str, choices: list[str]) -> None:
+    (problem,) = resolve(spelling).problems
+    assert problem.kind == "unknown-opcode"
+    assert list(problem.choices) == choices
+
+
+@pytest.mark.parametrize(
     ("spelling", "kind"),
     [
         ("add.s32.sat", "modifier-order"),

@@ -64,6 +64,14 @@ def test_unsafe_fixes_only_where_asked_for() -> None:
     assert run(b"// a", find, unsafe=True).document.source.data == b"// x"
 
 
+def test_alternatives_are_never_applied() -> None:
+    def find(text: bytes) -> list[Diagnostic]:
+        one = finding(b"1", Edit(3, 4, b"x"))
+        return [one._replace(fix=None, alternatives=tuple(filter(None, [one.fix])))]
+
+    assert run(b"// a", find, unsafe=True).applied == ()
+
+
 def test_a_fix_that_breaks_the_syntax_is_passed_over() -> None:
     text = b".version 8.0\n.target sm_80\n// a\n"
 

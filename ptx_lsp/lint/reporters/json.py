@@ -75,6 +75,7 @@ def finding(found: Reported) -> dict[str, Value]:
         "function": found.function or None,
         "origin": found.origin._asdict() if found.origin is not None else None,
         "fingerprint": found.fingerprint,
+        "alternatives": [_fix(one) for one in found.alternatives],
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import FileReport, Mark, Point, Reported
+from ptx_lsp.lint.report import FileReport, Mark, Mending, Point, Reported
 from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.reporters.places import uri
@@ -105,22 +105,22 @@ def _result(file: FileReport, found: Reported, rule: int) -> Value:
     }
     if related:
         result["relatedLocations"] = [{"id": n, **place} for n, place in enumerate(related, 1)]
-    if found.fix is not None:
-        result["fixes"] = [_fix(file, found)]
+    fixes = [*filter(None, [found.fix]), *found.alternatives]
+    if fixes:
+        result["fixes"] = [_fix(file, one) for one in fixes]
     return result
 
 
-def _fix(file: FileReport, found: Reported) -> Value:
-    assert found.fix is not None
+def _fix(file: FileReport, fix: Mending) -> Value:
     replacements: list[Value] = [
         {
             "deletedRegion": _region(change.start, change.end),
             "insertedContent": {"text": change.text},
         }
-        for change in found.fix.changes
+        for change in fix.changes
     ]
     return {
-        "description": {"text": found.fix.message},
+        "description": {"text": fix.message},
         "artifactChanges": [
             {"artifactLocation": _artifact(file.path), "replacements": replacements}
         ],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.isa.near import closeness
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.guess import Offer, either, replace, suiting
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
@@ -52,16 +54,24 @@ def unknown_opcode(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the nearest opcode; it is a guess, so it is not applied unasked.
+    The fix takes the nearest opcode that has these modifiers and takes these operands; it is a guess, so
+    it is not applied unasked. The editor offers others that are near, too.
     """
     for instruction, verdict in checks(function):
         for problem in verdict.problems:
             if problem.kind == "unknown-opcode":
                 place = problem_place(function, instruction, problem)
-                message, remedy = problem.message, None
-                if problem.choices:
-                    nearest = problem.choices[0]
-                    message += f"; did you mean `{nearest}`?"
-                    replacement = Replacement(place, nearest)
-                    remedy = Remedy(f"Replace by `{nearest}`", (replacement,), safe=False)
-                yield Finding(place, message, remedy=remedy)
+                names = suiting(function, instruction, problem)
+                message = problem.message
+                if names:
+                    message += f"; did you mean {either(names)}?"
+                found = replace(place, names)
+                if len(names) > 1 and _is_nearest(instruction.opcode.text, *names[:2]):
+                    found = Offer(found.alternatives[0], found.alternatives[1:])
+                yield Finding(place, message, remedy=found.remedy, alternatives=found.alternatives)
+
+
+def _is_nearest(spelling: str, name: str, other: str) -> bool:
+    """Whether the opcode of `spelling` is nearer to `name` than to `other`."""
+    opcode = spelling.partition(".")[0]
+    return closeness(opcode, name) > closeness(opcode, other)

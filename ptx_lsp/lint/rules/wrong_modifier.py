@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.guess import MOST_OFFERED, either, replace, suiting
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
@@ -53,19 +54,19 @@ def wrong_modifier(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix, where there is one, takes the nearest modifier; it is a guess, so it is not applied
-    unasked.
+    The fix takes the nearest modifier that suits the operands; it is a guess, so it is not applied
+    unasked. Where several are as near, the editor offers each of them.
     """
     for instruction, verdict in checks(function):
         for problem in verdict.problems:
             if problem.kind in ("unknown-modifier", "modifier-not-allowed"):
                 place = problem_place(function, instruction, problem)
-                message, remedy = problem.message, None
-                if len(problem.choices) == 1:
-                    nearest = problem.choices[0]
-                    message += f"; did you mean `{nearest}`?"
-                    replacement = Replacement(place, nearest)
-                    remedy = Remedy(f"Replace by `{nearest}`", (replacement,), safe=False)
-                elif problem.choices:
-                    message += f"; here it takes {', '.join(f'`{c}`' for c in problem.choices)}"
-                yield Finding(place, message, remedy=remedy)
+                names = suiting(function, instruction, problem)
+                message = problem.message
+                if len(names) > MOST_OFFERED:
+                    shown = ", ".join(f"`{name}`" for name in names[:MOST_OFFERED])
+                    message += f"; here it takes {shown} or another of its kind"
+                elif names:
+                    message += f"; did you mean {either(names)}?"
+                remedy, alternatives = replace(place, names)
+                yield Finding(place, message, remedy=remedy, alternatives=alternatives)

@@ -1,0 +1,56 @@
+"""What a misspelt opcode or modifier may have meant, as fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ptx_lsp.isa.resolve import Problem
+from ptx_lsp.isa.verdict import judge
+from ptx_lsp.lint.diagnostic import Remedy, Replacement
+from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+
+MOST_OFFERED = 6
+"""Where there are more ways than this, offering them helps nobody."""
+
+
+class Offer(NamedTuple):
+    """A fix where there is one way only, else one for each way."""
+
+    remedy: Remedy | None = None
+    alternatives: tuple[Remedy, ...] = ()
+
+
+def suiting(function: Function, instruction: nodes.Instruction, problem: Problem) -> tuple[str, ...]:
+    """Of the choices of a problem those that make the whole instruction right; all where none does."""
+    module, given = function.module, arguments(function, instruction)
+    words = instruction.opcode.text.split(".")
+
+    def is_right(choice: str) -> bool:
+        spelling = ".".join((*words[: problem.index], choice.removeprefix("."), *words[problem.index + 1 :]))
+        return judge(spelling, given, module.version, module.target) is None
+
+    return tuple(filter(is_right, problem.choices)) or problem.choices
+
+
+def replace(place: Place, names: Sequence[str]) -> Offer:
+    """Writes one of the names in place of what is there."""
+    return offer(
+        [Remedy(f"Replace by `{name}`", (Replacement(place, name),), safe=False) for name in names]
+    )
+
+
+def offer(remedies: Sequence[Remedy]) -> Offer:
+    """The only remedy, or all of a few to choose from."""
+    if len(remedies) == 1:
+        return Offer(remedies[0])
+    return Offer(None, tuple(remedies) if len(remedies) <= MOST_OFFERED else ())
+
+
+def either(names: Sequence[str]) -> str:
+    """The names in back-ticks: `a`, `b` or `c`."""
+    *others, last = (f"`{name}`" for name in names)
+    return f"{', '.join(others)} or {last}" if others else last
