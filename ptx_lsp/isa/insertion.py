@@ -1,4 +1,4 @@
-"""The modifiers that an instruction lacks, where only one choice of them makes it whole."""
+"""The modifiers that an instruction lacks, and that make it whole."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ class Insertion(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def insertions(
+def ways(
     spelling: str,
     arguments: tuple[Argument, ...],
     version: Version | None,
     target: Target | None,
-) -> tuple[Insertion, ...]:
-    """What must be inserted for a spelling to fit its operands, the version and the target; empty unless
-    there is exactly one way.
+    most: int,
+) -> tuple[tuple[Insertion, ...], ...]:
+    """What may be inserted for a spelling to fit its operands, the version and the target: each way;
+    empty where there are more than `most`.
 
-    What a form demands is inserted; where it demands nothing more, one of its optional modifiers.
+    What a form demands is inserted; where it demands nothing more, one of its optional modifiers. A way that
+    inserts what another way leaves out besides is none (`.cta.popc` beside `.popc`).
     """
     found: dict[str, tuple[Insertion, ...]] = {}
     for tried, (completed, inserted) in enumerate(_completed(spelling)):
@@ -41,9 +43,9 @@ def insertions(
             return ()
         if completed not in found and judge(completed, arguments, version, target) is None:
             found[completed] = inserted
-            if len(found) > 1:
+            if len(found) > most:
                 return ()
-    return next(iter(found.values()), ())
+    return tuple(way for way in found.values() if not any(set(other) < set(way) for other in found.values()))
 
 
 def _completed(spelling: str) -> Iterator[tuple[str, tuple[Insertion, ...]]]:

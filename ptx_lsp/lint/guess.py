@@ -44,10 +44,11 @@ def replace(place: Place, names: Sequence[str]) -> Offer:
 
 
 def offer(remedies: Sequence[Remedy]) -> Offer:
-    """The only remedy, or all of a few to choose from."""
+    """The only remedy, or all of a few to choose from, each of which is a guess."""
     if len(remedies) == 1:
         return Offer(remedies[0])
-    return Offer(None, tuple(remedies) if len(remedies) <= MOST_OFFERED else ())
+    few = remedies if len(remedies) <= MOST_OFFERED else ()
+    return Offer(None, tuple(one._replace(safe=False) for one in few))
 
 
 def either(names: Sequence[str]) -> str:

@@ -1,25 +1,34 @@
-"""The fix that writes the modifiers which an instruction lacks."""
+"""The fixes that write the modifiers which an instruction lacks."""
 
 from __future__ import annotations
 
-from ptx_lsp.isa.insertion import insertions
+from collections.abc import Sequence
+
+from ptx_lsp.isa.insertion import Insertion, ways
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
+from ptx_lsp.lint.guess import MOST_OFFERED, Offer, offer
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes
 
 
-def insert_missing(function: Function, instruction: nodes.Instruction) -> Remedy | None:
-    """Writes what is missing, where only one choice makes the whole instruction right."""
+def insert_missing(function: Function, instruction: nodes.Instruction) -> Offer:
+    """Writes what is missing: a fix where only one choice makes the whole instruction right, else a few to
+    choose from.
+    """
     module = function.module
-    spelling = instruction.opcode.text
     given = arguments(function, instruction)
+    found = ways(instruction.opcode.text, given, module.version, module.target, MOST_OFFERED)
+    return offer([_remedy(function, instruction, one) for one in found])
+
+
+def _remedy(
+    function: Function, instruction: nodes.Instruction, insertions: Sequence[Insertion]
+) -> Remedy:
     texts: dict[int, str] = {}
-    for index, modifier in insertions(spelling, given, module.version, module.target):
+    for index, modifier in insertions:
         texts[index] = texts.get(index, "") + modifier
-    if not texts:
-        return None
     replacements: list[Replacement] = []
     for index, text in texts.items():
         end = opcode_part(function, instruction, index).end

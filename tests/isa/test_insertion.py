@@ -1,10 +1,10 @@
-"""What an instruction lacks, where only one choice makes it whole."""
+"""What makes an instruction whole that lacks something."""
 
 from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.isa.insertion import Insertion, insertions
+from ptx_lsp.isa.insertion import Insertion, ways
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.target import Target, Version
 
@@ -25,12 +25,13 @@ NEW = (Version(9, 5), Target(90, "a"))
         ("elect", (BITS._replace(pair=PREDICATE), BITS), [(0, ".sync")]),
         ("ldmatrix.m8n8.x1.shared.b16", (MATRIX, MEMORY), [(0, ".sync"), (0, ".aligned")]),
         ("ld.global.f32", (FLOAT, MEMORY, LONG), [(1, ".L2::cache_hint")]),
+        ("ex2.f32", (FLOAT, FLOAT), [(0, ".approx")]),  # once it was optional
     ],
 )
 def test_the_only_way(
     spelling: str, arguments: tuple[Argument, ...], expected: list[Insertion]
 ) -> None:
-    assert list(insertions(spelling, arguments, *NEW)) == expected
+    assert [list(way) for way in ways(spelling, arguments, *NEW, most=1)] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -45,11 +46,25 @@ def test_the_only_way(
     ],
 )
 def test_none_or_several_ways(spelling: str, arguments: tuple[Argument, ...]) -> None:
-    assert insertions(spelling, arguments, *NEW) == ()
+    assert ways(spelling, arguments, *NEW, most=1) == ()
+
+
+@pytest.mark.parametrize(
+    ("spelling", "arguments", "expected"),
+    [
+        ("mul.s32", (BITS,) * 3, [".hi", ".lo"]),  # .wide needs another destination
+        ("fma.f32", (FLOAT,) * 4, [".rn", ".rz", ".rm", ".rp"]),
+        ("mad.s32", (BITS,) * 4, [".hi", ".lo"]),  # neither .hi.sat nor .lo.cc
+        ("add", (BITS,) * 3, []),  # more than six
+    ],
+)
+def test_a_few_ways(spelling: str, arguments: tuple[Argument, ...], expected: list[str]) -> None:
+    found = ways(spelling, arguments, *NEW, most=6)
+    assert ["".join(one.modifier for one in way) for way in found] == expected
 
 
 def test_what_the_target_lacks_is_no_way() -> None:
     elect = ("elect", (BITS._replace(pair=PREDICATE), BITS))
-    assert insertions(*elect, Version(8, 0), Target(90)) != ()
-    assert insertions(*elect, Version(8, 0), Target(80)) == ()
-    assert insertions(*elect, None, None) != ()
+    assert ways(*elect, Version(8, 0), Target(90), most=1) != ()
+    assert ways(*elect, Version(8, 0), Target(80), most=1) == ()
+    assert ways(*elect, None, None, most=1) != ()

@@ -36,6 +36,7 @@ BODY = """.version 9.5
             "ld.global.f32 %f1, [%d1], %d2;",  # an excluded combination
             "ld.global.L2::cache_hint.f32 %f1, [%d1], %d2;",
         ),
+        ("ex2.f32 %f1, %f2;", "ex2.approx.f32 %f1, %f2;"),  # a form that is gone
     ],
 )
 def test_fix(before: str, after: str) -> None:
@@ -55,3 +56,18 @@ def test_no_fix_where_it_would_be_a_guess(line: str) -> None:
     found = Linting(Module.parse(BODY.format(line))).diagnostics
     assert found
     assert all(diagnostic.fix is None for diagnostic in found)
+
+
+@pytest.mark.parametrize(
+    ("line", "titles"),
+    [
+        ("mul.s32 %r1, %r2, %r3;", ["Insert `.hi`", "Insert `.lo`"]),
+        ("cvt.f32.s32 %f1, %r1;", ["Insert `.rn`", "Insert `.rz`", "Insert `.rm`", "Insert `.rp`"]),
+        ("sqrt.f32 %f1, %f2;", ["Insert `.approx`", *(f"Insert `.r{way}`" for way in "nzmp")]),
+        ("add %r1, %r2, %r3;", []),
+    ],
+)
+def test_a_few_to_choose_from(line: str, titles: list[str]) -> None:
+    found = [one for one in Linting(Module.parse(BODY.format(line))).diagnostics if one.severity == "error"]
+    assert [fix.message for one in found for fix in one.alternatives] == titles
+    assert not any(fix.safe for one in found for fix in one.alternatives)

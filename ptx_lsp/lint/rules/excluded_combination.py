@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.guess import Offer
 from ptx_lsp.lint.insertion import insert_missing
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
@@ -55,7 +56,7 @@ def excluded_combination(function: Function) -> Iterator[Finding]:
 
     ## Fix safety
     There is a fix only where one more modifier makes it right, and no other would, as `.L2::cache_hint`
-    before a cache policy.
+    before a cache policy. Where a few would, the editor offers each of them.
     """
     for instruction, verdict in checks(function):
         excluded = [
@@ -65,5 +66,5 @@ def excluded_combination(function: Function) -> Iterator[Finding]:
         ]
         for index, problem in enumerate(excluded):
             place = problem_place(function, instruction, problem)
-            remedy = insert_missing(function, instruction) if index == 0 else None
-            yield Finding(place, problem.message, remedy=remedy)
+            found = insert_missing(function, instruction) if index == 0 else Offer()
+            yield Finding(place, problem.message, remedy=found.remedy, alternatives=found.alternatives)

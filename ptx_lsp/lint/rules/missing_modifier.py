@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.guess import Offer
 from ptx_lsp.lint.insertion import insert_missing
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
@@ -52,7 +53,8 @@ def missing_modifier(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is a fix only where one choice alone suits the operands, the version and the target.
+    There is a fix only where one choice alone suits the operands, the version and the target. Where a few
+    do, the editor offers each of them.
     """
     for instruction, verdict in checks(function):
         missing = [
@@ -63,5 +65,5 @@ def missing_modifier(function: Function) -> Iterator[Finding]:
         for index, problem in enumerate(missing):
             place = problem_place(function, instruction, problem)
             # The fix of the first writes all that is missing.
-            remedy = insert_missing(function, instruction) if index == 0 else None
-            yield Finding(place, problem.message, remedy=remedy)
+            found = insert_missing(function, instruction) if index == 0 else Offer()
+            yield Finding(place, problem.message, remedy=found.remedy, alternatives=found.alternatives)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.insertion import insert_missing
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
@@ -52,9 +53,12 @@ def removed_form(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant cannot be told.
+    There is a fix where one modifier alone makes a form that is still there (`ex2.approx.f32`), and where a few
+    do, the editor offers each of them. Otherwise what was meant cannot be told.
     """
     for instruction, verdict in checks(function):
         for end in verdict.ended:
             if not end.deprecated:
-                yield Finding(opcode_part(function, instruction, 0), end.sentence)
+                remedy, alternatives = insert_missing(function, instruction)
+                place = opcode_part(function, instruction, 0)
+                yield Finding(place, end.sentence, remedy=remedy, alternatives=alternatives)
