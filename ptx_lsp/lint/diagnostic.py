@@ -23,6 +23,8 @@ class Replacement(NamedTuple):
 
     place: Place
     text: str
+    with_line: bool = False
+    """Takes the blanks around it away as well, and the line where nothing else stands in it."""
 
 
 class Remedy(NamedTuple):

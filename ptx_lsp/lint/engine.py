@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Finding, Fix, Related, Remedy, Severity
+from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Finding, Fix, Related, Remedy, Replacement, Severity
+from ptx_lsp.lint.removal import widened
 from ptx_lsp.lint.rule import Rule, default_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -231,7 +232,7 @@ def _is_within(function: Function, finding: Finding) -> bool:
     """Whether a finding points at nothing outside its function."""
     places = [finding.place, *(place for place, _ in finding.related)]
     for remedy in (finding.remedy, *finding.alternatives):
-        places += (place for place, _ in remedy.replacements) if remedy is not None else ()
+        places += (one.place for one in remedy.replacements) if remedy is not None else ()
     return all(place.owner is function.symbol.place.owner for place in places)
 
 
@@ -261,5 +262,12 @@ def _diagnostic(module: Module, rule: Rule, finding: Finding) -> Diagnostic:
 
 
 def _fix(module: Module, remedy: Remedy) -> Fix:
-    edits = tuple(Edit(*module.span(place), text.encode()) for place, text in remedy.replacements)
-    return Fix(remedy.message, edits, remedy.safe)
+    edits = (_edit(module, replacement) for replacement in remedy.replacements)
+    return Fix(remedy.message, tuple(edits), remedy.safe)
+
+
+def _edit(module: Module, replacement: Replacement) -> Edit:
+    span = module.span(replacement.place)
+    if replacement.with_line:
+        span = widened(module.document.source.data, span)
+    return Edit(*span, replacement.text.encode())

@@ -73,10 +73,14 @@ def apart(fixes: Iterable[tuple[str, Fix]]) -> list[tuple[str, Fix]]:
 def _is_touched(edit: Edit, taken: list[Edit]) -> bool:
     """`taken` are in order, and apart from each other."""
     index = bisect_left(taken, edit)
-    return any(
-        other.start <= edit.end and edit.start <= other.end
-        for other in taken[max(0, index - 1) : index + 1]
-    )
+    return any(_touch(edit, other) for other in taken[max(0, index - 1) : index + 1])
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    """Two that only take text away may be next to each other: lines, for example."""
+    if one.replacement or other.replacement:
+        return other.start <= one.end and one.start <= other.end
+    return other.start < one.end and one.start < other.end
 
 
 def _applied(

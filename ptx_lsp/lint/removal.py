@@ -1,32 +1,77 @@
-"""A fix that takes a piece of the text away."""
+"""Fixes that take a piece of the text away."""
 
 from __future__ import annotations
 
+from ptx_lsp.facts import directive_fact
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.place import Owner, Place
+from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
+from ptx_lsp.text import Span
 
 _BLANK = b" \t"
 
 
 def remove(function: Function, node: nodes.Directive) -> Remedy:
     """Takes a directive away, with its line where nothing else stands there."""
-    return Remedy(f"Remove `{node.name.text}`", (removal(function, node),))
+    return Remedy(f"Remove `{node.name.text}`", (removal(function.place(node)),))
 
 
-def removal(function: Function, node: nodes.Directive) -> Replacement:
-    """The edit alone."""
-    data = function.module.document.source.data
-    base = function.item.start
-    start, end = function.span(node)
+def removal(place: Place) -> Replacement:
+    """Takes a whole statement or directive away, with its line where nothing else stands there."""
+    return Replacement(place, "", with_line=True)
+
+
+def remove_register(function: Function, register: Register, shown: str) -> Remedy | None:
+    """Takes the declaration of a register, or of a range, out of the body of a function."""
+    declaration = _declarations(function).get(id(register.declarator))
+    if declaration is None:
+        return None
+    return _undeclare(register.place.owner, declaration, register.declarator, shown)
+
+
+def remove_variable(variable: Variable) -> Remedy:
+    """Takes the declaration of a variable away that is no parameter."""
+    return _undeclare(variable.place.owner, variable.declaration, variable.declarator, variable.name)
+
+
+def _undeclare(
+    owner: Owner | None, declaration: nodes.Declaration, declarator: nodes.Declarator, shown: str
+) -> Remedy:
+    """The whole declaration where it declares nothing else."""
+    every = declaration.declarators
+    index = next(number for number, one in enumerate(every) if one is declarator)
+    message = f"Remove `{shown}`"
+    if len(every) == 1:
+        return Remedy(message, (removal(Place(owner, declaration.start, declaration.end)),), safe=False)
+    if index + 1 < len(every):
+        place = Place(owner, declarator.start, every[index + 1].start)
+    else:
+        place = Place(owner, every[index - 1].end, declarator.end)
+    return Remedy(message, (Replacement(place, ""),), safe=False)
+
+
+@directive_fact
+def _declarations(function: Function) -> dict[int, nodes.Declaration]:
+    """The declarations in the body, by what each declares."""
+    return {
+        id(declarator): statement
+        for statement, _ in function.body.directives
+        if isinstance(statement, nodes.Declaration)
+        for declarator in statement.declarators
+    }
+
+
+def widened(data: bytes, span: Span) -> Span:
+    """With the blanks around it, and with the line where nothing else stands in it."""
+    start, end = span
     first, last = start, end
-    while first > base and data[first - 1] in _BLANK:
+    while first > 0 and data[first - 1] in _BLANK:
         first -= 1
     while last < len(data) and data[last] in _BLANK:
         last += 1
     line_end = next((word for word in (b"\n", b"\r\n") if data.startswith(word, last)), None)
-    if data[first - 1 : first] == b"\n" and line_end is not None:
-        return Replacement(function.between(first, last + len(line_end)), "")
-    if last == end:
-        return Replacement(function.between(first, end), "")
-    return Replacement(function.between(start, last), "")
+    if line_end is not None and (first == 0 or data[first - 1 : first] == b"\n"):
+        return Span(first, last + len(line_end))
+    return Span(first, end) if last == end else Span(start, last)

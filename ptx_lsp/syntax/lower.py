@@ -230,7 +230,7 @@ class _Lowering(Directives):
     def empty_statement(self, node: Node) -> nodes.Statement:
         start, end = self._span(node)
         self.problems.append(
-            SyntaxProblem(start, end, "a statement, and none is empty,", "a block")
+            SyntaxProblem(start, end, "a statement, and none is empty,", "a block", token="")
         )
         return nodes.Junk(start, end)
 

@@ -6,9 +6,10 @@ import pytest
 
 from ptx_lsp.ide.code_actions import Action, code_actions, fix_all
 from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.lint.suppression import suppressed
 from ptx_lsp.model.module import Module
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 from tests.ide.cursor import HEADER, at_cursor, body, edited
 
 
@@ -166,3 +167,62 @@ def test_no_other_spelling_where_it_would_mean_something_else() -> None:
     assert rewrites("add.f32 %f1, %f2, 0f7FC0<CURSOR>0000;") == []
     assert rewrites(".reg .b32 x<1<CURSOR>0>;") == []
     assert rewrites(".version 8.<CURSOR>5\n.target sm_90") == []
+
+
+def test_what_is_unused_is_taken_away() -> None:
+    check_action("bar.sync 0;\nd<CURSOR>one: // end\nret;", "Remove `done:`", "bar.sync 0;\n// end\nret;")
+    check_action("bar.sync 0;\n  d<CURSOR>one:\nret;", "Remove `done:`", "bar.sync 0;\nret;")
+    check_action("bar.sync 0;\nd<CURSOR>one: ret;", "Remove `done:`", "bar.sync 0;\nret;")
+    check_action("  .reg .b32 x<CURSOR>;\nret;", "Remove `x`", "ret;")
+    check_action(
+        ".reg .b32 x<CURSOR><3>, y;\nmov.u32 y, 1;\nst.local.u32 [0], y;", "Remove `x<3>`",
+        ".reg .b32 y;\nmov.u32 y, 1;\nst.local.u32 [0], y;",
+    )
+    check_action(
+        ".reg .b32 y, x<CURSOR>;\nmov.u32 y, 1;\nst.local.u32 [0], y;", "Remove `x`",
+        ".reg .b32 y;\nmov.u32 y, 1;\nst.local.u32 [0], y;",
+    )
+    check_action(".shared .u32 t<CURSOR>[4];\nret;", "Remove `t`", "ret;")
+    check_action("mov.u32 %r<CURSOR>1, 5;\nret;", "Remove this `mov`", "ret;")
+
+
+def test_what_is_unused_outside_of_functions_is_taken_away() -> None:
+    check_action(".shared .u32 t<CURSOR>[4], u;\n.entry k() { ret; }", "Remove `t`",
+                 ".shared .u32 u;\n.entry k() { ret; }")
+    check_action(".func f<CURSOR>()\n{\n    ret;\n}\n.entry k() { ret; }", "Remove `f`", ".entry k() { ret; }")
+    assert "Remove `f`" not in titles(".func f<CURSOR>();\n.func f() { ret; }\n.entry k() { ret; }")
+
+
+def test_what_is_unused_is_not_taken_away_unasked() -> None:
+    module, _ = at_cursor("<CURSOR>.reg .b32 x;\n.shared .u32 t;\nmov.u32 %r1, 5;\nL: ret;")
+    diagnostics = Linting(module, all_rules()).diagnostics
+    assert fix_all(diagnostics) == ()
+    assert body(edited(module, fix_all(diagnostics, "unused-label"))).endswith("\nret;")
+
+
+def test_where_it_is_taken_away_follows_the_text_around_it() -> None:
+    """A comment does not make a function be judged anew."""
+    before, _ = at_cursor("<CURSOR>.reg .b32 x;\nbar.sync 0;\nL:\nret;")
+    linting = Linting(before)
+    for old, new in ((b"x;", b"x; // a comment"), (b"L:", b"L: // another")):
+        at = before.document.source.data.index(old)
+        document = before.document.edited(Edit(at, at + len(old), new))
+        before = Module(document, before)
+        linting = Linting(before, previous=linting)
+    edits = fix_all(linting.diagnostics, "unused-register") + fix_all(linting.diagnostics, "unused-label")
+    left = edited(before, edits).splitlines()
+    assert left[-6:] == ["{", "// a comment", "bar.sync 0;", "// another", "ret;", "}"]
+
+
+def test_a_second_semicolon_is_taken_away() -> None:
+    check_action("bar.sync 0;<CURSOR>;\nret;", "Remove `;`", "bar.sync 0;\nret;")
+    module, _ = at_cursor("<CURSOR>bar.sync 0; ;\n;\nret;")
+    assert body(edited(module, fix_all(Linting(module).diagnostics))) == "bar.sync 0;\nret;"
+
+
+def test_a_range_is_made_longer() -> None:
+    check_action(
+        ".reg .b32 %x<20>;\nmov.u32 %x2<CURSOR>1, 1;", "Declare `%x<22>`",
+        ".reg .b32 %x<22>;\nmov.u32 %x21, 1;",
+    )
+    assert not [one for one in titles("mov.u32 %r9999<CURSOR>999, 1;") if one.startswith("Declare")]

@@ -42,7 +42,8 @@ BODY = """.version 9.5
 def test_fix(before: str, after: str) -> None:
     module = Module.parse(BODY.format(before))
     source = module.document.source
-    fixes = [found.fix for found in Linting(module).diagnostics if found.fix is not None]
+    errors = [found for found in Linting(module).diagnostics if found.severity == "error"]
+    fixes = [found.fix for found in errors if found.fix is not None]
     assert len(fixes) == 1
     for edit in sorted(fixes[0].edits, reverse=True):
         source = source.edited(edit)

@@ -56,6 +56,15 @@ def test_fixes_that_touch_wait_for_each_other() -> None:
     assert done.applied == ("1", "3")
 
 
+def test_pieces_next_to_each_other_are_taken_away_at_once() -> None:
+    def find(text: bytes) -> list[Diagnostic]:
+        if text != b"// abcdef":
+            return []
+        return [finding(str(at).encode(), Edit(at, at + 1, b"")) for at in (3, 4, 6)]
+
+    assert run(b"// abcdef", find).document.source.data == b"// cef"
+
+
 def test_unsafe_fixes_only_where_asked_for() -> None:
     def find(text: bytes) -> list[Diagnostic]:
         return [finding(b"1", Edit(3, 4, b"x"), safe=False)] if b"a" in text else []

@@ -53,7 +53,7 @@ class TestDocumentation:
     def test_fix_gives_use_instead(self, rule: Rule, line_end: str) -> None:
         text = _code(rule, "Example").replace("\n", line_end)
         source = Source.of(text)
-        fixes = [d.fix for d in _diagnostics(text) if d.fix is not None]
+        fixes = [d.fix for d in _diagnostics(text) if d.fix is not None and d.rule == rule.name]
         for edit in sorted((e for fix in fixes for e in fix.edits), reverse=True):
             source = source.edited(edit)
         if fixes:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from analyses.certainty import is_certain
 from analyses.dead_writes import dead_writes, registers_read
 from analyses.steps import Step, Steps, steps
-from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.diagnostic import Finding, Remedy
+from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
@@ -59,7 +60,8 @@ def dead_write(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the instruction may be unwanted, or what should read its result is wrong.
+    There is no fix: the instruction may be unwanted, or what should read its result is wrong. The editor
+    offers to take it away.
     """
     if not is_certain(function):
         return
@@ -70,7 +72,9 @@ def dead_write(function: Function) -> Iterator[Finding]:
     for step in dead:
         place = function.place(step.node.operands[0])
         is_read = any(not some.isdisjoint(step.writes) for some in read)
-        yield Finding(place, _message(step, flow, is_read=is_read), severity="hint")
+        remedy = Remedy(f"Remove this `{step.opcode}`", (removal(function.place(step.node)),), safe=False)
+        message = _message(step, flow, is_read=is_read)
+        yield Finding(place, message, severity="hint", alternatives=(remedy,))
 
 
 def _message(step: Step, flow: Steps, *, is_read: bool) -> str:

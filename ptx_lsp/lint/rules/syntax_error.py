@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
@@ -61,7 +62,8 @@ def syntax_error(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Where just one token will do, the fix inserts it, and what the file meant is what it says then.
+    Where just one token will do, the fix inserts it, and takes away a `;` that follows another: what the file
+    meant is what it says then.
     """
     source = module.document.source
     unknown = _unknown_directives(module)
@@ -147,7 +149,9 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
             return Finding(Place(anchor(item.node), problem.start, problem.start + 2), message), len(text)
         shown = _shown(text[start:end])
         message = f"{shown} does not fit here; {problem.expected} was expected"
-        return Finding(Place.of(item.node, problem), message), start
+        place = Place.of(item.node, problem)
+        remedy = Remedy(f"Remove {shown}", (removal(place),)) if problem.token == "" else None
+        return Finding(place, message, remedy=remedy), start
     at = _passed(text, start)
     token = _TOKEN.match(text, at)
     place = Place.of(item.node, problem)

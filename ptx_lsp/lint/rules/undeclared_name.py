@@ -11,7 +11,12 @@ from ptx_lsp.model.body import EarlyUse, Free
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
+from ptx_lsp.model.scope import Range, range_index
 from ptx_lsp.model.symbols import Declared, Label, Prototype, TargetTable
+from ptx_lsp.syntax import nodes
+
+_FAR = 1_000
+"""A name so far beyond a range is hardly meant to be one of it."""
 
 
 @module_rule("undeclared-name", code="E101")
@@ -56,7 +61,8 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the nearest name that is declared; it is a guess, so it is not applied unasked.
+    The fix takes the nearest name that is declared, or makes a range longer that ends just before it; it is a
+    guess, so it is not applied unasked.
     """
     for node, name in module.undeclared:
         later = module.find(name.text, len(module.document.source.data))
@@ -115,7 +121,8 @@ def _unknown(function: Function, use: Free) -> Finding:
     if beyond is not None:
         base = beyond.declared.name
         message = f"`{name}` is not declared: `{base}<{beyond.count}>` ends with `{base}{beyond.count - 1}`"
-        return Finding(place, message, ((beyond.declared.place, "the range"),))
+        remedy = _longer(beyond, name)
+        return Finding(place, message, ((beyond.declared.place, "the range"),), remedy)
     for other in function.module.functions.anywhere():
         found = other.body.scope.find_here(name) if other.symbol is not function.symbol else None
         if found is not None:
@@ -129,6 +136,17 @@ def _unknown(function: Function, use: Free) -> Finding:
     if close is not None:
         message += f"; did you mean `{close}`?"
     return Finding(place, message, remedy=_remedy(place, close))
+
+
+def _longer(beyond: Range, name: str) -> Remedy | None:
+    """Declares so many that `name` is one of them, where it is not far beyond."""
+    declared = beyond.declared
+    count, index = declared.declarator.range, range_index(name, declared.name)
+    if not isinstance(count, nodes.Number) or index >= beyond.count + _FAR:
+        return None
+    place = Place(declared.place.owner, count.start, count.end)
+    message = f"Declare `{declared.name}<{index + 1}>`"
+    return Remedy(message, (Replacement(place, str(index + 1)),), safe=False)
 
 
 def _elsewhere_in(function: Function, name: str) -> Declared | None:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from analyses.certainty import all_are_certain
 from ptx_lsp.facts import fact, of_all
-from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.diagnostic import Finding, Remedy
+from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.model.uses import names_elsewhere
 
@@ -65,7 +67,8 @@ def unused_function(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: a call may be missing, or `.visible`.
+    There is no fix: a call may be missing, or `.visible`. The editor offers to take the function away, where
+    it is not declared at another place, too.
     """
     if not all_are_certain(module):
         return
@@ -73,10 +76,13 @@ def unused_function(module: Module) -> Iterator[Finding]:
     for symbol in of_all(_of_this_file, module):
         if symbol.name in named:
             continue
-        if any(other.linkage for other in _declarations(module, symbol.name)):
+        every = list(_declarations(module, symbol.name))
+        if any(other.linkage for other in every):
             continue
         message = f"nothing calls `{symbol.name}`, and without `.visible` no other file can"
-        yield Finding(symbol.place, message)
+        whole = Place.of(symbol.node, symbol.node)
+        remedy = Remedy(f"Remove `{symbol.name}`", (removal(whole),), safe=False)
+        yield Finding(symbol.place, message, alternatives=(remedy,) if len(every) == 1 else ())
 
 
 @fact

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from analyses.certainty import is_certain
 from ptx_lsp.facts import fact, of_all
-from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.diagnostic import Finding, Remedy
+from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Label
 from ptx_lsp.model.uses import names_elsewhere, unused
+from ptx_lsp.syntax import nodes
 
 
 @module_rule("unused-label", code="W204", tag="unnecessary")
@@ -55,18 +58,26 @@ def unused_label(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: a branch to it may be what is missing.
+    The fix takes the label away. A branch to it may be what is missing, so it is not applied unasked.
     """
     elsewhere = names_elsewhere(module)
-    for label in of_all(_without_use, module):
+    for label, whole in of_all(_without_use, module):
         if label.name not in elsewhere:
-            yield Finding(label.place, f"nothing refers to the label `{label.name}`")
+            remedy = Remedy(f"Remove `{label.name}:`", (removal(whole),), safe=False)
+            yield Finding(label.place, f"nothing refers to the label `{label.name}`", remedy=remedy)
 
 
 @fact
-def _without_use(function: Function) -> tuple[Label, ...]:
-    """The labels that nothing in their function refers to."""
+def _without_use(function: Function) -> tuple[tuple[Label, Place], ...]:
+    """The labels that nothing in their function refers to, each with the place of its statement."""
     if not is_certain(function):
         return ()
     labels = unused(function, function.body.labels)
-    return tuple([label for label in labels if not label.name.startswith("$")])
+    found = {label.place.start: label for label in labels if not label.name.startswith("$")}
+    if not found:
+        return ()
+    return tuple(
+        (found[node.name.start], function.place(node))
+        for node in function.body.statements
+        if isinstance(node, nodes.Label) and node.name.start in found
+    )

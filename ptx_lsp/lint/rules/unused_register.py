@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from analyses.certainty import is_certain
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.removal import remove_register
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.uses import unused
@@ -56,7 +57,8 @@ def unused_register(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: another register may have been meant somewhere.
+    The fix takes the declaration away. Another register may have been meant somewhere, so it is not applied
+    unasked.
     """
     if not is_certain(function):
         return
@@ -66,4 +68,5 @@ def unused_register(function: Function) -> Iterator[Finding]:
         count = register.declarator.range
         shown = f"{register.name}<{count.text}>" if isinstance(count, nodes.Number) else register.name
         what = "these registers" if count is not None else "this register"
-        yield Finding(register.place, f"`{shown}`: nothing uses {what}")
+        remedy = remove_register(function, register, shown)
+        yield Finding(register.place, f"`{shown}`: nothing uses {what}", remedy=remedy)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from analyses.certainty import all_are_certain
 from ptx_lsp.facts import fact, of_all
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.removal import remove_variable
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -58,7 +59,7 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: a use of it may be what is missing.
+    The fix takes the declaration away. A use of it may be what is missing, so it is not applied unasked.
     """
     if not all_are_certain(module):
         return
@@ -91,4 +92,5 @@ def _is_named(variable: Variable, names: Collection[str]) -> bool:
 
 
 def _finding(variable: Variable) -> Finding:
-    return Finding(variable.place, f"nothing uses the variable `{variable.name}`")
+    message = f"nothing uses the variable `{variable.name}`"
+    return Finding(variable.place, message, remedy=remove_variable(variable))
