@@ -220,9 +220,25 @@ def test_a_second_semicolon_is_taken_away() -> None:
     assert body(edited(module, fix_all(Linting(module).diagnostics))) == "bar.sync 0;\nret;"
 
 
+def test_a_missing_semicolon_is_inserted_before_an_opcode() -> None:
+    check_action("ret\nr<CURSOR>et;", "Insert `;`", "ret;\nret;")
+    check_action("membar.gl // all\nexi<CURSOR>t;", "Insert `;`", "membar.gl; // all\nexit;")
+
+
 def test_a_range_is_made_longer() -> None:
     check_action(
         ".reg .b32 %x<20>;\nmov.u32 %x2<CURSOR>1, 1;", "Declare `%x<22>`",
         ".reg .b32 %x<22>;\nmov.u32 %x21, 1;",
     )
     assert not [one for one in titles("mov.u32 %r9999<CURSOR>999, 1;") if one.startswith("Declare")]
+
+
+def test_a_function_is_taken_away_as_it_is_now() -> None:
+    module, _ = at_cursor(".func f()\n{\n    <CURSOR>bar.sync 0;\n    ret;\n}\n.entry k() { ret; }")
+    linting = Linting(module)
+    for new in (b"bar.sync 0;\n    bar.sync 1;", b"bar.sync 0; // first"):
+        at = module.document.source.data.index(b"bar.sync 0;")
+        module = Module(module.document.edited(Edit(at, at + len(b"bar.sync 0;"), new)), module)
+        linting = Linting(module, previous=linting)
+    (one,) = (one for one in linting.diagnostics if one.rule == "unused-function")
+    assert edited(module, one.alternatives[0].edits) == f"{HEADER}.entry k() {{ ret; }}"

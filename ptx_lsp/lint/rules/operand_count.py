@@ -9,6 +9,7 @@ from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.joined import joined
 
 
 @function_rule("operand-count", code="E165")
@@ -54,7 +55,10 @@ def operand_count(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: what was meant cannot be told.
     """
+    unfinished = {one.instruction.start for one in joined(function)}  # the rule `syntax-error` tells of them
     for instruction, verdict in checks(function):
+        if instruction.start in unfinished:
+            continue
         for problem in verdict.problems:
             if problem.kind == "operand-count" and not problem.style:
                 place = problem_place(function, instruction, problem)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ptx_lsp.facts import of_all
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.joined import joined
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.syntax import nodes
@@ -86,6 +88,12 @@ def syntax_error(module: Module) -> Iterator[Finding]:
             if at not in told:
                 told.add(at)
                 yield finding
+
+
+    for one in of_all(joined, module):
+        message = f"`;` was expected before {_shown(one.following)}"
+        remedy = Remedy("Insert `;`", (Replacement(one.gap, ";"),))
+        yield Finding(one.place, message, ((one.gap, "`;` is missing from an instruction"),), remedy)
 
 
 def _unknown_directives(module: Module) -> dict[int, list[tuple[int, int]]]:

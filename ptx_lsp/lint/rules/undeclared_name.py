@@ -9,6 +9,7 @@ from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import EarlyUse, Free
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.joined import joined
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import Range, range_index
@@ -77,7 +78,10 @@ def _in_functions(function: Function) -> Iterator[Finding]:
     for use, later in function.undeclared_late:
         if not (isinstance(later, Label) and function.item.is_unclosed):
             yield _finding(function.place(use.name), use.name.text, later, [])
+    next_opcodes = {one.place.start for one in joined(function)}  # the rule `syntax-error` tells of them
     for use in function.undeclared:
+        if use.name.start in next_opcodes:
+            continue
         hidden = _elsewhere_in(function, use.name.text)
         if hidden is None:
             yield _unknown(function, use)
