@@ -1,16 +1,15 @@
 """Which names a misspelt opcode or modifier may have meant.
 
-1. Names are as near as the share of their characters that they have in common, in order; of equally near ones
-   those that begin alike come first.
-2. A misspelt type (`.s33`, `.i32`) meant a type: one of its kind if the opcode has any, else one of its width;
-   never a float for an integer, nor an integer for a float, where there is another.
+1. Names are as near as the share of their characters that they have in common, in order; of equally near
+   ones those that begin alike come first.
+2. A misspelt type (`.s33`, `.i32`) meant a type: one of its kind if the opcode has any, else one of its
+   width; never a float for an integer, nor an integer for a float, where there is another.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from os.path import commonprefix
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from ptx_lsp.isa.types import TYPES, Kind
@@ -38,28 +37,42 @@ def closeness(word: str, name: str) -> float:
     return SequenceMatcher(None, word, name).ratio()
 
 
-def near_modifiers(word: str, known: Collection[str]) -> tuple[str, ...]:
-    """Of the modifiers of an opcode the nearest; several where they are equally near."""
+def near_modifiers(
+    word: str, known: Collection[str], suits: Callable[[str], bool]
+) -> tuple[str, ...]:
+    """Of the modifiers of an opcode the nearest, of those that suit if any does; several where they are
+    equally near.
+    """
     type = _TYPE.fullmatch(word)
     if type is not None:
-        meant = _near_types(_MEANT.get(type[1], type[1]), int(type[2]), known)
-        if meant:
-            return meant
+        word = f".{_MEANT.get(type[1], type[1])}{type[2]}"
+        of_kind, others = _types(word, known)
+        if others and not of_kind:
+            return tuple(filter(suits, others)) or others
+        if of_kind:
+            return _nearest(word, tuple(filter(suits, of_kind)) or of_kind)
     found = near(word, known)
-    return tuple(name for name in found if _order(word, name) == _order(word, found[0]))
+    return _nearest(word, tuple(filter(suits, found)) or found)
 
 
-def _near_types(letter: str, width: int, known: Collection[str]) -> tuple[str, ...]:
-    wanted = f".{letter}{width}"
-    scalar = [name for name, type in TYPES.items() if name in known and type.lanes == 1 and _TYPE.fullmatch(name)]
-    alike = [name for name in scalar if (TYPES[name].kind is Kind.FLOAT) == (letter == "f")]
-    of_kind = [name for name in alike if name[1] == letter]
-    of_width = [name for name in alike if TYPES[name].width == width]
-    if not of_kind:
-        return tuple(of_width or alike)
-    best = max(_order(wanted, name) for name in of_kind)
-    return tuple(name for name in of_kind if _order(wanted, name) == best)
+def _types(wanted: str, known: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The types among `known` of the kind that is wanted; and of its width, or else any, that are floats if
+    that is one.
+    """
+    width = wanted[2:]
+    scalar = [TYPES[name] for name in TYPES if name in known and _TYPE.fullmatch(name)]
+    alike = [type.name for type in scalar if (type.kind is Kind.FLOAT) == (wanted[1] == "f")]
+    of_kind = [name for name in alike if name[1] == wanted[1]]
+    of_width = [name for name in alike if name[2:] == width]
+    return tuple(of_kind), tuple(of_width or alike)
+
+
+def _nearest(word: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    best = max((_order(word, name) for name in names), default=None)
+    return tuple(name for name in names if _order(word, name) == best)
 
 
 def _order(word: str, name: str) -> tuple[float, int]:
-    return closeness(word, name), len(commonprefix((word, name)))
+    pairs = enumerate(zip(word, name, strict=False))
+    alike = next((index for index, (one, other) in pairs if one != other), min(len(word), len(name)))
+    return closeness(word, name), alike

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
@@ -137,7 +137,7 @@ def resolve(spelling: str) -> Resolution:
     entries = table.entries(opcode)
     if not entries:
         found = near(opcode, table.opcodes())
-        taking = tuple(one for one in found if resolve(one + "".join(words)).ok)
+        taking = tuple(one for one in found if _is_right(one, words))
         message = f"`{opcode}` is not an instruction of PTX"
         return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, taking or found),))
     fitting = [_fit(entry, form, words) for entry in entries for form in entry.forms]
@@ -315,7 +315,8 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
             instead = _instead(best, fitting)
             problems.append(Problem("modifier-not-allowed", number + 1, message, instead))
         else:
-            meant = near_modifiers(word, sorted(known)) or _instead(best, fitting)
+            suits = partial(_is_right_with, name, words, number)
+            meant = near_modifiers(word, sorted(known), suits) or _instead(best, fitting)
             message = f"`{name}` has no modifier `{word}`"
             problems.append(Problem("unknown-modifier", number + 1, message, meant))
     for number in best.misplaced if best.extra or not best.missing else ():
@@ -329,6 +330,17 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
 
 
 _SHOWN = 6
+
+
+def _is_right(opcode: str, words: tuple[str, ...]) -> bool:
+    """Whether there is such an instruction. `resolve` would say why not, which takes longer."""
+    fits = (_fit(entry, form, words) for entry in table.entries(opcode) for form in entry.forms)
+    return any(not fit.faults and not _excluded(fit) for fit in fits)
+
+
+def _is_right_with(opcode: str, words: tuple[str, ...], number: int, modifier: str) -> bool:
+    """The same with another modifier in place of the one at `number`."""
+    return _is_right(opcode, (*words[:number], modifier, *words[number + 1 :]))
 
 
 def _instead(best: _Fit, fitting: Sequence[_Fit]) -> tuple[str, ...]:

@@ -7,7 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Finding, Fix, Related, Remedy, Replacement, Severity
+from ptx_lsp.lint.diagnostic import (
+    SEVERITIES,
+    Diagnostic,
+    Finding,
+    Fix,
+    Related,
+    Remedy,
+    Replacement,
+    Severity,
+)
 from ptx_lsp.lint.removal import widened
 from ptx_lsp.lint.rule import Rule, default_rules
 from ptx_lsp.model.function import Function

@@ -39,7 +39,8 @@ def joined(function: Function) -> tuple[Joined, ...]:
             following = function.text(operands[0])
             if _is_whole(following):
                 end = one.node.opcode.end
-                found.append(Joined(one.node, following, function.place(operands[0]), function.part(end, end)))
+                place, gap = function.place(operands[0]), function.part(end, end)
+                found.append(Joined(one.node, following, place, gap))
     return tuple(found)
 
 

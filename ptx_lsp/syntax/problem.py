@@ -19,4 +19,4 @@ class SyntaxProblem(NamedTuple):
     within: str
     """What it is a part of, in words: `an instruction`."""
     token: str | None = None
-    """The very text to put there, where only one will do: `;` where it is missing, nothing in place of junk."""
+    """The very text to put there, where only one will do: a missing `;`, or nothing in place of junk."""

@@ -189,7 +189,8 @@ def test_what_is_unused_is_taken_away() -> None:
 def test_what_is_unused_outside_of_functions_is_taken_away() -> None:
     check_action(".shared .u32 t<CURSOR>[4], u;\n.entry k() { ret; }", "Remove `t`",
                  ".shared .u32 u;\n.entry k() { ret; }")
-    check_action(".func f<CURSOR>()\n{\n    ret;\n}\n.entry k() { ret; }", "Remove `f`", ".entry k() { ret; }")
+    check_action(".func f<CURSOR>()\n{\n    ret;\n}\n.entry k() { ret; }", "Remove `f`",
+                 ".entry k() { ret; }")
     assert "Remove `f`" not in titles(".func f<CURSOR>();\n.func f() { ret; }\n.entry k() { ret; }")
 
 

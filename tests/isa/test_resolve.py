@@ -60,6 +60,8 @@ def test_problems(spelling: str, kind: str, index: int, choice: str | None) -> N
         ("setp.l", [".lt", ".ls", ".lo", ".le"]),
         ("ld.global.v5.f32", [".v8", ".v4", ".v2"]),
         ("add.wide.s32", []),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f6.f16.f32", [".f16"]),  # no .f64 there
+        ("setp.nau.f64", [".nan"]),
     ],
 )
 def test_a_misspelt_modifier_meant_what_is_near(spelling: str, choices: list[str]) -> None:

@@ -53,7 +53,7 @@ def removed_form(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is a fix where one modifier alone makes a form that is still there (`ex2.approx.f32`), and where a few
+    There is a fix where one modifier alone makes a form that is still there (`ex2.approx.f32`); where a few
     do, the editor offers each of them. Otherwise what was meant cannot be told.
     """
     for instruction, verdict in checks(function):
