@@ -33,6 +33,7 @@ error[E101] undeclared-name: `%r9` is not declared: `%r<4>` ends with `%r3`
 ...
 8 |     mov.b32 %r1, %r9;
   |                  ^^^
+  = help: Declare `%r<10>` (a guess)
 
 error[E100] syntax-error: `;` was expected before `ret`
   --> k.ptx:10:2

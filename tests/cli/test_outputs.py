@@ -62,7 +62,7 @@ TROUBLE = (
     "\tadd.s32 %r1, %r1, 1\n\tret;\n}\n"
     "bra X;\n"
 )
-"""Two errors with a source line, one with a fix, one outside of functions, and a warning."""
+"""Two errors with a source line and a guess, one with a safe fix, one outside of functions, and a warning."""
 
 
 @pytest.fixture
@@ -211,8 +211,8 @@ def test_junit(lint: Lint, trouble: Path) -> None:
 def test_rdjson(lint: Lint, trouble: Path) -> None:
     told = json.loads(report(lint, "rdjson", trouble))
     jsonschema.validate(told, json.loads((HERE / "rdjson.schema.json").read_text()))
-    (fixed,) = (one for one in told["diagnostics"] if "suggestions" in one)
-    assert fixed["suggestions"][0]["text"] == ";"
+    fixed = [one["suggestions"][0]["text"] for one in told["diagnostics"] if "suggestions" in one]
+    assert fixed == ["10", "10", ";"]
     assert told["source"] == {"name": "ptx-lint"}
 
 
@@ -259,7 +259,7 @@ def test_markdown_of_names_with_markup(lint: Lint, trouble: Path) -> None:
 
 def test_statistics(lint: Lint, trouble: Path) -> None:
     out = report(lint, "statistics", trouble)
-    assert re.search(r"^ *\d+  E101   error\[undeclared-name\]$", out, re.MULTILINE)
+    assert re.search(r"^ *\d+  E101   error\[undeclared-name\] \(2 with a fix\)$", out, re.MULTILINE)
     assert re.search(r"^ *2  E100   error\[syntax-error\] \(1 with a fix\)$", out, re.MULTILINE)
     assert lint("--statistics", trouble).out == out
 
