@@ -148,10 +148,10 @@ def test_code_action(emacs: Emacs) -> None:
     emacs.go("%r9")
     emacs.type("C-b")
     emacs.command("eglot-code-actions")
-    emacs.screen.shows("(default Ignore `undeclared-name` in this line):")
+    emacs.screen.shows("(default Declare `%r<10>`):")
     emacs.type("Enter")
-    emacs.until("(buffer-string)", lambda text: "ptx-lint: ignore[undeclared-name]" in text)
-    emacs.until(DIAGNOSTICS, lambda told: told == "nil")
+    emacs.until("(buffer-string)", lambda text: ".reg .b32 %r<10>;" in text)
+    emacs.until(DIAGNOSTICS, lambda told: "not declared" not in told)
 
 
 def test_formatting(emacs: Emacs) -> None:

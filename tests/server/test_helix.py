@@ -134,7 +134,7 @@ def test_code_action(helix: Helix) -> None:
     helix.type("Space", "a")
     helix.screen.shows("in this line")
     helix.type("Enter")
-    helix.screen.shows("// ptx-lint: ignore[undeclared-name]")
+    helix.screen.shows(".reg .b32 %r<10>;")
     until(helix.screen.screen, lambda seen: FOUND not in seen)
 
 

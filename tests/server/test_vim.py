@@ -133,8 +133,8 @@ def test_code_action(vim: Vim) -> None:
     vim.command("ALECodeAction")
     vim.screen.shows("in this line")
     vim.type("1", "Enter")
-    vim.until(TEXT_NOW, lambda text: "ptx-lint: ignore[undeclared-name]" in text)
-    vim.until(FOUND, lambda told: told == "[]")
+    vim.until(TEXT_NOW, lambda text: ".reg .b32 %r<10>;" in text)
+    vim.until(FOUND, lambda told: "not declared" not in told)
 
 
 def test_completion(vim: Vim) -> None:
