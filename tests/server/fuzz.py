@@ -88,7 +88,9 @@ class Session:
         self.chance = chance
         self.unit: Unit = unit
         self.folder = folder
-        self.connection = Connection({"general": {"positionEncodings": [unit]}})
+        can: Json = {"general": {"positionEncodings": [unit]},
+                     "textDocument": {"publishDiagnostics": {"relatedInformation": True}}}
+        self.connection = Connection(can)
         self.methods = list(_requests(self.connection.server))
         self.files: list[Text] = []
         self.waiting: list[tuple[int, str, bool]] = []
@@ -212,7 +214,8 @@ class Session:
         )
         told = at(json.loads(done.stdout), "files", 0, "diagnostics")
         expected = [_linted(one) for one in told] if isinstance(told, list) else []
-        assert sorted(published) == sorted(expected), file.text
+        differences = set(published) ^ set(expected)
+        assert sorted(published) == sorted(expected), (differences, file.text)
 
     def findings(self, file: Text) -> list[tuple[Json, ...]]:
         found = self.connection.findings(file.uri, file.version)
