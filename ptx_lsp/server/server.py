@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import cast
+from concurrent.futures import Future
+from typing import Any, cast
 
 from cattrs import Converter
 from lsprotocol import types
@@ -98,6 +99,15 @@ class _Protocol(LanguageServerProtocol):
             identity, method = cast(int | str, data["id"]), cast(str, data["method"])
             return JsonRPCRequestMessage(identity, method, "2.0", data.get("params"))
         return super().structure_message(data)
+
+    def _send_handler_result(self, future: Future[Any], *, msg_id: str | int) -> None:
+        """What was raised leads by its traceback to the frames that it came through, and one of these to the
+        future that has it: nothing looks for such circles among what is old, and in them is a whole text.
+        """
+        super()._send_handler_result(future, msg_id=msg_id)
+        error = None if future.cancelled() else future.exception()
+        if error is not None:
+            error.__traceback__ = None
 
     def notify_plainly(self, method: str, params: Json) -> None:
         """Sends a notification whose parameters are JSON already: for pygls to make them of its types takes
