@@ -21,7 +21,10 @@ TEXT = """.version 8.5
 }
 """
 UNDECLARED = (8, "`%r9` is not declared: `%r<3>` ends with `%r2`")
-PULLING: Json = {"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {}}}
+PUSHED: Json = {"textDocument": {"publishDiagnostics": {"relatedInformation": True}}}
+PULLING: Json = {
+    "textDocument": {"diagnostic": {"relatedInformation": True}}, "workspace": {"diagnostics": {}}
+}
 
 
 @pytest.fixture
@@ -52,14 +55,14 @@ def waits(client: Connection, uri: str, version: int, *expected: tuple[int, str]
 
 
 def test_what_some_targets_have_says_which(uri: str) -> None:
-    with Connection() as client:
+    with Connection(PUSHED) as client:
         client.open(uri, TEXT)
         waits(client, uri, 1, missing(7, "sm_75"), missing(7, "sm_70"), UNDECLARED)
 
 
 def test_edits(uri: str) -> None:
     """What was told of every target follows the text."""
-    with Connection() as client:
+    with Connection(PUSHED) as client:
         client.open(uri, TEXT)
         waits(client, uri, 1, missing(7, "sm_75"), missing(7, "sm_70"), UNDECLARED)
         line = {"start": {"line": 6, "character": 0}, "end": {"line": 7, "character": 0}}
@@ -73,13 +76,13 @@ def test_edits(uri: str) -> None:
 def test_comments_silence_for_all_targets(uri: str) -> None:
     """One that silences what only some targets have is of use."""
     silenced = TEXT.replace("wait_all;", "wait_all; // ptx-lint: ignore[needs-target]")
-    with Connection() as client:
+    with Connection(PUSHED) as client:
         client.open(uri, silenced)
         waits(client, uri, 1, UNDECLARED)
 
 
 def test_configuration_that_changes(uri: str, tmp_path: Path) -> None:
-    with Connection() as client:
+    with Connection(PUSHED) as client:
         client.open(uri, TEXT)
         waits(client, uri, 1, missing(7, "sm_75"), missing(7, "sm_70"), UNDECLARED)
         changed: Json = [{"uri": (tmp_path / "ptx-lint.toml").as_uri(), "type": 2}]
@@ -94,7 +97,7 @@ def test_configuration_that_changes(uri: str, tmp_path: Path) -> None:
 
 
 def test_one_target_of_the_client_is_all(uri: str) -> None:
-    with Connection(options={"target": "sm_70"}) as client:
+    with Connection(PUSHED, options={"target": "sm_70"}) as client:
         client.open(uri, TEXT)
         waits(client, uri, 1, missing(7, "sm_70", only=False), UNDECLARED)
 
@@ -111,7 +114,7 @@ def test_files_that_are_not_open(uri: str, tmp_path: Path) -> None:
 
 def test_many_findings(uri: str) -> None:
     """No more are told than of one target, and how many there are."""
-    with Connection() as client:
+    with Connection(PUSHED) as client:
         client.open(uri, TEXT.replace("cp.async.wait_all;", "bra X;\n" * 1500))
         client.wait_until(lambda: len(client.findings(uri, 1)) == 1001)
         assert "1501 findings" in str(at(client.findings(uri, 1)[-1], "message"))
