@@ -82,7 +82,7 @@ def measure(lines: int, rounds: int) -> list[str]:
         busy: list[float] = []
         start = time.perf_counter()
         client.open(URI, text)
-        client.findings(URI, 1)
+        client.first_findings(URI, 1)
         first = client.arrived - start
         place: Json = dict(zip(("line", "character"), typist.places[0], strict=True))
         while len(busy) < 20:
@@ -93,7 +93,7 @@ def measure(lines: int, rounds: int) -> list[str]:
         def edited() -> float:
             begin = time.perf_counter()
             typist.type()
-            client.findings(URI, typist.version)
+            client.first_findings(URI, typist.version)
             taken = client.arrived - begin
             client.notified.clear()
             return taken
@@ -104,7 +104,7 @@ def measure(lines: int, rounds: int) -> list[str]:
                 place = typist.type()
                 client.request(f"textDocument/{method}", of_file(URI, position=place))
                 taken = client.arrived - begin
-                client.findings(URI, typist.version)
+                client.first_findings(URI, typist.version)
                 client.notified.clear()
                 return taken
 
@@ -115,7 +115,7 @@ def measure(lines: int, rounds: int) -> list[str]:
         def tokens() -> float:
             nonlocal known
             typist.type()
-            client.findings(URI, typist.version)
+            client.first_findings(URI, typist.version)
             client.notified.clear()
             begin = time.perf_counter()
             asked = of_file(URI, previousResultId=at(known, "resultId"))

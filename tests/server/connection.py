@@ -18,6 +18,11 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 Message: TypeAlias = dict[str, Json]
 
 COMMAND = (sys.executable, "-m", "ptx_lsp.server.command")
+HASTY_COMMAND = (
+    sys.executable, "-c",
+    "from ptx_lsp.server import analyst, command; analyst._LONG = -1.0; raise SystemExit(command.main())",
+)
+"""A server that publishes of every file what it knows first, as others do of a file that takes long."""
 CAPABILITIES = Path(__file__).with_name("capabilities")
 
 
@@ -205,9 +210,19 @@ class Connection:
                 return found if isinstance(found, list) else None
         return None
 
-    def findings(self, uri: str, version: int) -> list[Json]:
-        """Waits for what is published about a version of a file."""
+    def first_findings(self, uri: str, version: int) -> list[Json]:
+        """Waits for what is published first about a version of a file: it may be less than all."""
         self.wait_until(lambda: self.published(uri, version) is not None)
+        return self.published(uri, version) or []
+
+    def findings(self, uri: str, version: int) -> list[Json]:
+        """Waits for what is published last about a version of a file, which has to be its newest.
+
+        There may be several publications. A request for the findings is answered after the last one, as a
+        client that is not told to ask again gets no answer before every rule has run.
+        """
+        self.first_findings(uri, version)
+        self.request("textDocument/diagnostic", of_file(uri))
         return self.published(uri, version) or []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.connection import Connection, Json, at, of_file, position
+from tests.server.connection import HASTY_COMMAND, Connection, Json, at, of_file, position
 
 URI = "file:///kernel.ptx"
 WRONG = """.version 8.5
@@ -97,8 +97,8 @@ def test_errors_of_syntax_come_first_in_a_large_file() -> None:
     text = WRONG.replace("add.s32 %r2, 1, 2;", "add.s32 %r2, ,;") + "".join(kernel % n for n in range(30))
     with Connection() as client:
         client.open(URI, text)
-        assert set(map(str, rules(client.findings(URI, 1)))) == {"syntax-error"}
-        client.wait_until(lambda: "uninitialised-read" in rules(client.published(URI, 1) or []))
+        assert set(map(str, rules(client.first_findings(URI, 1)))) == {"syntax-error"}
+        assert "uninitialised-read" in rules(client.findings(URI, 1))
     pulls: Json = {
         "textDocument": {"diagnostic": {}},
         "workspace": {"diagnostics": {"refreshSupport": True}},
@@ -113,6 +113,13 @@ def test_errors_of_syntax_come_first_in_a_large_file() -> None:
         everything = at(client.request("textDocument/diagnostic", of_file(URI)), "items")
         assert isinstance(everything, list)
         assert "uninitialised-read" in rules(everything)
+
+
+def test_a_version_of_which_something_is_published_early_is_waited_for() -> None:
+    with Connection(command=HASTY_COMMAND) as client:
+        client.open(URI, WRONG.replace("%r2, 1", "%r1, %r1"))
+        assert "uninitialised-read" not in rules(client.first_findings(URI, 1))
+        assert "uninitialised-read" in rules(client.findings(URI, 1))
 
 
 def test_pull_says_what_has_not_changed() -> None:
@@ -136,7 +143,7 @@ def test_what_is_unneeded_or_deprecated_is_marked_for_clients_that_show_it(way: 
     text = WRONG.replace("sm_90", "sm_60").replace("%r1;", "%r1, %r2;")
     text = text.replace("add.s32", "L: shfl.down.b32 %r2, %r2, 1, 31; add.s32")
     for can, marked in (({}, False), ({"tagSupport": {"valueSet": [1, 2]}}, True)):
-        with Connection({"textDocument": {way: can}}) as client:
+        with Connection({"textDocument": {way: can}}, command=HASTY_COMMAND) as client:
             client.open(URI, text)
             found = _found(client, way)
             tags = {at(one, "code"): at(one, "tags") for one in found}
