@@ -26,7 +26,9 @@ from __future__ import annotations
 from math import prod
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from analyses.device_limits import (
+from analyses.occupancy import most_registers
+from ptx_lsp.facts import fact
+from ptx_lsp.isa.device_limits import (
     MAX_BLOCK_DIMENSIONS,
     MAX_REGISTERS_PER_THREAD,
     MAX_STATIC_SHARED_BYTES,
@@ -36,8 +38,6 @@ from analyses.device_limits import (
     DeviceLimits,
     limits_of,
 )
-from analyses.occupancy import most_registers
-from ptx_lsp.facts import fact
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer

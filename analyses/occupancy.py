@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from analyses.device_limits import (
+from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
     MAX_STATIC_SHARED_BYTES,
     MAX_THREADS_PER_BLOCK,

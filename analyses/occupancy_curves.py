@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from analyses.device_limits import (
+from analyses.occupancy import Block, Occupancy, most_registers, most_shared_bytes, occupancy_of
+from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
     MAX_STATIC_SHARED_BYTES,
     MAX_THREADS_PER_BLOCK,
     WARP_SIZE,
 )
-from analyses.occupancy import Block, Occupancy, most_registers, most_shared_bytes, occupancy_of
 
 SHARED_STEP_BYTES: Final = 1024
 

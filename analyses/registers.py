@@ -29,12 +29,12 @@ from typing import Final, Literal, NamedTuple
 
 from analyses.calls_made import CallsMade, calls_made
 from analyses.cfg import cfg
-from analyses.device_limits import LIMITS
 from analyses.launch_bounds import LaunchBounds, directives_of, launch_bounds_of, thresholds
 from analyses.pressure import pressure
 from analyses.unrolling import runs
 from analyses.words import words
 from analyses.words_alive import words_alive
+from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 

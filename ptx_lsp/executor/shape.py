@@ -1,4 +1,4 @@
-"""What a launch asks for, held against the kernel and what hardware has at most."""
+"""What a launch asks for: its grid, blocks, clusters and memory."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.literals import constant
+from ptx_lsp.executor.refusal import refusal
 from ptx_lsp.executor.wave import Dimensions, Shape
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.tuning import tuning
 
-_MOST_THREADS = 1024
-_MOST_CLUSTER_BLOCKS = 16
-_LARGEST_GRID = (1 << 31) - 1, 65535, 65535
-_LARGEST_BLOCK = 1024, 1024, 64
 _MOST_BLOCKS = 1 << 32
-_MOST_SHARED_BYTES = 328 << 10  # of a block, on any device
+_MOST_SHARED_BYTES = 1 << 20  # of all variables of a module, also of those that the kernel does not use
 _MOST_LOCAL_BYTES = 512 << 10  # of a thread
 
 
@@ -27,53 +24,29 @@ def shape_of(
     kernel: Function, image: Image, grid: int | Sequence[int], block: int | Sequence[int],
     cluster: int | Sequence[int] | None, dynamic_bytes: int,
 ) -> Shape:
-    """The shape of a launch; ExecutionError where there can be none like that."""
-    blocks, explicit = _cluster(kernel, cluster)
+    """The shape of a launch; ExecutionError where a device refuses it, or it is too large for this one."""
+    heads = tuning(kernel)
+    required = heads.last(".reqnctapercluster")
+    demanded = None if required is None else required.extent
+    blocks = _dimensions(grid, "grid")
+    clusters = demanded or (1, 1, 1) if cluster is None else _dimensions(cluster, "cluster")
+    if heads.last(".blocksareclusters") is not None:
+        x, y, z = (count * size for count, size in zip(blocks, clusters, strict=True))
+        blocks = x, y, z
     shape = Shape(
-        _dimensions(grid, "grid"), _dimensions(block, "block"), image.shared_bytes, dynamic_bytes,
-        image.local_bytes, blocks, explicit,
+        blocks, _dimensions(block, "block"), image.shared_bytes, dynamic_bytes, image.local_bytes, clusters,
+        is_explicit_cluster=cluster is not None or demanded is not None,
     )
-    message = ""
-    if shape.threads > _MOST_THREADS:
-        message = f"a block has at most {_MOST_THREADS} threads, not {shape.threads}"
-    elif _exceeds(shape.block, _LARGEST_BLOCK):
-        message = f"the block is at most {_LARGEST_BLOCK}, not {shape.block}"
-    elif _exceeds(shape.grid, _LARGEST_GRID):
-        message = f"the grid is at most {_LARGEST_GRID}, not {shape.grid}"
-    elif shape.blocks >= _MOST_BLOCKS:
+    message = refusal(kernel, shape)
+    if not message and shape.blocks >= _MOST_BLOCKS:
         message = f"a grid of {shape.blocks} blocks is larger than can be run here"
-    elif shape.cluster_blocks > _MOST_CLUSTER_BLOCKS:
-        message = f"a cluster has at most {_MOST_CLUSTER_BLOCKS} blocks, not {shape.cluster_blocks}"
-    elif shape.shared_bytes > _MOST_SHARED_BYTES:
-        message = f"{shape.shared_bytes} bytes of shared memory are more than any device has for a block"
-    elif shape.local_bytes > _MOST_LOCAL_BYTES:
+    if not message and shape.shared_bytes > _MOST_SHARED_BYTES:
+        message = f"{shape.shared_bytes} bytes of shared memory are more than can be run here"
+    if not message and shape.local_bytes > _MOST_LOCAL_BYTES:
         message = f"{shape.local_bytes} bytes of local memory are more than a thread can have"
-    elif any(size % each for size, each in zip(shape.grid, shape.cluster, strict=True)):
-        message = f"a grid of {shape.grid} cannot be divided into clusters of {shape.cluster}"
     if message:
         raise ExecutionError(message, "launch")
     return shape
-
-
-def _exceeds(sizes: Dimensions, most: Dimensions) -> bool:
-    return any(size > limit for size, limit in zip(sizes, most, strict=True))
-
-
-def _cluster(
-    kernel: Function, given: int | Sequence[int] | None
-) -> tuple[Dimensions, bool]:
-    """The blocks of a cluster, and whether the launch or the kernel asks for clusters."""
-    required: Dimensions | None = None
-    for directive in kernel.node.directives:
-        if directive.name.text == ".reqnctapercluster":
-            sizes = [constant(value) for value in directive.arguments]
-            required = _dimensions([one if isinstance(one, int) else 0 for one in sizes], "cluster")
-    if given is None:
-        return required or (1, 1, 1), required is not None
-    cluster = _dimensions(given, "cluster")
-    if required is not None and cluster != required:
-        raise ExecutionError(f"`{kernel.name}` wants clusters of {required}, not {cluster}", "launch")
-    return cluster, True
 
 
 def _dimensions(size: int | Sequence[int], what: str) -> Dimensions:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analyses.device_limits import MAX_REGISTERS_PER_THREAD
 from ptx_lsp.facts import fact, is_known
+from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
 from ptx_lsp.lint.kernels import kernel
 from ptx_lsp.lint.report import Kernel
 from ptx_lsp.model.calls import calls

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from analyses.device_limits import LIMITS
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.needs_met import met_in_words
 from ptx_lsp.isa import directives, features, modifiers, pragmas
+from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.spaces import SPACES
 from ptx_lsp.isa.target import OPTIONS, TARGETS, VERSIONS, Requirement, Version, parse_target
 from ptx_lsp.isa.types import TYPES

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from analyses.device_limits import LIMITS
 from analyses.launch_bounds import (
     Directives,
     Failure,
@@ -17,6 +16,7 @@ from analyses.launch_bounds import (
 )
 from analyses.occupancy import occupancy
 from ptx_lsp import ptxas
+from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.model.module import Module
 from tests.oracle import launch_bounds as oracle
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from analyses.device_limits import LIMITS, limits_of
 from analyses.occupancy import (
     UNLIMITED,
     Limits,
@@ -25,6 +24,7 @@ from analyses.occupancy_curves import (
     room,
     steps,
 )
+from ptx_lsp.isa.device_limits import LIMITS, limits_of
 from ptx_lsp.isa.target import TARGETS
 from tests.oracle import occupancy as oracle
 

@@ -60,10 +60,70 @@ def test_an_array_that_cannot_be_a_buffer(array: object, words: str) -> None:
     ({"block": (1, 1, 65)}, "the block is at most"),
     ({"block": (32, 33)}, "a block has at most 1024 threads, not 1056"),
     ({"shared_bytes": -1}, "-1 bytes of shared memory"),
-    ({"shared_bytes": 1 << 20}, "bytes of shared memory are more than any device has"),
+    ({"shared_bytes": 1 << 20}, "1048576 dynamic. are more than the 232448 that a block can have"),
 ])
 def test_a_shape_that_no_device_has(options: dict[str, object], words: str) -> None:
     _fails("launch", words, "", **options)
+
+
+def _headed(directives: str, body: str = "", target: str = "sm_90") -> str:
+    head = HEAD.replace("8.0", "9.0").replace("sm_90", target)
+    return f"{head}.entry k({PARAMETERS}) {directives} {{ {body} {STORE} ret; }}\n"
+
+
+@pytest.mark.parametrize(("directives", "options", "words"), [
+    (".reqntid 16, 16", {"block": 256}, "launch it with a block of .16, 16, 1., not .256, 1, 1."),
+    (".reqntid 32", {"block": 64}, "`k` has `.reqntid 32`: launch it with a block of .32, 1, 1."),
+    (".reqntid 32", {"block": 31}, "not .31, 1, 1."),
+    (".reqntid 32 .reqntid 64", {"block": 32}, "`k` has `.reqntid 64`"),
+    (".maxntid 8, 4", {"block": 33}, "a block has at most 32 threads, not 33; launch smaller blocks"),
+    (".maxntid 1000 .minnctapersm 1", {"block": 1024}, "__launch_bounds__"),
+    (".maxclusterrank 8", {"grid": 8, "cluster": (2, 4)}, "a grid of .8, 1, 1. cannot be divided"),
+    (".maxclusterrank 4", {"grid": 8, "cluster": 8}, "a cluster has at most 4 blocks, not 8; launch smaller"),
+    (".reqnctapercluster 2", {"grid": 4, "cluster": 4}, "a cluster of .2, 1, 1. or without naming one"),
+    (".reqnctapercluster 2", {"grid": 3}, "clusters of .2, 1, 1.: launch a multiple"),
+    (".explicitcluster", {}, "the launch must say how many blocks a cluster has"),
+    ("", {"grid": 17, "cluster": 17}, "a cluster has at most 16 blocks, not 17"),
+])
+def test_a_shape_that_the_kernel_forbids(
+    directives: str, options: dict[str, object], words: str
+) -> None:
+    _fails("launch", words, _headed(directives), **options)
+
+
+@pytest.mark.parametrize(("directives", "options"), [
+    (".reqntid 16, 16", {"block": (16, 16)}),
+    (".maxntid 8, 4", {"block": (4, 8)}),  # the product counts
+    (".maxntid 65536, 65536", {"block": 32}),  # it is 0 in 32 bits: no bound
+    (".maxclusterrank 4", {"grid": 8, "cluster": 4}),
+    (".reqnctapercluster 2", {"grid": 4, "cluster": 2}),
+    (".explicitcluster", {"cluster": 1}),
+    (".explicitcluster .reqnctapercluster 2", {"grid": 2}),
+])
+def test_a_shape_that_the_kernel_allows(directives: str, options: dict[str, object]) -> None:
+    launch_any = cast("Callable[..., None]", launch)
+    result = np.zeros(1, np.uint32)
+    launch_any(_headed(directives), entry="k", args=[7, 2.0, result], **{"grid": 1, "block": 1, **options})
+    assert result[0] == 7
+
+
+def test_a_grid_of_clusters() -> None:
+    body = ".reg .b32 %c; .reg .b64 %q; mov.u32 %c, %nctaid.x; ld.param.u64 %q, [p];"
+    body += " st.global.u32 [%q+4], %c;"
+    text = _headed(".reqntid 1 .reqnctapercluster 4 .blocksareclusters", body)
+    result = np.zeros(2, np.uint32)
+    launch(text, entry="k", grid=3, block=1, args=[7, 2.0, result])
+    assert result.tolist() == [7, 12]
+
+
+def test_shared_memory_of_the_device() -> None:
+    _fails("launch", "49153 bytes of static shared memory", _headed("", ".shared .b8 x[49153];"))
+    large = _headed("", target="sm_121a")
+    _fails("launch", "on any device that runs `sm_121a` code", large, shared_bytes=101377)
+    result = np.zeros(1, np.uint32)
+    later = _headed("", target="sm_75")  # a later device may run it
+    launch(later, entry="k", grid=1, block=1, args=[7, 2.0, result], shared_bytes=232448)
+    assert result[0] == 7
 
 
 def test_variables_that_are_too_large() -> None:

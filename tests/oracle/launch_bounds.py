@@ -19,9 +19,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from analyses.device_limits import LIMITS
 from analyses.launch_bounds import Ignored, LaunchBounds, launch_bounds
 from ptx_lsp import ptxas
+from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.model.module import Module
 
 RECORDED = Path(__file__).parent / "launch_bounds.txt"

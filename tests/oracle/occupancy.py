@@ -6,7 +6,7 @@
 PATH is the header or its folder (the PyPI package `nvidia-cuda-runtime` has it); a C compiler `cc` must
 be at hand. The sweep is always the same: blocks drawn by chance, half of their numbers at or near a
 step. What the header does not know of a device (registers, threads and shared memory of an SM) it is
-told from `analyses.device_limits`; the rest is its own.
+told from `ptx_lsp.isa.device_limits`; the rest is its own.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from random import Random
 from typing import NamedTuple
 from zlib import crc32
 
-from analyses.device_limits import LIMITS, MAX_STATIC_SHARED_BYTES
 from analyses.occupancy import UNLIMITED, Block, Limiter, Occupancy, occupancy_of
 from analyses.occupancy_curves import best_block_size
+from ptx_lsp.isa.device_limits import LIMITS, MAX_STATIC_SHARED_BYTES
 
 RECORDED = Path(__file__).parent / "occupancy_answers.xz"
 PROGRAM = Path(__file__).parent / "occupancy_header.c"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.device_limits import MAX_BLOCK_DIMENSIONS, MAX_THREADS_PER_BLOCK
+from ptx_lsp.isa.device_limits import MAX_BLOCK_DIMENSIONS, MAX_THREADS_PER_BLOCK
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function

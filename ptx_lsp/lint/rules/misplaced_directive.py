@@ -76,8 +76,11 @@ def misplaced_directive(module: Module) -> Iterator[Finding]:
 @each_functions_directives
 def _in_functions(function: Function) -> Iterator[Finding]:
     for use in directives_of(function):
-        if use.where != "body" or not function.item.is_unclosed:  # it may have been meant to end before
-            yield from _of(function.module, use)
+        if use.where == "body" and function.item.is_unclosed:  # it may have been meant to end before
+            continue
+        if use.where in ("kernel prototype", "function prototype") and function.item.problems:
+            continue  # its body may stand behind what is broken in its head
+        yield from _of(function.module, use)
 
 
 def _of(module: Module, use: Use) -> Iterator[Finding]:

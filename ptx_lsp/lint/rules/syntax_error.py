@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptx_lsp.facts import of_all
+from ptx_lsp.isa.directives import find
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import module_rule
@@ -20,6 +21,7 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 
 _SPACE = re.compile(r"(?:[ \t\n\f\r]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(r"[A-Za-z0-9_$%.:]+|\"[^\"\n]*\"?|\S")
+_OPERATORS = "+-*/%~!&|^<>=?("
 _LONGEST = 30
 
 
@@ -156,7 +158,8 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
             message = "the comment that begins here has no end: `*/` is missing"
             return Finding(Place(anchor(item.node), problem.start, problem.start + 2), message), len(text)
         shown = _shown(text[start:end])
-        message = f"{shown} does not fit here; {problem.expected} was expected"
+        wanted = _number(item, problem, text[start]) or f"{problem.expected} was expected"
+        message = f"{shown} does not fit here; {wanted}"
         place = Place.of(item.node, problem)
         remedy = Remedy(f"Remove {shown}", (removal(place),)) if problem.token == "" else None
         return Finding(place, message, remedy=remedy), start
@@ -176,6 +179,17 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
         where = Place(anchor(item.node), problem.start, problem.start)
         remedy = Remedy(f"Insert `{problem.token}`", (Replacement(where, problem.token),))
     return Finding(place, message, related, remedy), at
+
+
+def _number(item: Item, problem: SyntaxProblem, first: str) -> str:
+    """What a directive of numbers takes in the place of an expression; "" elsewhere."""
+    if not isinstance(item.node, nodes.Function) or first not in _OPERATORS:
+        return ""
+    before = [one for one in item.node.directives if one.end <= problem.start]
+    row = find(before[-1].name.text) if before else None
+    if row is None or row.arguments is None or row.arguments.kind != "number" or row.arguments.most == 0:
+        return ""
+    return f"`{row.name}` takes whole numbers without a sign, no expression"
 
 
 def _passed(text: str, start: int) -> int:

@@ -9,12 +9,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from analyses.cfg import cfg
-from analyses.device_limits import (
-    MAX_REGISTERS_PER_THREAD,
-    MAX_THREADS_PER_BLOCK,
-    WARP_SIZE,
-    limits_of,
-)
 from analyses.occupancy import Occupancy
 from analyses.steps import steps
 from ptx_lsp.executor.launch_comment import launch_comments
@@ -23,6 +17,12 @@ from ptx_lsp.ide.flow_picture import block_name, picture
 from ptx_lsp.ide.layered import TooLargeError
 from ptx_lsp.ide.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
 from ptx_lsp.ide.uniform import branch_uniformity
+from ptx_lsp.isa.device_limits import (
+    MAX_REGISTERS_PER_THREAD,
+    MAX_THREADS_PER_BLOCK,
+    WARP_SIZE,
+    limits_of,
+)
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
 from ptx_lsp.lint.diagnostic import SEVERITIES
