@@ -36,6 +36,10 @@ class Nothing:
         pass
 
 
+class Returned(Nothing):
+    """Behind the call of a `.noreturn` function: it has returned, after which anything may happen."""
+
+
 @dataclass(frozen=True)
 class Unsupported:
     """An instruction that cannot be executed: an error once a thread comes to it."""

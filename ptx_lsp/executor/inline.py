@@ -19,7 +19,7 @@ from ptx_lsp.executor import lanes
 from ptx_lsp.executor.access import Load, Store, sources
 from ptx_lsp.executor.callees import addressed, callee, formals
 from ptx_lsp.executor.compute import move
-from ptx_lsp.executor.control import Action, Control, Leave, Unsupported
+from ptx_lsp.executor.control import Action, Control, Leave, Returned, Unsupported
 from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame, array_type
@@ -35,6 +35,7 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.prototype import is_noreturn
 from ptx_lsp.model.symbols import Label, Register, Variable, element_type
 from ptx_lsp.syntax import nodes
 
@@ -170,6 +171,8 @@ class _Inliner:
                 self.put_in_place(call, called, context)
             else:
                 self.enter(call, called, context)
+            if any(is_noreturn(one.symbol.node) for one in call.callees):
+                self.act(call.node, context, Returned())
         except ExecutionError as error:
             del self.lines[start:]
             self.act(call.node, context, Unsupported(str(error)))

@@ -74,14 +74,18 @@ class Warp(Collective):
             return None
         return np.logical_and(mask, np.repeat(missing, WARP_SIZE, axis=2).reshape(wave.shape))
 
+    def masks(self, wave: Wave) -> Masks | None:
+        """The mask of each lane, or one for all; None where the instruction has none."""
+        return None if self._members is None else np.asarray(self._members.run(wave.registers)[0], np.uint32)
+
     def awaited(self, wave: Wave, mask: Bools) -> Bools:
         """The lanes that those of a mask wait for, themselves included."""
         if self._members is None:
             return mask
         wanted = np.where(mask, np.asarray(self._members.run(wave.registers)[0], np.uint32), np.uint32(0))
         together = np.bitwise_or.reduce(wanted.reshape(wave.shape[0], -1, WARP_SIZE), axis=2, keepdims=True)
-        named = np.asarray(_spread(wave, together), np.uint32) >> lane(wave) & np.uint32(1)
-        return np.logical_or(mask, np.asarray(named, np.bool_) & wave.exists)
+        everyone = named(wave, np.asarray(_spread(wave, together), np.uint32))
+        return np.logical_or(mask, everyone & wave.exists)
 
     def _taking_part(self, wave: Wave, mask: Bools | None) -> Bools:
         active = wave.full(mask)
@@ -93,9 +97,9 @@ class Warp(Collective):
                 wave.write(number, value.astype(self._dtypes[number], copy=False), mask)
 
     def _named(self, wave: Wave) -> Bools:
-        assert self._members is not None
-        mask = np.asarray(self._members.run(wave.registers)[0], np.uint32)
-        return np.asarray(mask >> lane(wave) & np.uint32(1), np.bool_)
+        masks = self.masks(wave)
+        assert masks is not None
+        return named(wave, masks)
 
 
 def warp(node: nodes.Instruction, match: Match, operands: Operands) -> Warp:
@@ -129,6 +133,11 @@ def _type(name: object) -> Type:
 
 def lane(wave: Wave) -> Masks:
     return np.asarray(wave.threads % np.uint32(WARP_SIZE), np.uint32)
+
+
+def named(wave: Wave, masks: Masks) -> Bools:
+    """Which lanes their masks name."""
+    return np.asarray(masks >> lane(wave) & np.uint32(1), np.bool_)
 
 
 def ballot(holds: Bools) -> Masks:

@@ -7,9 +7,11 @@ from ptx_lsp.executor.check.cluster import EarlyArrivals
 from ptx_lsp.executor.check.divergence import Divergence
 from ptx_lsp.executor.check.division import DivisionByZero
 from ptx_lsp.executor.check.finding import Finding, Findings
+from ptx_lsp.executor.check.members import Members
 from ptx_lsp.executor.check.memory import UninitializedMemory
 from ptx_lsp.executor.check.races import Races
 from ptx_lsp.executor.check.registers import UninitializedRegisters
+from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.errors import ExecutionError
@@ -32,7 +34,9 @@ class Checker(Observers):
             VariableBounds(self._findings, variables),
             DivisionByZero(self._findings),
             Divergence(self._findings),
+            Members(self._findings),
             EarlyArrivals(self._findings),
+            Returns(self._findings),
             Races(self._findings, variables),
         ))
 

@@ -1,0 +1,60 @@
+"""Masks of `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `elect.sync` and `bar.warp.sync` that do not
+fit the threads that execute the instruction (PTX ISA, "membermask").
+
+1. A thread that executes it must be in its own mask: else behaviour is undefined.
+2. Threads that one of them names and that execute the same instruction with it must have the same mask.
+3. Threads that a mask names and that have ended are not waited for; where others never come, the machine
+   finds a deadlock.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.observer import Indices, Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.warp import Masks, Warp, named
+from ptx_lsp.executor.wave import WARP_SIZE, Wave
+
+
+class Members(Observer):
+    """See the sentences above."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        masks = step.action.masks(wave) if isinstance(step.action, Warp) else None
+        if masks is None:
+            return
+        here = wave.full(take)
+        absent = np.flatnonzero(here & ~named(wave, masks))
+        if absent.size:
+            self._report(wave, step, masks, absent, "does not name the thread itself")
+        if masks.size > 1:
+            different = np.flatnonzero(_differing(here, np.broadcast_to(masks, wave.shape)))
+            if different.size:
+                self._report(wave, step, masks, different, "names threads that have another mask")
+
+    def _report(self, wave: Wave, step: Step, masks: Masks, lanes: Indices, what: str) -> None:
+        first = int(np.broadcast_to(masks, wave.shape).reshape(-1)[lanes[0]])
+        opcode = self._findings.usages.of(step).opcode
+        message = f"the mask of `{opcode}`, {first:#010x}, {what}"
+        self._findings.add("membermask", message, wave, step, lanes)
+
+
+def _differing(here: Bools, masks: Masks) -> Bools:
+    """Sentence 2: the lanes whose masks name some of `here` with another mask."""
+    found = np.zeros(here.shape, np.bool_)
+    rows, lanes = masks.reshape(-1, WARP_SIZE), here.reshape(-1, WARP_SIZE)
+    most, least = np.where(lanes, rows, 0).max(axis=1), np.where(lanes, rows, ~np.uint32(0)).min(axis=1)
+    mixed = np.flatnonzero(most > least)  # the rows of a warp without lanes here have most 0
+    if not mixed.size:
+        return found
+    rows, lanes = rows[mixed], lanes[mixed]
+    names = rows[:, :, None] >> np.arange(WARP_SIZE, dtype=np.uint32) & np.uint32(1)
+    differ = np.asarray(names, np.bool_) & (rows[:, :, None] != rows[:, None, :])
+    found.reshape(-1, WARP_SIZE)[mixed] = (differ & lanes[:, None, :]).any(axis=2) & lanes
+    return found

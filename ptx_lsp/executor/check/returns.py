@@ -1,0 +1,26 @@
+"""Calls of `.noreturn` functions that return: by `ret`, or past their last instruction.
+
+The caller has no code to go on with (PTX ISA, ".noreturn"). Here it goes on behind the call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.control import Returned, Step
+from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import Wave
+
+
+class Returns(Observer):
+    """A thread that comes back from what is called as `.noreturn` is a finding at the call."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        if isinstance(step.action, Returned):
+            message = "the function that is called here returns, but is `.noreturn`: it must `exit` or `trap`"
+            self._findings.add("noreturn", message, wave, step, np.flatnonzero(wave.full(take)))
