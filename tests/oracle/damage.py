@@ -6,53 +6,13 @@ edits leave the file legal (`%r1` misspelt as `%r11`): that is wanted, for a lin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
-from typing import NamedTuple, TypeAlias, TypeVar
 
+from tests.oracle.suite import COMPILED, Change, any_of, inserted, misspelt, replaced, source_of
 from tests.oracle.tokens import LINKAGE, PtxFile, Statement, Token
 
-_T = TypeVar("_T")
-
-
-class Change(NamedTuple):
-    """Replaces the characters from `start` to `end` by `text`."""
-
-    start: int
-    end: int
-    text: str
-
-    def applied(self, text: str) -> str:
-        return text[: self.start] + self.text + text[self.end :]
-
-
-Damage: TypeAlias = Callable[[PtxFile, Random], Change | None]
-
-KINDS: dict[str, Damage] = {}
-LEAST: dict[str, float] = {}
-"""The share of what ptxas rejects that must be found, for each kind."""
-
-
-def damage(name: str, least: float = 0.99) -> Callable[[Damage], Damage]:
-    def register(function: Damage) -> Damage:
-        KINDS[name] = function
-        LEAST[name] = least
-        return function
-
-    return register
-
-
-def changes(name: str, file: PtxFile, count: int, seed: int) -> list[Change]:
-    """Up to `count` different changes of one kind; the same for the same seed."""
-    random = Random(f"{seed} {name} {file.name}")
-    found: dict[Change, None] = {}
-    for _ in range(3 * count):
-        change = KINDS[name](file, random)
-        if change is not None and change.applied(file.text) != file.text:
-            found[change] = None
-        if len(found) == count:
-            break
-    return list(found)
+damage = COMPILED.kind
 
 
 # -- names --------------------------------------------------------------------------------------
@@ -60,14 +20,14 @@ def changes(name: str, file: PtxFile, count: int, seed: int) -> list[Change]:
 
 @damage("misspelt register")
 def misspelt_register(file: PtxFile, random: Random) -> Change | None:
-    token = _any(random, _registers(file))
-    return token and _replaced(token, _misspelt(token.text, random))
+    token = any_of(random, _registers(file))
+    return token and replaced(token, misspelt(token.text, random))
 
 
 @damage("undeclared label")
 def undeclared_label(file: PtxFile, random: Random) -> Change | None:
-    token = _any(random, _branch_targets(file))
-    return token and _replaced(token, _misspelt(token.text, random))
+    token = any_of(random, _branch_targets(file))
+    return token and replaced(token, misspelt(token.text, random))
 
 
 @damage("wrong scope")
@@ -78,7 +38,7 @@ def wrong_scope(file: PtxFile, random: Random) -> Change | None:
 
 def _of_another_function(file: PtxFile, random: Random) -> Change | None:
     """A register that only another function has."""
-    instruction = _any(random, file.of("instruction"))
+    instruction = any_of(random, file.of("instruction"))
     if instruction is None:
         return None
     here = [t for t in _names(instruction) if t.text.startswith("%")]
@@ -89,19 +49,19 @@ def _of_another_function(file: PtxFile, random: Random) -> Change | None:
         for token in _names(statement)
         if token.text.startswith("%")
     ]
-    token, other = _any(random, here), _any(random, there)
-    return _replaced(token, other) if token and other else None
+    token, other = any_of(random, here), any_of(random, there)
+    return replaced(token, other) if token and other else None
 
 
 def _label_of_another(file: PtxFile, random: Random) -> Change | None:
-    token = _any(random, _branch_targets(file))
-    label = _any(random, file.of("label"))
-    return _replaced(token, label.tokens[0].text) if token and label else None
+    token = any_of(random, _branch_targets(file))
+    label = any_of(random, file.of("label"))
+    return replaced(token, label.tokens[0].text) if token and label else None
 
 
 def _shut_in(file: PtxFile, random: Random) -> Change | None:
     """A declaration in a block of its own."""
-    declared = _any(random, [s for s in file.of("declaration") if s.block >= 0])
+    declared = any_of(random, [s for s in file.of("declaration") if s.block >= 0])
     return declared and Change(
         declared.start, declared.end, "{ " + file.text[declared.start : declared.end] + " }"
     )
@@ -109,40 +69,40 @@ def _shut_in(file: PtxFile, random: Random) -> Change | None:
 
 def _after_block(file: PtxFile, random: Random) -> Change | None:
     """An instruction of a block once more behind it."""
-    closing = _any(random, file.of("close"))
+    closing = any_of(random, file.of("close"))
     if closing is None:
         return None
     inside = [s for s in file.of("instruction") if s.block == closing.block]
-    instruction = _any(random, inside)
-    return instruction and _inserted(closing.end, "\n\t" + _source(file, instruction))
+    instruction = any_of(random, inside)
+    return instruction and inserted(closing.end, "\n\t" + source_of(file, instruction))
 
 
 def _too_late(file: PtxFile, random: Random) -> Change | None:
     """A declaration behind a statement that used to follow it."""
-    declared = _any(random, [s for s in file.of("declaration") if s.block >= 0])
+    declared = any_of(random, [s for s in file.of("declaration") if s.block >= 0])
     if declared is None:
         return None
     after = [s for s in file.of("instruction") if s.block == declared.block][:12]
-    place = _any(random, [s for s in after if s.start > declared.start])
+    place = any_of(random, [s for s in after if s.start > declared.start])
     if place is None:
         return None
-    moved = file.text[declared.end : place.end] + "\n\t" + _source(file, declared)
+    moved = file.text[declared.end : place.end] + "\n\t" + source_of(file, declared)
     return Change(declared.start, place.end, moved)
 
 
 @damage("duplicate label")
 def duplicate_label(file: PtxFile, random: Random) -> Change | None:
-    label = _any(random, file.of("label"))
+    label = any_of(random, file.of("label"))
     if label is None:
         return None
-    place = _any(random, [s for s in file.of("instruction") if s.function == label.function])
-    return place and _inserted(place.start, f"{label.tokens[0].text}:\n\t")
+    place = any_of(random, [s for s in file.of("instruction") if s.function == label.function])
+    return place and inserted(place.start, f"{label.tokens[0].text}:\n\t")
 
 
 @damage("removed .reg")
 def removed_reg(file: PtxFile, random: Random) -> Change | None:
     declared = [s for s in file.of("declaration") if s.tokens[0].text == ".reg"]
-    found = _any(random, declared)
+    found = any_of(random, declared)
     return found and Change(found.start, found.end, "")
 
 
@@ -153,13 +113,13 @@ def removed_variable(file: PtxFile, random: Random) -> Change | None:
             s for s in file.of("declaration")
             if s.tokens[0].text in LINKAGE | {".global", ".shared", ".const", ".local", ".param"}
         ]
-        found = _any(random, declared)
+        found = any_of(random, declared)
         return found and Change(found.start, found.end, "")
-    head = _any(random, file.of("head"))
+    head = any_of(random, file.of("head"))
     if head is None:
         return None
     parameters = [i for i, token in enumerate(head.tokens) if token.text == ".param"]
-    first = _any(random, parameters)
+    first = any_of(random, parameters)
     if first is None:
         return None
     stop = first
@@ -192,8 +152,8 @@ def missing_bracket(file: PtxFile, random: Random) -> Change | None:
 
 @damage("extra brace")
 def extra_brace(file: PtxFile, random: Random) -> Change | None:
-    place = _any(random, file.of("instruction", "label", "close"))
-    return place and _inserted(place.end, "\n}")
+    place = any_of(random, file.of("instruction", "label", "close"))
+    return place and inserted(place.end, "\n}")
 
 
 @damage("missing brace")
@@ -204,8 +164,8 @@ def missing_brace(file: PtxFile, random: Random) -> Change | None:
 @damage("unclosed string")
 def unclosed_string(file: PtxFile, random: Random) -> Change | None:
     strings = [token for token in file.tokens if token.kind == "string"]
-    token = _any(random, strings)
-    return token and _replaced(token, token.text[:-1])
+    token = any_of(random, strings)
+    return token and replaced(token, token.text[:-1])
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -213,12 +173,12 @@ def unclosed_string(file: PtxFile, random: Random) -> Change | None:
 
 @damage("misspelt opcode", least=0.98)
 def misspelt_opcode(file: PtxFile, random: Random) -> Change | None:
-    instruction = _any(random, file.of("instruction"))
+    instruction = any_of(random, file.of("instruction"))
     if instruction is None:
         return None
-    token = _any(random, instruction.opcode) or instruction.opcode[0]
+    token = any_of(random, instruction.opcode) or instruction.opcode[0]
     dot = "." if token.kind == "dotted" else ""
-    return _replaced(token, dot + _misspelt(token.text.lstrip("."), random))
+    return replaced(token, dot + misspelt(token.text.lstrip("."), random))
 
 
 @damage("misspelt directive")
@@ -229,8 +189,8 @@ def misspelt_directive(file: PtxFile, random: Random) -> Change | None:
         for token in statement.tokens
         if token.kind == "dotted"
     ]
-    token = _any(random, found)
-    return token and _replaced(token, "." + _misspelt(token.text[1:], random))
+    token = any_of(random, found)
+    return token and replaced(token, "." + misspelt(token.text[1:], random))
 
 
 @damage("directive at the wrong place")
@@ -254,8 +214,8 @@ def misplaced_directive(file: PtxFile, random: Random) -> Change | None:
             ".param .b32 added;", '.pragma "nounroll";', ".loc 1 1 1",
             ".branchtargets added;", "added: .callprototype _ ();",
         ))
-    place = _any(random, places)
-    return place and _inserted(place.start, line + "\n\t")
+    place = any_of(random, places)
+    return place and inserted(place.start, line + "\n\t")
 
 
 # -- what the instruction table tells -----------------------------------------------------------
@@ -263,7 +223,7 @@ def misplaced_directive(file: PtxFile, random: Random) -> Change | None:
 
 @damage("dropped operand")
 def dropped_operand(file: PtxFile, random: Random) -> Change | None:
-    instruction = _any(random, [s for s in file.of("instruction") if len(s.operands) > 1])
+    instruction = any_of(random, [s for s in file.of("instruction") if len(s.operands) > 1])
     if instruction is None:
         return None
     operands = instruction.operands
@@ -276,13 +236,13 @@ def dropped_operand(file: PtxFile, random: Random) -> Change | None:
 @damage("wrong type suffix", least=0.98)
 def wrong_type(file: PtxFile, random: Random) -> Change | None:
     suffixes = [t for s in file.of("instruction") for t in s.opcode if t.text in _TYPES]
-    token = _any(random, suffixes)
-    return token and _replaced(token, random.choice(_TYPES))
+    token = any_of(random, suffixes)
+    return token and replaced(token, random.choice(_TYPES))
 
 
 @damage("swapped modifiers", least=0.98)
 def swapped_modifiers(file: PtxFile, random: Random) -> Change | None:
-    instruction = _any(random, [s for s in file.of("instruction") if len(s.opcode) > 2])
+    instruction = any_of(random, [s for s in file.of("instruction") if len(s.opcode) > 2])
     if instruction is None:
         return None
     opcode = instruction.opcode
@@ -293,12 +253,12 @@ def swapped_modifiers(file: PtxFile, random: Random) -> Change | None:
 
 @damage("wrong operand kind", least=0.98)
 def wrong_operand_kind(file: PtxFile, random: Random) -> Change | None:
-    instruction = _any(random, [s for s in file.of("instruction") if s.operands])
+    instruction = any_of(random, [s for s in file.of("instruction") if s.operands])
     if instruction is None:
         return None
     operand = random.choice(instruction.operands)
     text = file.text[operand[0].start : operand[-1].end]
-    another = _any(random, _registers(file)) or operand[0]
+    another = any_of(random, _registers(file)) or operand[0]
     if text.startswith("["):
         other = random.choice((text[1:-1], "7", another.text))
     else:
@@ -339,8 +299,8 @@ def _lowered(
     line = next(s for s in file.of("line") if s.tokens[0].text == directive)
     number = line.tokens[1]
     lower = [c for c in choices if _order(c) < _order(number.text)]
-    chosen = _any(random, lower)
-    return _replaced(number, chosen) if chosen else None
+    chosen = any_of(random, lower)
+    return replaced(number, chosen) if chosen else None
 
 
 def _order(text: str) -> float:
@@ -348,10 +308,6 @@ def _order(text: str) -> float:
 
 
 # -- choices ------------------------------------------------------------------------------------
-
-
-def _any(random: Random, choices: Sequence[_T]) -> _T | None:
-    return random.choice(choices) if choices else None
 
 
 def _names(instruction: Statement) -> list[Token]:
@@ -387,33 +343,5 @@ def _without(
     file: PtxFile, random: Random, marks: str, statements: Sequence[Statement], by: str = ""
 ) -> Change | None:
     found = [t for s in statements for t in s.tokens if t.kind == "mark" and t.text in marks]
-    token = _any(random, found)
-    return token and _replaced(token, by)
-
-
-def _misspelt(word: str, random: Random) -> str:
-    """One letter doubled, dropped, exchanged, added or in the other case, as fingers do it."""
-    index = random.randrange(len(word))
-    match random.randrange(5):
-        case 0:
-            return word[:index] + word[index] + word[index:]
-        case 1 if len(word) > 1:
-            return word[:index] + word[index + 1 :]
-        case 2 if index + 1 < len(word):
-            return word[:index] + word[index + 1] + word[index] + word[index + 2 :]
-        case 3:
-            return word[:index] + word[index].swapcase() + word[index + 1 :]
-        case _:
-            return word + random.choice("xs09")
-
-
-def _source(file: PtxFile, statement: Statement) -> str:
-    return file.text[statement.start : statement.end]
-
-
-def _replaced(token: Token, text: str) -> Change:
-    return Change(token.start, token.end, text)
-
-
-def _inserted(at: int, text: str) -> Change:
-    return Change(at, at, text)
+    token = any_of(random, found)
+    return token and replaced(token, by)

@@ -2,19 +2,27 @@
 
     python -m tests.oracle.mutations                      replay the record, print the table
     python -m tests.oracle.mutations --kind 'missing brace' --show 9    with disagreements
+    python -m tests.oracle.mutations --suite made         the second suite; see `suite.py`
     python -m tests.oracle.mutations --update             judge by ptxas anew, write the record
+    python -m tests.oracle.mutations --seed 7             other damage, judged now, nothing recorded
     python -m tests.oracle.mutations --corpus FOLDER      other files, judged now, nothing recorded
 
 What the words of the table mean, for one damaged file:
 
-- *rejected*: ptxas, in its parse-only mode, ends with an error. Its lines are those of its messages of
-  severity error or fatal. The linter's lines are those where its findings of severity error begin.
-- *found*: the linter's first line is one of ptxas's. ptxas names the token it stumbles over; where that
+- *rejected*: ptxas, in its parse-only mode or (suite `made`) generating code, ends with an error. Its
+  lines are those of its messages of severity error or fatal. The linter's lines are those where its
+  findings of severity error begin.
+- *found*: the linter's first line is one of ptxas's, or ptxas names none and the linter reports an
+  error. ptxas names the token it stumbles over; where that
   is a closing brace at the start of a line, the end of the file, or what follows a string that is not
   closed, the linter may point at the cause instead: its first line is then one of those from the token
   before the change to the end of the change. Where a `}` is missing before a function, ptxas names the
   `{` of that function (a head alone may stand in a body), and the linter may name its beginning.
+- *found later*: the linter reports an error on one of ptxas's lines, and one before it: mostly uses of what
+  the broken statement declares, which ptxas does not come to. The suite `made` counts this as found.
 - *wrong line*: the linter reports errors, but none of the above.   *missed*: it reports none.
+- Left out is what ptxas's reader of debugging data trips over ("Attempted to ..."): it names no line and
+  no cause, and says nothing of the PTX.
 - *false error*: ptxas accepts the damaged file, and the linter reports an error.
 - *stray*: not counted against agreement: ptxas rejects without stopping early (nothing fatal), and the
   linter reports an error on a line where ptxas has none.
@@ -37,19 +45,27 @@ from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
-from tests.oracle import corpus
-from tests.oracle.damage import KINDS, Change, changes
+from tests.oracle import corpus, damage, made
+from tests.oracle.suite import COMPILED, MADE, Change, Suite
 from tests.oracle.tokens import PtxFile
 
-RECORD = Path(__file__).parent / "verdicts" / "mutations.txt"
+SUITES = {suite.name: suite for suite in (COMPILED, MADE)}
+_REGISTERING = (damage, made)
+"""The modules that fill the suites."""
 COUNT, SEED = 5, 1
 """How many changes of each kind in each file the record has, and the seed that chose them."""
 
-Outcome: TypeAlias = Literal["found", "wrong line", "missed", "accepted", "false error"]
+Outcome: TypeAlias = Literal[
+    "found", "found later", "wrong line", "missed", "accepted", "false error"
+]
+_DWARF_READER = "Attempted to "
 
 
 class Verdict(NamedTuple):
-    """The lines (from 1) where ptxas reports an error, in order, and the message of the first."""
+    """The lines (from 1) where ptxas reports an error, in order, and the message of the first.
+
+    An error of the whole file has no line.
+    """
 
     lines: tuple[int, ...]
     message: str
@@ -57,7 +73,7 @@ class Verdict(NamedTuple):
 
     @property
     def accepted(self) -> bool:
-        return not self.lines
+        return not self.message
 
 
 class Mutation(NamedTuple):
@@ -79,16 +95,18 @@ class Compared(NamedTuple):
 # -- mutations and their judges -----------------------------------------------------------------
 
 
-def mutations(files: Iterable[PtxFile], count: int, seed: int) -> Iterator[Mutation]:
+def mutations(
+    suite: Suite, files: Iterable[PtxFile], count: int, seed: int
+) -> Iterator[Mutation]:
     """`count` of each kind for each file, in an order that never changes."""
     for file in files:
-        for kind in KINDS:
-            for change in changes(kind, file, count, seed):
+        for kind in suite.kinds:
+            for change in suite.changes(kind, file, count, seed):
                 yield Mutation(kind, file.name, change)
 
 
 def judged(
-    found: Sequence[Mutation], files: dict[str, PtxFile]
+    suite: Suite, found: Sequence[Mutation], files: dict[str, PtxFile]
 ) -> list[tuple[Mutation, Verdict]]:
     """What ptxas says of each. Where ptxas crashes there is no verdict, and no pair."""
     tool = ptxas.find()
@@ -97,7 +115,7 @@ def judged(
 
     def judge(mutation: Mutation) -> Verdict | None:
         text = files[mutation.file].text
-        arch = corpus.judging_architecture(text)
+        arch = None if suite.generates_code else corpus.judging_architecture(text)
         try:
             report = ptxas.judge(
                 mutation.change.applied(text).encode(), ptxas=tool, arch=arch, timeout_s=20
@@ -116,9 +134,9 @@ def _verdict(report: ptxas.Report) -> Verdict | None:
     lines = sorted({m.line for m in errors if m.line is not None})
     if report.accepted:
         return Verdict((), "", False)
-    if not lines:
+    first = min(errors, key=lambda m: m.line or sys.maxsize)
+    if not lines and first.text.startswith(_DWARF_READER):
         return None
-    first = min((m for m in errors if m.line is not None), key=lambda m: m.line or 0)
     return Verdict(tuple(lines), first.text, any(m.severity == "fatal" for m in errors))
 
 
@@ -158,8 +176,11 @@ def compare(linter: Linter, mutation: Mutation, verdict: Verdict) -> Compared:
     elif not lines:
         outcome = "missed"
     else:
-        expected = set(verdict.lines) | _causes(linter.file, mutation, verdict)
-        outcome = "found" if lines[0] in expected else "wrong line"
+        expected = set(verdict.lines or lines) | _causes(linter.file, mutation, verdict)
+        if lines[0] in expected:
+            outcome = "found"
+        else:
+            outcome = "wrong line" if expected.isdisjoint(lines) else "found later"
         if not verdict.fatal:
             stray = tuple(line for line in lines if line not in expected)
     return Compared(mutation, verdict, found, outcome, stray)
@@ -168,27 +189,30 @@ def compare(linter: Linter, mutation: Mutation, verdict: Verdict) -> Compared:
 def _causes(file: PtxFile, mutation: Mutation, verdict: Verdict) -> set[int]:
     """The lines of the change, where ptxas points at something else that it could not take."""
     text, change = file.text, mutation.change
+    heads = _heads(file, change, verdict)
     if mutation.kind == "missing brace":
-        return _heads(file, verdict)
+        return heads
     lines = change.applied(text).split("\n")
     beyond = len(lines) - (lines[-1] == "")
     if mutation.kind != "unclosed string" and not any(
         n > beyond or lines[n - 1].lstrip().startswith("}") for n in verdict.lines
     ):
-        return set()
+        return heads
     before = text[: change.start].rstrip()
     end = text.count("\n", 0, change.start) + change.text.count("\n") + 1
-    return set(range(before.count("\n") + 1, end + 1))
+    return heads | set(range(before.count("\n") + 1, end + 1))
 
 
-def _heads(file: PtxFile, verdict: Verdict) -> set[int]:
-    """Where the functions begin into whose heads ptxas points."""
+def _heads(file: PtxFile, change: Change, verdict: Verdict) -> set[int]:
+    """The lines of the heads of functions into which, or behind which, ptxas points."""
+    text = file.text
+    added = change.text.count("\n") - text.count("\n", change.start, change.end)
     found: set[int] = set()
     for head in file.of("head"):
-        first = file.text.count("\n", 0, head.start) + 1
-        last = file.text.count("\n", 0, head.end) + 2
+        first = text.count("\n", 0, head.start) + 1 + added * (head.start >= change.end)
+        last = text.count("\n", 0, head.end) + 2 + added * (head.end >= change.end)
         if any(first <= line <= last for line in verdict.lines):
-            found.add(first)
+            found.update(range(first, last + 1))
     return found
 
 
@@ -224,17 +248,17 @@ def write(pairs: Iterable[tuple[Mutation, Verdict]]) -> str:
         if not verdict.accepted:
             word = "fatal" if verdict.fatal else "error"
             lines = ",".join(map(str, verdict.lines))
-            row += f" {lines} {word}: {verdict.message}"
+            row += f" {lines or '-'} {word}: {verdict.message}"
         rows.append(row)
     return "\n".join(rows) + "\n"
 
 
 @cache
-def recorded() -> tuple[tuple[Mutation, Verdict], ...]:
+def recorded(suite: Suite) -> tuple[tuple[Mutation, Verdict], ...]:
     """The record of this repository."""
     found: list[tuple[Mutation, Verdict]] = []
     file = kind = ""
-    for row in RECORD.read_text().splitlines():
+    for row in suite.record.read_text().splitlines():
         if not row.startswith(" "):
             file, _, kind = row.partition(": ")
             continue
@@ -243,12 +267,15 @@ def recorded() -> tuple[tuple[Mutation, Verdict], ...]:
         mutation = Mutation(kind, file, Change(int(start), int(end), text))
         lines, _, said = rest[stop:].strip().partition(" ")
         word, _, message = said.partition(": ")
-        numbers = tuple(int(line) for line in lines.split(",")) if lines else ()
+        numbers = tuple(int(line) for line in lines.split(",")) if lines not in ("", "-") else ()
         found.append((mutation, Verdict(numbers, message, word == "fatal")))
     return tuple(found)
 
 
 # -- the table ----------------------------------------------------------------------------------
+
+
+_REJECTED = ("found", "found later", "wrong line", "missed")
 
 
 class Row(NamedTuple):
@@ -259,39 +286,41 @@ class Row(NamedTuple):
 
     @property
     def rejected(self) -> int:
-        return sum(self.outcomes[name] for name in ("found", "wrong line", "missed"))
+        return sum(self.outcomes[name] for name in _REJECTED)
 
-    @property
-    def agreement(self) -> float:
+    def agreement(self, suite: Suite) -> float:
         """The share of what ptxas rejects that was found; 1 where it rejects nothing."""
-        return self.outcomes["found"] / self.rejected if self.rejected else 1.0
+        found = sum(self.outcomes[name] for name in suite.agreeing)
+        return found / self.rejected if self.rejected else 1.0
 
 
-def tally(compared: Iterable[Compared]) -> dict[str, Row]:
+def tally(suite: Suite, compared: Iterable[Compared]) -> dict[str, Row]:
     """The figures of each kind."""
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
     stray: Counter[str] = Counter()
     for one in compared:
         outcomes[one.mutation.kind][one.outcome] += 1
         stray[one.mutation.kind] += bool(one.stray)
-    return {kind: Row(outcomes[kind], stray[kind]) for kind in KINDS if kind in outcomes}
+    return {kind: Row(outcomes[kind], stray[kind]) for kind in suite.kinds if kind in outcomes}
 
 
-def table(compared: Sequence[Compared]) -> str:
+def table(suite: Suite, compared: Sequence[Compared]) -> str:
     """The figures as a Markdown table."""
-    columns = ("rejected", "found", "wrong line", "missed", "agreement", "accepted", "false errors",
-               "stray")
-    rows = [f"| kind | {' | '.join(columns)} |", "|---" + "|--:" * len(columns) + "|"]
-    rows.extend(_row(kind, row) for kind, row in tally(compared).items())
+    columns = (*_REJECTED, "agreement", "accepted", "false errors", "stray")
+    rows = [f"| kind | rejected | {' | '.join(columns)} |", "|---" + "|--:" * (len(columns) + 1) + "|"]
+    figures = tally(suite, compared)
+    rows.extend(_row(suite, kind, row) for kind, row in figures.items())
+    total = sum((row.outcomes for row in figures.values()), Counter[str]())
+    rows.append(_row(suite, "all", Row(total, sum(row.stray for row in figures.values()))))
     return "\n".join(rows)
 
 
-def _row(kind: str, row: Row) -> str:
+def _row(suite: Suite, kind: str, row: Row) -> str:
     count = row.outcomes
     accepted = count["accepted"] + count["false error"]
     return (
-        f"| {kind} | {row.rejected} | {count['found']} | {count['wrong line']} | {count['missed']}"
-        f" | {100 * row.agreement:.1f} % | {accepted} | {count['false error']} | {row.stray} |"
+        f"| {kind} | {row.rejected} | {' | '.join(str(count[name]) for name in _REJECTED)}"
+        f" | {100 * row.agreement(suite):.1f} % | {accepted} | {count['false error']} | {row.stray} |"
     )
 
 
@@ -315,6 +344,7 @@ def explain(one: Compared, files: dict[str, PtxFile]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="mutations", description="the linter against ptxas")
+    parser.add_argument("--suite", choices=SUITES, default=COMPILED.name)
     parser.add_argument("--update", action="store_true", help="judge anew and write the record")
     parser.add_argument("--corpus", type=Path, help="a folder of accepted files, with truth.jsonl")
     parser.add_argument("--count", type=int, default=COUNT, help="changes of a kind in a file")
@@ -324,29 +354,33 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--show", type=int, default=0, help="disagreements to print for each kind")
     parser.add_argument("--stray", action="store_true", help="print those with stray errors too")
     options = parser.parse_args(arguments)
-    paths = list(corpus.accepted(options.corpus)) if options.corpus else corpus.files()
+    suite = SUITES[options.suite]
+    paths = list(corpus.accepted(options.corpus)) if options.corpus else suite.files
     paths = [path for path in paths if path.stat().st_size <= options.largest]
     files = {path.name: PtxFile(path.name, path.read_bytes().decode("latin-1")) for path in paths}
-    if options.update or options.corpus:
-        pairs = judged(list(mutations(files.values(), options.count, options.seed)), files)
-        if options.update and not options.corpus:
-            RECORD.write_text(write(pairs))
+    if options.update or options.corpus or options.seed != SEED:
+        found = list(mutations(suite, files.values(), options.count, options.seed))
+        if options.kind:
+            found = [mutation for mutation in found if mutation.kind in options.kind]
+        pairs = judged(suite, found, files)
+        if options.update and not (options.corpus or options.kind or options.seed != SEED):
+            suite.record.write_text(write(pairs))
     else:
-        pairs = list(recorded())
+        pairs = list(recorded(suite))
     if options.kind:
         pairs = [pair for pair in pairs if pair[0].kind in options.kind]
     compared = compare_all(pairs, files)
-    _show(compared, files, options.show, options.stray)
-    print(table(compared))
+    _show(suite, compared, files, options.show, options.stray)
+    print(table(suite, compared))
     return 0
 
 
 def _show(
-    compared: Sequence[Compared], files: dict[str, PtxFile], most: int, stray: bool
+    suite: Suite, compared: Sequence[Compared], files: dict[str, PtxFile], most: int, stray: bool
 ) -> None:
     shown: Counter[str] = Counter()
     for one in compared:
-        agrees = one.outcome in ("found", "accepted") and not (stray and one.stray)
+        agrees = one.outcome in (*suite.agreeing, "accepted") and not (stray and one.stray)
         if agrees or shown[one.mutation.kind] >= most:
             continue
         shown[one.mutation.kind] += 1

@@ -16,6 +16,7 @@ from ptx_lsp.syntax import nodes
 
 _VECTORS = (".v2", ".v4")
 _POINTED_SPACES = {".global", ".const", ".local", ".shared"}
+_POINTED_OPAQUE = {".texref", ".samplerref", ".surfref"}
 _DECLARABLE = {name for name, type in TYPES.items() if type.declarable}
 _SPACES = {row.name for row in DIRECTIVES.values() if row.kind == "state space" and row.is_accepted}
 
@@ -90,7 +91,7 @@ def _of(declared: Declared) -> Iterator[Finding]:
     if rest and declared.is_parameter and rest[0].text == ".ptr":
         rest.pop(0)
         space = rest.pop(0) if rest else None
-        if space is not None and space.text not in _POINTED_SPACES:
+        if space is not None and space.text not in _POINTED_SPACES | _POINTED_OPAQUE:
             yield _closest(declared, space, "a state space for `.ptr`", _POINTED_SPACES)
             return
     if rest:
