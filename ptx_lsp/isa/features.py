@@ -13,7 +13,7 @@ Feature: TypeAlias = Literal[
     "kernel prototype", "kernel parameter", "parameter in memory", "unsized parameter",
     "`.param` variable in a body", "address in an initial value", "function in an initial value",
     "kernel in an initial value", "generic()", "mask of an address",
-    "time of a file", "inlined_at", "label in a section", "label and offset in a section",
+    "pointer to an opaque type", "time of a file", "inlined_at", "label in a section", "label and offset in a section",
     "distance of labels in a section", "negative number in a section",
 ]
 
@@ -28,6 +28,7 @@ FEATURES: Final[dict[Feature, Requirement]] = {
     "kernel in an initial value": parse_requirement("3.1", 35),
     "generic()": parse_requirement("3.1", 10),
     "mask of an address": parse_requirement("7.1", 10),  # `0xFF(name)`
+    "pointer to an opaque type": parse_requirement("4.3", 10),  # `.ptr .texref` of a parameter
     "time of a file": parse_requirement("3.2", 10),  # and its size, in `.file`
     "inlined_at": parse_requirement("7.0", 10),  # in `.loc`
     "label in a section": parse_requirement("7.0", 10),  # `name:`

@@ -58,6 +58,9 @@ class Type:
         """The size in memory, in bytes (a predicate has none: 0)."""
         return 0 if self.kind is Kind.PREDICATE else (self.width + 7) // 8
 
+OPAQUE = (".texref", ".samplerref", ".surfref")
+"""The types of textures, samplers and surfaces."""
+
 
 def fits(register: Type, wanted: Type) -> bool:
     """Whether a register of type `register` may stand where an instruction says `wanted`.
@@ -110,7 +113,7 @@ def _table() -> Iterable[Type]:
     yield Type(".f32", 32, Kind.FLOAT)
     yield Type(".f64", 64, Kind.FLOAT)
     yield Type(".f16x2", 32, Kind.ALTERNATE, 2, since=Version(4, 2))
-    for name in (".texref", ".samplerref", ".surfref"):
+    for name in OPAQUE:
         yield Type(name, 64, Kind.HANDLE, since=Version(1, 5))
     for element, width, lanes, since in _ALTERNATE:
         for count in lanes:

@@ -34,6 +34,7 @@ from ptx_lsp.isa.target import (
     has,
     parse_target,
 )
+from ptx_lsp.isa.types import OPAQUE
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.declarations import Declared, declarations
 from ptx_lsp.model.directives import Use, directives
@@ -163,7 +164,12 @@ def part_demands(module: Module, use: Use) -> Iterator[Demand]:
 def declaration_demands(module: Module, declared: Declared) -> Iterator[Demand]:
     """What the types, attributes and initial values of a declaration demand, besides its state space."""
     node = declared.node
+    pointed = ""
     for word in node.modifiers:
+        if pointed == ".ptr" and word.text in OPAQUE:
+            yield from _feature(declared.place(word), "pointer to an opaque type")
+            continue
+        pointed = word.text
         since = TYPES.get(word.text)
         if since is not None:
             if word.text != ".b128" or not declared.of_prototype:

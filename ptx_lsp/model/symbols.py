@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ptx_lsp.isa.types import OPAQUE
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
@@ -61,7 +62,7 @@ class Variable:
     @property
     def is_opaque(self) -> bool:
         """Whether it stands for a texture, a sampler or a surface."""
-        return self.type in (".texref", ".samplerref", ".surfref") or self.space == ".tex"
+        return self.type in OPAQUE or self.space == ".tex"
 
     @property
     def is_unsized(self) -> bool:

@@ -8,7 +8,7 @@ from tests.oracle.mutations import SUITES, compare_all, explain, recorded
 from tests.oracle.suite import Suite
 from tests.oracle.tokens import PtxFile
 
-_KINDS = [(suite, kind) for suite in SUITES.values() for kind in suite.kinds]
+_KINDS = [(suite, kind) for suite in SUITES.values() if suite.record.exists() for kind in suite.kinds]
 
 
 @pytest.mark.parametrize(("suite", "kind"), _KINDS, ids=lambda one: getattr(one, "name", one))

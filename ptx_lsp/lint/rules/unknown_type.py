@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import DIRECTIVES
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.types import OPAQUE, TYPES
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
@@ -16,7 +16,6 @@ from ptx_lsp.syntax import nodes
 
 _VECTORS = (".v2", ".v4")
 _POINTED_SPACES = {".global", ".const", ".local", ".shared"}
-_POINTED_OPAQUE = {".texref", ".samplerref", ".surfref"}
 _DECLARABLE = {name for name, type in TYPES.items() if type.declarable}
 _SPACES = {row.name for row in DIRECTIVES.values() if row.kind == "state space" and row.is_accepted}
 
@@ -91,7 +90,7 @@ def _of(declared: Declared) -> Iterator[Finding]:
     if rest and declared.is_parameter and rest[0].text == ".ptr":
         rest.pop(0)
         space = rest.pop(0) if rest else None
-        if space is not None and space.text not in _POINTED_SPACES | _POINTED_OPAQUE:
+        if space is not None and space.text not in (*_POINTED_SPACES, *OPAQUE):
             yield _closest(declared, space, "a state space for `.ptr`", _POINTED_SPACES)
             return
     if rest:
