@@ -263,7 +263,7 @@ def _behind_type(typing: Typed, words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     if ".ptr" not in words:
         return (".align", ".ptr")
-    spaces = (".global", ".shared", ".const", ".local", ".texref", ".samplerref", ".surfref")
+    spaces = (".global", ".shared", ".const", ".local")
     return (".align", *spaces) if words[-1] == ".ptr" else (".align",)
 
 

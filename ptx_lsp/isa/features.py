@@ -13,7 +13,8 @@ Feature: TypeAlias = Literal[
     "kernel prototype", "kernel parameter", "parameter in memory", "unsized parameter",
     "`.param` variable in a body", "address in an initial value", "function in an initial value",
     "kernel in an initial value", "generic()", "mask of an address",
-    "pointer to an opaque type", "time of a file", "inlined_at", "label in a section", "label and offset in a section",
+    "pointer to an opaque type", "time of a file", "inlined_at",
+    "label in a section", "label and offset in a section",
     "distance of labels in a section", "negative number in a section",
 ]
 
