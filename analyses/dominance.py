@@ -44,7 +44,7 @@ class Dominance:
 
     def dominates(self, above: int, below: int) -> bool:
         """Whether `above` dominates `below`; a block dominates itself."""
-        return _is_above(self.immediate, self._depth, above, below)
+        return _is_above(self.immediate, self.depths, above, below)
 
     def postdominates(self, above: int, below: int) -> bool:
         """Whether every way from `below` out of the function goes through `above`."""
@@ -140,7 +140,8 @@ class Dominance:
         return frozenset(blocks)
 
     @cached_property
-    def _depth(self) -> tuple[int, ...]:
+    def depths(self) -> tuple[int, ...]:
+        """For each block, how many others dominate it; -1 where it cannot be reached."""
         return _depths(self.immediate)
 
     @cached_property
@@ -154,6 +155,11 @@ def dominance(function: Function, earlier: Earlier[Dominance] | None) -> Dominan
     graph = cfg(function).graph
     if earlier is not None and earlier.value.graph is graph:
         return earlier.value
+    return dominance_of(graph)
+
+
+def dominance_of(graph: Graph) -> Dominance:
+    """The dominators and post-dominators of the blocks of a graph that is entered at block 0."""
     immediate = _immediate(graph.successors, graph.predecessors, 0, graph.order)
     return Dominance(graph, immediate, _immediate_post(graph))
 

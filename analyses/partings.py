@@ -2,21 +2,23 @@
 
 1. A *parting* of a step is a divergent jump that decides whether the step is reached, or the step's own
    divergent guard. Whether threads part there is told by `uniformity` and `conditions`.
-2. Threads that leave the kernel without the step are no others: nobody waits for them. So a way that
-   leads to nothing but the end of the kernel does not part (*early exit*), nor does one that leaves on its
-   own, before it meets what comes after the step.
-3. `is_taken` tells that threads come to the step only if the jump's guard held (or did not).
+2. Threads that leave the kernel without the step are no others: nobody waits for them. So a jump parts the
+   threads of a step only where, in the staying graph (`early_exits.py`), one of its targets leads to the
+   step before the threads meet again, and from another one a path that avoids the step leads to a block
+   that can be reached from the step as well, or to one in which threads wait for others.
+3. Where such a path goes through a block that all paths from the jump to the step go through, its threads
+   have met the others there: what parts them afterwards is a jump of its own.
+4. `is_known` tells that threads come to the step only if the jump's guard held (or did not).
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 from analyses.cfg import Cfg
 from analyses.conditions import Condition, Conditions, conditions
+from analyses.early_exits import EarlyExits, early_exits
 from analyses.lane_arithmetic import WARP
 from analyses.sources import Level
 from analyses.steps import Step
@@ -56,7 +58,7 @@ ALL = frozenset(range(WARP))
 class Partings:
     """Answers for the steps of a function."""
 
-    is_kernel: bool
+    early_exits: EarlyExits
     conditions: Conditions
     _ahead: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
     _at: dict[int, Lanes] = field(default_factory=dict[int, Lanes])
@@ -76,7 +78,7 @@ class Partings:
         if block not in self.cfg.reached:
             return ()
         found: list[Parting] = []
-        if step.guard >= 0 and self._parts(step) and not self._only_leaves(block, number + 1, self._ends):
+        if step.guard >= 0 and self._parts(step) and not self.early_exits.only_leaves(block, number + 1):
             found.append(Parting(step, self.conditions.of_guard(step), is_known=True))
         if not self.uniformity.control(block).is_uniform:
             found.extend(
@@ -85,6 +87,17 @@ class Partings:
                 if self._parts(jump) and self._others_stay(self.cfg.block_of[jump.number], block)
             )
         return tuple(found)
+
+    def exits(self, number: int) -> tuple[Parting, ...]:
+        """The divergent branches by which other threads of a warp may have left before a step (2)."""
+        block = self.cfg.block_of[number]
+        if block not in self.cfg.reached or self.uniformity.control(block).is_uniform:
+            return ()
+        return tuple([
+            self._parting(jump, block)
+            for jump in self.uniformity.controlled_by(block)
+            if self._parts(jump) and not self._others_stay(self.cfg.block_of[jump.number], block)
+        ])
 
     def lanes_at(self, number: int) -> Lanes:
         """Which lanes of the first warp come to the place of a step, whatever its guard says."""
@@ -117,7 +130,7 @@ class Partings:
         if first is None:
             return Lanes(frozenset(), here.off)
         absent = frozenset(lane for lane in range(WARP) if not first[lane])
-        stays = not self._only_leaves(self.cfg.block_of[number], number + 1, self._ends)
+        stays = not self.early_exits.only_leaves(self.cfg.block_of[number], number + 1)
         return Lanes(here.on - absent, here.off | absent if stays else here.off)
 
     def is_whole(self, number: int) -> bool:
@@ -143,17 +156,15 @@ class Partings:
     def elsewhere(self, number: int) -> frozenset[int]:
         """The blocks that threads come to which do not come to step `number`, before they meet the others."""
         block = self.cfg.block_of[number]
+        staying = self.early_exits.staying
         found: set[int] = set()
         for parting in self.of(number):
             source = self.cfg.block_of[parting.step.number]
-            meeting = self.uniformity.dominance.reconvergence(source)
-            waiting = [source]
-            while waiting:
-                for target in self._onward(waiting.pop()):
-                    if target not in found and target not in (meeting, block):
-                        found.add(target)
-                        waiting.append(target)
-        return frozenset(found)
+            meeting = staying.reconvergence(source)
+            for target in staying.graph.successors[source]:
+                if target != block:
+                    found |= self._reached(target, meeting)
+        return frozenset(found - {block})
 
     def _parting(self, jump: Step, block: int) -> Parting:
         """With which outcome of its guard a jump leads to `block`."""
@@ -176,78 +187,74 @@ class Partings:
         return not step.is_guarded or self.conditions.of_guard(step).splits is not False
 
     def _others_stay(self, source: int, block: int) -> bool:
-        """Whether threads that leave `source` without coming to `block` meet those that were there."""
-        last = self.uniformity.values.steps.steps[self.cfg.blocks[source].end - 1]
-        seen = {source, block}
-        waiting = [one for one in self.cfg.blocks[source].successors if one not in seen]
-        if last.opcode in _ENDS or (last.opcode == "ret" and self.is_kernel):
-            waiting = [one for one in waiting if one != self.cfg.exit]
+        """Whether the branch at the end of `source` lets some threads come to `block`, and others go where
+        they meet them afterwards, or wait for them (2).
+        """
+        staying = self.early_exits.staying
+        targets = staying.graph.successors[source]
+        if len(targets) < 2:
+            return False
+        meeting = staying.reconvergence(source)
+        coming = [target for target in targets if block in self._reached(target, meeting)]
+        return any(
+            self._stays(target, block, source, meeting)
+            for target in targets
+            if coming not in ([], [target])
+        )
+
+    def _stays(self, start: int, block: int, source: int, meeting: int) -> bool:
+        """Whether some path from `start` meets the threads that come to `block`, elsewhere than there."""
+        shared = self._on_all_paths(source, block)
         after = self._reached_from(block)
-        for one in waiting:
-            if one in seen:
+        seen: set[int] = set()
+        pending = [start]
+        while pending:
+            one = pending.pop()
+            if one in seen or one in shared:
                 continue
             seen.add(one)
-            if one in after and one not in self._ends:
+            if one == meeting and meeting != self.cfg.exit:
                 return True
-            waiting.extend(self._onward(one))
+            if one in after or one in self.early_exits.waiting:
+                return True
+            pending.extend(self.early_exits.staying.graph.successors[one])
         return False
 
-    def _onward(self, block: int) -> tuple[int, ...]:
-        """The successors, but not that an `exit` leads to."""
-        found = self.cfg.blocks[block]
-        if block == self.cfg.exit or found.first == found.end:
-            return found.successors
-        last = self.uniformity.values.steps.steps[found.end - 1]
-        if last.opcode in _ENDS:
-            return tuple([one for one in found.successors if one != self.cfg.exit])
-        return found.successors
+    def _on_all_paths(self, source: int, block: int) -> frozenset[int]:
+        """`block`, and the blocks that all paths from `source` to it go through."""
+        staying = self.early_exits.staying
+        found = {block}
+        while block >= 0 and not staying.dominates(block, source):
+            found.add(block)
+            block = staying.immediate[block]
+        return frozenset(found)
+
+    def _reached(self, start: int, end: int) -> set[int]:
+        """The blocks that threads which stay come to from `start` on, before `end`."""
+        found: set[int] = set()
+        pending = [start]
+        while pending:
+            one = pending.pop()
+            if one not in found and one != end:
+                found.add(one)
+                pending.extend(self.early_exits.staying.graph.successors[one])
+        return found
 
     def _reached_from(self, block: int) -> frozenset[int]:
-        """The blocks that control may go on to from `block`."""
+        """The blocks that threads which stay may go on to from `block`."""
         found = self._ahead.get(block)
         if found is None:
-            seen: set[int] = set()
-            waiting = [block]
-            while waiting:
-                for target in self._onward(waiting.pop()):
-                    if target not in seen:
-                        seen.add(target)
-                        waiting.append(target)
+            seen = set[int]()
+            for target in self.early_exits.staying.graph.successors[block]:
+                seen |= self._reached(target, -1)
             found = self._ahead[block] = frozenset(seen)
         return found
 
-    def _only_leaves(self, block: int, first: int, ends: Set[int]) -> bool:
-        """Whether nothing is done from step `first` of a block on but to leave."""
-        found = self.cfg.blocks[block]
-        steps = self.uniformity.values.steps.steps
-        if any(steps[number].opcode not in _LEAVING for number in range(first, found.end)):
-            return False
-        last = steps[found.end - 1] if found.end > first else None
-        if last is not None and last.opcode in _ENDS and not last.is_guarded:
-            return True
-        return all(target in ends for target in self._onward(block))
 
-    @cached_property
-    def _ends(self) -> frozenset[int]:
-        """The blocks from which on nothing is done but to leave the kernel."""
-        found = {self.cfg.exit} if self.is_kernel else set[int]()
-        waiting = [*self.cfg.order]
-        while waiting:
-            block = waiting.pop()
-            if block in found or block == self.cfg.exit:
-                continue
-            if self._only_leaves(block, self.cfg.blocks[block].first, found):
-                found.add(block)
-                waiting.extend(self.cfg.blocks[block].predecessors)
-        return frozenset(found)
-
-
-_ENDS = frozenset({"exit", "trap"})
-_LEAVING = frozenset({"exit", "trap", "ret", "bra"})
 _JUMPS = frozenset({"bra", "brx", "ret", "exit", "trap"})
 
 
 @fact
 def partings(function: Function) -> Partings:
     """Which steps of `function` only a part of a warp comes to."""
-    return Partings(function.is_kernel, conditions(function))
+    return Partings(early_exits(function), conditions(function))

@@ -204,3 +204,16 @@ class Block:
     rank: int = 0
     lanewise: bool = False
     polls: bool = False
+
+
+def successors(steps: tuple[Step, ...], following: int) -> list[int]:
+    """The blocks at which threads go on after a block; `following` is the next in the text."""
+    last = steps[-1]
+    onward = [following] if last.guard >= 0 else []
+    match last.action:
+        case Transfer() as transfer:
+            return [*onward, *transfer.successors(following)]
+        case Leave():
+            return onward
+        case _:
+            return [following]

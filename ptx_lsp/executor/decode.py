@@ -22,8 +22,8 @@ from ptx_lsp.executor.control import (
     Step,
     TableJump,
     Timed,
-    Transfer,
     Unsupported,
+    successors,
 )
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.flow import ranks
@@ -243,13 +243,13 @@ def _waits(line: Line) -> bool:
 
 def _order(blocks: list[tuple[Step, ...]]) -> list[int]:
     """The ranks of the blocks: a routine stands before whatever calls it, unless it is called by it."""
-    successors = [_successors(steps, number + 1) for number, steps in enumerate(blocks)]
+    edges = [successors(steps, number + 1) for number, steps in enumerate(blocks)]
     found = [len(blocks)] * len(blocks)
     behind, seen = 0, {0}
     pending: list[tuple[int, bool]] = [(0, False)]
     while pending:
         root, is_ready = pending.pop()
-        inside = ranks(successors, root)
+        inside = ranks(edges, root)
         own = [block for block, rank in enumerate(inside) if rank < len(blocks)]
         if is_ready:
             for block in own:
@@ -264,18 +264,6 @@ def _order(blocks: list[tuple[Step, ...]]) -> list[int]:
                     seen |= entries
                     pending.extend((entry, False) for entry in entries)
     return found
-
-
-def _successors(steps: tuple[Step, ...], following: int) -> list[int]:
-    last = steps[-1]
-    onward = [following] if last.guard >= 0 else []
-    match last.action:
-        case Transfer() as transfer:
-            return [*onward, *transfer.successors(following)]
-        case Leave():
-            return onward
-        case _:
-            return [following]
 
 
 def _barrier(

@@ -75,6 +75,7 @@ def launch(
     blocks = decode(kernel, frame, image, spaces)
     shape = shape_of(kernel, image, grid, block, cluster, shared_bytes)
     if observer is not None:
+        observer.decoded(blocks)
         observer.launched(shape, image, spaces)
     try:
         machine = Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed)

@@ -17,7 +17,7 @@ from ptx_lsp.executor.memory import Buffer, Bytes
 from ptx_lsp.executor.program import Bools
 
 if TYPE_CHECKING:
-    from ptx_lsp.executor.control import Step
+    from ptx_lsp.executor.control import Block, Step
     from ptx_lsp.executor.image import Image
     from ptx_lsp.executor.spaces import Space, Spaces
     from ptx_lsp.executor.wave import Shape, Wave
@@ -53,6 +53,9 @@ class Access:
 class Observer:
     """Is told what happens. Lanes are masks of a wave: None for all of its threads."""
 
+    def decoded(self, blocks: tuple[Block, ...]) -> None:
+        """The kernel has these blocks of instructions; the launch will begin."""
+
     def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
         """A launch begins."""
 
@@ -87,6 +90,10 @@ class Observers(Observer):
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = tuple(observers)
+
+    def decoded(self, blocks: tuple[Block, ...]) -> None:
+        for one in self._observers:
+            one.decoded(blocks)
 
     def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
         for one in self._observers:

@@ -44,19 +44,25 @@ def decided(function: Function, found: list[Step]) -> list[Step]:
     return [step for step in found if step.is_guarded or known.deciding[blocks[step.number]]]
 
 
-def divided(function: Function, step: Step) -> Finding | None:
+def divided(function: Function, step: Step, *, counts_exited: bool = False) -> Finding | None:
     """That a step which all threads of a warp should do together is reached by some of them alone.
 
     It is a warning where the form of the condition tells that lanes differ, and an information where that
-    depends on data or on other branches.
+    depends on data or on other branches. With `counts_exited` the step needs those that have exited, too: a
+    warning where the form of the condition tells that some may have.
     """
-    found = partings(function).of(step.number)
+    known = partings(function)
+    found = known.of(step.number)
+    how = "while others go on elsewhere"
+    if not found and counts_exited:
+        found = [one for one in known.exits(step.number) if one.condition.splits]
+        how = "after others have exited"
     if not found:
         return None
     parting = next((one for one in found if one.condition.splits), found[0])
     is_sure = parting.condition.splits is True
     verb = "is" if is_sure else "may be"
-    message = f"`{step.spelling}` {verb} reached by some threads of a warp while others go on elsewhere"
+    message = f"`{step.spelling}` {verb} reached by some threads of a warp {how}"
     severity = "warning" if is_sure else "info"
     place = function.place(step.node.opcode)
     return Finding(place, message, related(function, parting), severity=severity)

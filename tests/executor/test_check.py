@@ -127,6 +127,29 @@ def test_the_other_side_of_a_race() -> None:
     assert "`second` at address 0x20, which is written at line 16 by block (0, 0, 0)" in found.message
 
 
+RETURNING = """.func returning() {
+.reg .u32 %r<2>; .reg .pred %p<2>;
+mov.u32 %r1, %tid.x;
+setp.gt.u32 %p1, %r1, 20;
+@%p1 ret;
+bar.sync 0;
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "kinds"), [("ret;", []), ("st.global.u32 [%rd1], 1;\nret;", ["divergent-barrier"])]
+)
+def test_threads_that_return_from_a_function_have_left_if_the_kernel_does_nothing_more(
+    after: str, kinds: list[str]
+) -> None:
+    text = HEAD.replace(".entry", RETURNING + ".entry") + f"call returning, ();\n{after}\n}}\n"
+    args = [np.zeros(1, np.uint32)]
+    found = launch(text, entry="k", grid=1, block=32, args=args, check=True)
+    assert [one.kind for one in found if one.kind != "race"] == kinds
+
+
 def test_what_stops_a_kernel_comes_last() -> None:
     body = "add.u32 %r3, %r4, 1;\nst.global.u32 [%rd1+2], %r3;\nret;\n}\n"
     with pytest.raises(ExecutionError) as caught:

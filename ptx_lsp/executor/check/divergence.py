@@ -1,10 +1,11 @@
 """Aligned barriers and aligned instructions of a warp that not all threads of the warp execute together.
 
-1. `.aligned` demands that all threads of a warp execute the same instruction; `bar` has it always. Threads
-   that have exited before are not asked for.
+1. `.aligned` demands that all threads of a warp execute the same instruction; `bar` has it always.
 2. At a barrier: threads of a warp that wait at different barrier instructions, or threads that were there
-   when others of their warp came and are not among them when these go on.
-3. At another instruction (`mma.sync.aligned`): threads of the warp that are elsewhere.
+   when others of their warp came, and have missed the barrier (`paths.py`) when these go on. Threads that
+   have left the kernel without that are not asked for.
+3. At another instruction (`mma.sync.aligned`): threads of the warp that are elsewhere, or have exited. The
+   manual leaves undefined what `mma`, `wmma`, `ldmatrix` and `stmatrix` do then.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ptx_lsp.executor.check.finding import Findings
-from ptx_lsp.executor.control import Barrier, Step
+from ptx_lsp.executor.check.paths import Paths
+from ptx_lsp.executor.control import Barrier, Block, Step
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.usage import Usage
@@ -31,6 +33,17 @@ class _Arrivals:
         """Where each thread waits: a line, or 0."""
         self.wanted: Bools = np.zeros(wave.shape, np.bool_)
         """Threads that were there when others of their warp came."""
+        self.missed: Bools = np.zeros(wave.shape, np.bool_)
+        """Those of them that are past the barrier."""
+
+    def note(self, step: Step, take: Bools, paths: Paths) -> None:
+        """Threads execute a step, while others of their warps may wait."""
+        late = take & self.wanted & (self.line == 0)
+        if not late.any():
+            return
+        for line, barrier in self.steps.items():
+            if paths.is_past(barrier, step):
+                self.missed |= late & _of_warps(self.line == line)
 
 
 class Divergence(Observer):
@@ -39,10 +52,19 @@ class Divergence(Observer):
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
         self._arrivals: WeakKeyDictionary[Wave, _Arrivals] = WeakKeyDictionary()
+        self._paths = Paths(())
+
+    def decoded(self, blocks: tuple[Block, ...]) -> None:
+        self._paths = Paths(blocks)
 
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        if take is None:
+            return
+        arrivals = self._arrivals.get(wave)
+        if arrivals is not None:
+            arrivals.note(step, take, self._paths)
         usage = self._findings.usages.of(step)
-        if take is None or not _is_aligned(usage):
+        if not _is_aligned(usage):
             return
         if isinstance(step.action, Barrier) or usage.opcode in ("bar", "barrier"):
             found = self._arrivals.setdefault(wave, _Arrivals(wave))
@@ -50,7 +72,7 @@ class Divergence(Observer):
             found.line[take] = step.line
             found.wanted |= _of_warps(take) & _living(wave)
             return
-        self._report(wave, step, take, _of_warps(take) & _living(wave) & ~take, "divergent-warp")
+        self._report(wave, step, take, _of_warps(take) & wave.exists & ~take, "divergent-warp")
 
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
         found = self._arrivals.get(wave)
@@ -62,10 +84,12 @@ class Divergence(Observer):
         for line, one in found.steps.items():
             here = lines == line
             if here.any():
-                astray = found.wanted & _of_warps(here) & ((lines != highest) | ~come)
+                astray = _of_warps(here) & (come & found.wanted & (lines != highest) | ~come & found.missed)
                 self._report(wave, one, here, astray, "divergent-barrier")
         found.line[gone] = 0
-        found.wanted &= ~_of_warps(gone)
+        warps = _of_warps(gone)
+        found.wanted &= ~warps
+        found.missed &= ~warps
 
     def _report(self, wave: Wave, step: Step, here: Bools, astray: Bools, kind: str) -> None:
         if not astray.any():

@@ -21,10 +21,12 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     ## What it does
     Reports `mma`, `wmma`, `wgmma`, `ldmatrix`, `setmaxnreg` and whatever else has `.aligned`, where a branch
     or guard that differs between the threads of a warp decides whether it is reached, and the other threads
-    go on behind it. It is an information where the branch depends on data, which may be alike.
+    go on behind it. It is an information where the branch depends on data, which may be alike. Threads that
+    have exited count, where the form of the condition (`tid.x >= n`) tells that lanes differ.
 
     ## Why it matters
-    All threads of a warp must do such an instruction together. If some do not, what it does is undefined.
+    All threads of a warp must do such an instruction together. If some do not, or have exited, what it does
+    is undefined.
 
     ## Example
     ```ptx
@@ -80,7 +82,7 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     if not found or not is_certain(function):
         return
     for step in found:
-        finding = divided(function, step)
+        finding = divided(function, step, counts_exited=True)
         if finding is not None:
             yield finding
 

@@ -18,9 +18,10 @@ def divergent_barrier(function: Function) -> Iterator[Finding]:
 
     ## What it does
     Reports `bar` and the aligned forms of `barrier` where a branch or guard that differs between the
-    threads of a warp decides whether they are reached, and the other threads go on behind it; an
-    information where the branch depends on data, which may be alike. Threads that leave the kernel early
-    are no others: a barrier does not wait for them.
+    threads of a warp decides whether they are reached, and the other threads go on behind it or wait at
+    another barrier; an information where the branch depends on data, which may be alike. A barrier does
+    not wait for threads that have exited, so threads do not count that only have `ret` before them, or
+    leave the kernel on a path of their own: `if (i >= n) return;` is fine before a barrier.
 
     ## Why it matters
     In the aligned form all threads of a warp must come to the barrier together. If some do not, the kernel
