@@ -21,7 +21,7 @@ from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, Program
 from ptx_lsp.executor.spaces import Reach, Space, Spaces
 from ptx_lsp.executor.updates import (
-    Flushing,
+    Sum,
     Update,
     accumulated,
     array_type,
@@ -83,7 +83,7 @@ class Atomic:
             self._write(wave, numbers, old, mask, lanes)
 
     def _of(self, reach: Reach) -> Update:
-        return Flushing() if self._flushes and reach.space == ".global" else self._update
+        return Sum(flushes=True) if self._flushes and reach.space == ".global" else self._update
 
     def _index(self, reach: Reach, size: int) -> Indices:
         return (reach.offsets >> np.uint64(size.bit_length() - 1)).astype(np.int64).reshape(-1)

@@ -7,10 +7,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ptx_lsp.executor import floats
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.program import FLOAT, SIGNED, UNSIGNED, Array, DType
 from ptx_lsp.executor.threads import Indices
-from ptx_lsp.executor.updates import Flushing
+from ptx_lsp.executor.updates import Sum, Update
 from ptx_lsp.isa.types import Kind, Type
 
 Combine: TypeAlias = Callable[[Array, Array], Array]
@@ -27,13 +28,10 @@ def combination(operation: str, type: Type, *, flushes: bool = False) -> Combine
     if type.width not in UNSIGNED or operation not in _UPDATES:
         raise ExecutionError(f"`{operation}` of `{type.name}` cannot be executed yet", "unsupported")
     dtype = _array_type(type)
-    update = _add_flushed if flushes else _UPDATES[operation]
+    update = _of_floats(operation, flushes=flushes) if dtype.kind == "f" else _UPDATES[operation]
 
     def combine(old: Array, new: Array) -> Array:
-        result = update(old.view(dtype), new.view(dtype)).astype(dtype, copy=False)
-        if dtype.kind == "f":
-            result = np.where(np.isnan(result), np.array(_NAN[type.width], raw).view(dtype), result)
-        return result.view(raw)
+        return update(old.view(dtype), new.view(dtype)).astype(dtype, copy=False).view(raw)
 
     return combine
 
@@ -62,18 +60,18 @@ def _array_type(type: Type) -> DType:
     return (SIGNED if type.kind is Kind.SIGNED else UNSIGNED)[type.width]
 
 
+def _of_floats(operation: str, *, flushes: bool = False) -> Update:
+    return {".add": Sum(flushes), ".min": floats.least, ".max": floats.greatest}[operation]
+
+
 def _of_bfloat(operation: str) -> Combine:
-    update = _UPDATES[operation]
+    update = _of_floats(operation)
 
     def combine(old: Array, new: Array) -> Array:
         a, b = ((one.astype(np.uint32) << np.uint32(16)).view(np.float32) for one in (old, new))
-        return to_bf16(update(a, b).astype(np.float32))
+        return to_bf16(update(a, b))
 
     return combine
-
-
-def _add_flushed(old: Array, new: Array) -> Array:
-    return Flushing()(old.view(np.float32), new.view(np.float32))
 
 
 def _increase(old: Array, new: Array) -> Array:
@@ -85,21 +83,12 @@ def _decrease(old: Array, new: Array) -> Array:
     return np.where(wraps, new, np.subtract(old, np.uint32(1)))
 
 
-def _least(old: Array, new: Array) -> Array:
-    return np.fmin(old, new) if old.dtype.kind == "f" else np.minimum(old, new)
-
-
-def _greatest(old: Array, new: Array) -> Array:
-    return np.fmax(old, new) if old.dtype.kind == "f" else np.maximum(old, new)
-
-
-_NAN = {16: 0x7FFF, 32: 0x7FFFFFFF, 64: 0x7FF8000000000000}
-_UPDATES: dict[str, Combine] = {
+_UPDATES: dict[str, Update] = {
     ".add": np.add,
     ".inc": _increase,
     ".dec": _decrease,
-    ".min": _least,
-    ".max": _greatest,
+    ".min": np.minimum,
+    ".max": np.maximum,
     ".and": np.bitwise_and,
     ".or": np.bitwise_or,
     ".xor": np.bitwise_xor,

@@ -30,6 +30,8 @@ _LEAST_SINGLE = np.float32(2.0**-126)
 _LEAST_HALF = np.float16(2.0**-14)
 _DISCARDED = np.int64((1 << 29) - 1)
 _HALFWAY = np.int64(1 << 28)
+_QUIET = np.uint64(1 << 51)
+_INVALID = np.uint64(0xFFF8_0000_0000_0000)
 
 
 def two_sum(a: Doubles, b: Doubles) -> tuple[Doubles, Doubles]:
@@ -181,13 +183,42 @@ def to_integers(
 
 
 def least(a: Floats, b: Floats) -> Floats:
-    """The smaller; -0 is smaller than 0, and a NaN loses."""
-    return np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))
+    """The smaller; -0 is smaller than 0, and a NaN loses.
+
+    Not by `np.fmin`: what that gives for a signalling NaN depends on how many elements there are.
+    """
+    return _chosen((a < b) | (a == b) & np.signbit(a), a, b)
 
 
 def greatest(a: Floats, b: Floats) -> Floats:
     """The larger; 0 is larger than -0, and a NaN loses."""
-    return np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))
+    return _chosen((a > b) | (a == b) & np.signbit(b), a, b)
+
+
+def propagated(result: Floats, *operands: Floats) -> Floats:
+    """The result with its NaNs as the manual has them, whatever the host gives: in `.f64` the first operand
+    that is one, made quiet, or, where none is, the NaN of an invalid operation; else the canonical one.
+    """
+    nan = np.isnan(result)
+    if not nan.any():
+        return result
+    if result.dtype != np.float64:
+        return canonical(result)
+    bits = np.full(np.broadcast_shapes(*(one.shape for one in operands)), _INVALID)
+    for operand in reversed(operands):
+        bits = np.where(np.isnan(operand), doubled(operand).view(np.uint64) | _QUIET, bits)
+    return np.where(nan, bits.view(np.float64), result)
+
+
+def canonical(a: Floats) -> Floats:
+    """With the canonical NaN for each."""
+    nan = np.isnan(a)
+    if not nan.any():
+        return a
+    width = 8 * a.dtype.itemsize
+    unsigned = np.dtype(f"u{width // 8}")
+    bits = np.where(nan, np.array((1 << width - 1) - 1, unsigned), a.view(unsigned))
+    return bits.view(a.dtype)
 
 
 def odd_sum(a: Floats, b: Floats) -> Doubles:
@@ -258,6 +289,11 @@ def saturated(a: Floats) -> Floats:
 
 
 # -- parts of these ---------------------------------------------------------------------------------
+
+
+def _chosen(first: Bools, a: Floats, b: Floats) -> Floats:
+    """a where it comes `first` or b is a NaN, else b."""
+    return propagated(np.where(first | np.isnan(b), a, b), a, b)
 
 
 def _halves(value: Whole) -> tuple[Doubles, Doubles]:

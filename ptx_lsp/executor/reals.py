@@ -122,7 +122,7 @@ class Rounding:
             slot = program.apply(("to", value.format), small.encoded, UNSIGNED[32], value.slot)
             return Integers("float", 0, (1 << small.width) - 1, number=slot)
         if kept < 64:
-            value = value.made("canonical", _canonical)
+            value = value.made("canonical", floats.canonical)
         slot = program.view(value.slot, UNSIGNED[kept])
         if value.format == ".bf16":
             slot = program.apply("to .bf16", _to_brain, UNSIGNED[32], slot)
@@ -296,7 +296,9 @@ def _rounding(name: str, dtype: DType, mode: Mode) -> Callable[..., Array]:
         return floats.of_integers(a, floating, mode)
 
     def compute(*operands: Floats) -> Array:
-        return _NATIVE[name](*(one.astype(floating, copy=False) for one in operands), mode)
+        same = [one.astype(floating, copy=False) for one in operands]
+        result = _NATIVE[name](*same, mode)
+        return floats.propagated(result, *same) if floating == np.float64 else result
 
     return {"value": convert, "integers": convert_integers}.get(name, compute)
 
@@ -348,16 +350,6 @@ def _from_brain(bits: npt.NDArray[np.uint32]) -> Array:
 
 def _to_brain(bits: npt.NDArray[np.uint32]) -> Array:
     return np.right_shift(bits, np.uint32(16))
-
-
-def _canonical(a: Floats) -> Array:
-    nan = np.isnan(a)
-    if not nan.any():
-        return a
-    width = 8 * a.dtype.itemsize
-    unsigned = UNSIGNED[width]
-    bits = np.where(nan, np.array((1 << width - 1) - 1, unsigned), a.view(unsigned))
-    return bits.view(a.dtype)
 
 
 def _signed_like(value: Floats, a: Floats, b: Floats) -> Array:

@@ -62,7 +62,7 @@ def single(
         if type == "#":
             operands.append(str(rows[0][at]))
             continue
-        registers.append(f".reg {_holder(type)} %a{at};")
+        registers.append(f".reg {register_type(type)} %a{at};")
         operands.append(f"%a{at}")
         width = _width(type)
         body += _moved(f"%a{at}", type, width, f"p{len(inputs)}", store=False)
@@ -72,7 +72,7 @@ def single(
     outputs: list[Buffer] = []
     stores: list[str] = []
     for at, type in enumerate(results):
-        registers.append(f".reg {_holder(type)} %d{at};")
+        registers.append(f".reg {register_type(type)} %d{at};")
         destinations.append(f"%d{at}")
         width = _width(type)
         outputs.append(np.zeros(len(rows), f"u{width // 8}"))
@@ -103,8 +103,8 @@ def _moved(register: str, type: str, width: int, parameter: str, *, store: bool)
     return [*lines, operation if store else f"ld.global.b{width} {register}, [%at];"]
 
 
-def _holder(type: str) -> str:
-    """The type of a register for values of that type: integers of 8 bits go in 16 bits."""
+def register_type(type: str) -> str:
+    """The type of a register for values of a type: integers of 8 bits go in 16 bits."""
     if type == ".pred":
         return ".pred"
     return ".b16" if type in (".u8", ".s8") else f".b{TYPES[type].width}"

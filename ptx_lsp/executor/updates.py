@@ -36,28 +36,43 @@ def update(modifiers: frozenset[str], type: Type) -> Update:
     element = type.name.removesuffix("x2")
     if element in (".f16", ".bf16"):
         return _HALVES[element, name]
+    if type.kind is Kind.FLOAT and name == ".add":
+        return Sum()
     return _UPDATES[name]
 
 
 @dataclass(frozen=True)
-class Flushing:
-    """A sum with subnormal operands and results as zeros."""
+class Sum:
+    """A sum of floats; where it `flushes`, subnormal operands and results are zeros."""
+
+    flushes: bool = False
 
     def __call__(self, old: floats.Floats, b: floats.Floats) -> Array:
-        return floats.flushed(floats.flushed(old) + floats.flushed(b))
+        if not self.flushes:
+            return floats.propagated(old + b, old, b)
+        return floats.propagated(floats.flushed(floats.flushed(old) + floats.flushed(b)), old, b)
+
+    def accumulated(self, operands: floats.Floats) -> Array | None:
+        """See `accumulated` below: one by one where NaNs or subnormals need more than a sum."""
+        after: floats.Floats = np.add.accumulate(operands)
+        if np.isnan(after[-1]):
+            return None
+        if self.flushes and (_some_are_subnormal(operands) or _some_are_subnormal(after)):
+            return None
+        return after
 
 
 def accumulated(function: Update, operands: Array) -> Array | None:
     """The first operand and what it becomes with each of the others; None where they go one by one."""
     if isinstance(function, np.ufunc):
         return function.accumulate(operands)
-    if not isinstance(function, Flushing):
+    if not isinstance(function, Sum):
         return None
-    after: npt.NDArray[np.float32] = np.add.accumulate(operands.view(np.float32))
-    least = np.finfo(np.float32).smallest_normal
-    small = (np.abs(operands.view(np.float32)) < least) & (operands != 0)
-    small |= (np.abs(after) < least) & (after != 0)
-    return None if small.any() else after
+    return function.accumulated(operands.view(f"f{operands.dtype.itemsize}"))
+
+
+def _some_are_subnormal(values: floats.Floats) -> bool:
+    return bool(((np.abs(values) < np.finfo(values.dtype).smallest_normal) & (values != 0)).any())
 
 
 def _increase(old: Array, b: Array) -> Array:

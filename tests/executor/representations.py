@@ -1,0 +1,155 @@
+"""Instructions executed with operands kept in every way that the executor has.
+
+1. A register is an array of blocks by threads, of length 1 where all blocks, or all threads of a block, have
+   the same value.
+2. An operand can be a constant of the instruction, where the table admits one.
+3. What an instruction gives must not depend on either. NumPy has other machine code for one number than for
+   many, and what does not depend on lanes is computed before the kernel runs: each may be wrong alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ptx_lsp.executor.compute import Compute
+from ptx_lsp.executor.decode import decode
+from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.memory import Memory
+from ptx_lsp.executor.single import HEADER, register_type
+from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.module import Module
+from tests.executor.conformance import Line
+
+Results = tuple[int, ...]
+
+_BLOCKS, _THREADS = 2, 32
+_SHAPES = {"grid": (1, 1), "block": (_BLOCKS, 1), "thread": (1, _THREADS), "lane": (_BLOCKS, _THREADS)}
+_LAUNCH = Shape((_BLOCKS, 1, 1), (_THREADS, 1, 1), 0, 0, 0)
+
+
+def by_shape(groups: Sequence[Sequence[Line]]) -> Iterator[tuple[Line, str, set[Results]]]:
+    """For each line, and each combination of shapes of its operands, what its lanes found. The lines of a
+    group have the same spelling and constants.
+    """
+    executions = _Executions([
+        (group[0], [
+            register("a", at, type) if type != "#" else str(value)
+            for at, (type, value) in enumerate(zip(group[0].types, group[0].operands, strict=True))
+        ])
+        for group in groups
+    ])
+    for number, group in enumerate(groups):
+        read = [at for at, type in enumerate(group[0].types) if type != "#"]
+        for shapes in _combinations(len(read)):
+            given = dict(zip(read, shapes, strict=True))
+            for line in group:
+                yield line, " ".join(shapes), executions.run(number, line, given)
+
+
+def by_constant(lines: Sequence[Line]) -> Iterator[tuple[Line, str, set[Results]]]:
+    """The same for all operands as constants, and each alone, where the table admits that."""
+    written: list[tuple[Line, list[str]]] = []
+    for line in lines:
+        read = [at for at, type in enumerate(line.types) if type != "#"]
+        for fixed in dict.fromkeys([tuple(read), *((at,) for at in read)]):
+            operands = [
+                _constant(value, type) if at in fixed or type == "#" else register("a", at, type)
+                for at, (type, value) in enumerate(zip(line.types, line.operands, strict=True))
+            ]
+            written.append((line, operands))
+    executions = _Executions(written)
+    for number, (line, operands) in enumerate(written):
+        given = {at: "lane" for at, operand in enumerate(operands) if operand.startswith("%")}
+        if executions.is_legal(number):
+            yield line, ", ".join(operands), executions.run(number, line, given)
+
+
+class _Executions:
+    """Instructions with their operands as they are to be written, decoded in one kernel."""
+
+    def __init__(self, written: Sequence[tuple[Line, Sequence[str]]]) -> None:
+        declared: dict[str, str] = {}
+        body: list[str] = []
+        for line, operands in written:
+            for role, types in (("a", line.types), ("d", line.result_types)):
+                for at, type in enumerate(types):
+                    if type != "#":
+                        declared[register(role, at, type)] = register_type(type)
+            into = "|".join(register("d", at, type) for at, type in enumerate(line.result_types))
+            body.append(f"{line.spelling} {', '.join([into, *operands])};")
+        names = [f".reg {type} {name};" for name, type in declared.items()]
+        text = HEADER + "\n".join([".visible .entry k()", "{", *names, *body, "ret;", "}", ""])
+        self._function = Module.parse(text).definitions["k"]
+        self._instructions = [node for node, _ in self._function.body.instructions]
+        memory, frame = Memory(), Frame()
+        image = Image(self._function.module, self._function, memory, 0)
+        blocks = decode(self._function, frame, image, Spaces(memory, np.zeros(0, np.uint8)))
+        self._steps = [step for block in blocks for step in block.steps]
+        symbols = {symbol.name: symbol for symbol in self._function.body.registers}
+        self._numbers = {name: frame.register(symbols[name]) for name in declared}
+        self._carry = frame.carry()
+        self._wave = Wave(_LAUNCH, frame, np.arange(_BLOCKS, dtype=np.uint32))
+
+    def is_legal(self, number: int) -> bool:
+        node = self._instructions[number]
+        match = resolve(node.opcode.text).match(arguments(self._function, node))
+        return match is not None and not match.problems
+
+    def run(self, number: int, line: Line, given: Mapping[int, str]) -> set[Results]:
+        """What the lanes find where registers hold the operands of a line, in the shapes `given`."""
+        registers = self._wave.registers
+        registers[self._carry] = np.zeros((1, 1), np.bool_)
+        for at, shape in given.items():
+            here, width = self._numbers[register("a", at, line.types[at])], TYPES[line.types[at]].width
+            dtype = registers[here].dtype
+            bits = line.operands[at] & (1 << max(width, 1)) - 1
+            registers[here] = np.full(_SHAPES[shape], bits, dtype)
+        action = self._steps[number].action
+        assert isinstance(action, Compute), line
+        with np.errstate(all="ignore"):
+            action.run(self._wave, None)
+        results = [
+            registers[self._numbers[register("d", at, type)]] for at, type in enumerate(line.result_types)
+        ]
+        lanes = zip(*(self._wave.everywhere(one).reshape(-1).tolist() for one in results), strict=True)
+        return {raw(row, line) for row in set(lanes)}
+
+
+def raw(results: Sequence[int], line: Line) -> Results:
+    """The results of a line as bits."""
+    return tuple(
+        int(one) & (1 << max(TYPES[type].width, 1)) - 1
+        for one, type in zip(results, line.result_types, strict=True)
+    )
+
+
+def register(role: str, at: int, type: str) -> str:
+    """The name of a register for the operand or result number `at`."""
+    return f"%{role}{at}_{register_type(type)[1:]}"
+
+
+def _combinations(count: int) -> Iterator[tuple[str, ...]]:
+    """All operands in one shape; one in another than the rest; two that make a larger one together."""
+    for shape in _SHAPES:
+        yield (shape,) * count
+    if count > 1:
+        for at in range(count):
+            yield tuple("lane" if at == other else "grid" for other in range(count))
+            yield tuple("grid" if at == other else "lane" for other in range(count))
+            yield tuple("block" if at == other else "thread" for other in range(count))
+
+
+def _constant(value: int, type: str) -> str:
+    if type == "#":
+        return str(value)
+    if type in (".f32", ".f64"):
+        return f"0f{value & 0xFFFFFFFF:08x}" if type == ".f32" else f"0d{value & (1 << 64) - 1:016x}"
+    width = TYPES[type].width
+    return hex(value & (1 << max(width, 1)) - 1)
