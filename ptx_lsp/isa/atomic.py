@@ -5,7 +5,7 @@ Communication Instructions").
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
-from ptx_lsp.isa.operand import GENERIC, address, reads, writes
+from ptx_lsp.isa.operand import GENERIC, GENERIC_OR_GLOBAL, address, reads, writes
 
 _SHARED = ".shared|.shared::cta|.shared::cluster"
 
@@ -75,7 +75,9 @@ _UNLESS = [
     (f".L2::cache_hint {_SHARED}", "hints to the caches are for global memory"),
 ]
 
-_ADDRESS = address({".global": ".global", _SHARED: ".shared", "": GENERIC}, access="both")
+_ADDRESS = address(
+    {".global": ".global", _SHARED: ".shared", "": GENERIC}, access="both", pointer=GENERIC_OR_GLOBAL
+)
 
 instruction(
     "atom",

@@ -15,7 +15,7 @@ instruction(
     summary="Gives 128 bytes of global memory in the L2 cache back their normal eviction"
     " priority.",
     syntax="applypriority{.global}.L2::evict_normal [a], size;",
-    operands={"a": address(_SPACE, access="none"), "size": immediate(values=(128,))},
+    operands={"a": address(_SPACE, access="none", pointer=True), "size": immediate(values=(128,))},
     since=[("", "7.4", 80)],
     example="applypriority.global.L2::evict_normal [%u64_1], 128;",
 )
@@ -26,7 +26,7 @@ instruction(
     summary="Starts to give a range of global memory in the L2 cache its normal eviction"
     " priority, as part of a bulk group.",
     syntax="applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size;",
-    operands={"a": address(_SPACE, access="none"), "size": replace(reads(".u32"), multiple=16)},
+    operands={"a": address(_SPACE, access="none", pointer=True), "size": replace(reads(".u32"), multiple=16)},
     since=[("", "9.4", "sm_107f")],
     example="applypriority.async.bulk.global.bulk_group.L2::evict_normal [%u64_1], 128;",
 )
@@ -37,7 +37,7 @@ instruction(
     summary="Lets the cache drop 128 bytes of global memory without writing them back; what"
     " stands there afterwards is undefined.",
     syntax="discard{.global}.L2 [a], size;",
-    operands={"a": address(_SPACE, access="write"), "size": immediate(values=(128,))},
+    operands={"a": address(_SPACE, access="write", pointer=True), "size": immediate(values=(128,))},
     since=[("", "7.4", 80)],
     example="discard.global.L2 [%u64_1], 128;",
 )

@@ -30,6 +30,7 @@ def ways(
     version: Version | None,
     target: Target | None,
     most: int,
+    address_size: int = 32,
 ) -> tuple[tuple[Insertion, ...], ...]:
     """What may be inserted for a spelling to fit its operands, the version and the target: each way;
     empty where there are more than `most`.
@@ -41,7 +42,7 @@ def ways(
     for tried, (completed, inserted) in enumerate(_completed(spelling)):
         if tried == _MOST_TRIED:
             return ()
-        if completed not in found and judge(completed, arguments, version, target) is None:
+        if completed not in found and judge(completed, arguments, version, target, address_size) is None:
             found[completed] = inserted
             if len(found) > most:
                 return ()

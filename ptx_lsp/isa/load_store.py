@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
-from ptx_lsp.isa.operand import GENERIC, address, reads, writes
+from ptx_lsp.isa.operand import GENERIC, GENERIC_OR_GLOBAL, address, reads, writes
 
 _DEFINITIONS = """
         .level1::eviction_priority = { .L1::evict_normal, .L1::evict_unchanged, .L1::evict_first,
@@ -106,7 +106,7 @@ instruction(
         .order = {{ .relaxed, .acquire }};
         {_DEFINITIONS}
     """,
-    operands={"d": _VALUES, "a": address(_SPACE), "cache-policy": _POLICY},
+    operands={"d": _VALUES, "a": address(_SPACE, pointer=GENERIC_OR_GLOBAL), "cache-policy": _POLICY},
     unless=[
         *_NO_POLICY,
         *_TOO_LONG,
@@ -152,7 +152,7 @@ instruction(
         .cop = {{ .ca, .cg, .cs }};
         {_DEFINITIONS}
     """,
-    operands={"d": _VALUES, "a": address(".global"), "cache-policy": _POLICY},
+    operands={"d": _VALUES, "a": address(".global", pointer=True), "cache-policy": _POLICY},
     unless=[
         *_NO_POLICY,
         *_TOO_LONG,
@@ -181,7 +181,7 @@ instruction(
     """,
     operands={
         "d": writes(count={".v2": 2, ".v4": 4, "": (0, 1)}, wider=True, sink=True),
-        "a": address({".global": ".global", "": GENERIC}),
+        "a": address({".global": ".global", "": GENERIC}, pointer=True),
     },
     unless=[
         (f".v4 {_SIZE_64}", "a vector holds at most 128 bits"),
@@ -212,7 +212,11 @@ instruction(
         .order = {{ .relaxed, .release }};
         {_DEFINITIONS}
     """,
-    operands={"a": address(_SPACE, access="write"), "b": _SOURCES, "cache-policy": _POLICY},
+    operands={
+        "a": address(_SPACE, access="write", pointer=GENERIC_OR_GLOBAL),
+        "b": _SOURCES,
+        "cache-policy": _POLICY,
+    },
     unless=[
         *_NO_POLICY,
         *_TOO_LONG,
@@ -264,6 +268,7 @@ instruction(
             },
             access="none",
             type={".tensormap": ".u64|.u32", "": ".b64|.b32"},
+            pointer=f"{GENERIC_OR_GLOBAL} !.tensormap",
         ),
     },
     unless=[(".global .tensormap", "a tensor map is in .const or .param, or at a generic address")],
@@ -282,7 +287,7 @@ instruction(
     section="data-movement-and-conversion-instructions-prefetch-prefetchu",
     summary="Brings the cache line of a generic address into the uniform cache.",
     syntax="prefetchu.L1 [a];",
-    operands={"a": address(".global", access="none")},
+    operands={"a": address(".global", access="none", pointer=True)},
     since=[("", "2.0", 20)],
     example="prefetchu.L1 [%u64_1];",
 )

@@ -8,7 +8,15 @@ the next one begins.
 from __future__ import annotations
 
 from ptx_lsp.isa.entry import instruction
-from ptx_lsp.isa.operand import address, immediate, only, predicate, reads, writes
+from ptx_lsp.isa.operand import (
+    GENERIC_OR_GLOBAL,
+    address,
+    immediate,
+    only,
+    predicate,
+    reads,
+    writes,
+)
 
 _PAGE = "parallel-synchronization-and-communication-instructions-"
 _COUNT = reads(".u32")
@@ -29,7 +37,7 @@ instruction(
         .layout = {{ .layout::v0, .layout::v1 }};
         {_LOCAL}
     """,
-    operands={"addr": address(".space", access="write"), "count": _COUNT},
+    operands={"addr": address(".space", access="write", pointer=GENERIC_OR_GLOBAL), "count": _COUNT},
     since=[("", "7.0", 80), (".shared::cta", "7.8", 80), (".layout::v0|.layout::v1", "9.3", 90)],
     example="mbarrier.init.shared::cta.b64 [%r1], 32;",
 )
@@ -39,7 +47,7 @@ instruction(
     section=_PAGE + "mbarrier-inval",
     summary="Ends an mbarrier, so that its memory may be used for something else.",
     syntax=f"mbarrier.inval{{.space}}.b64 [addr]; {_LOCAL}",
-    operands={"addr": address(".space", access="both")},
+    operands={"addr": address(".space", access="both", pointer=GENERIC_OR_GLOBAL)},
     since=[("", "7.0", 80), (".shared::cta", "7.8", 80)],
     example="mbarrier.inval.shared::cta.b64 [%r1];",
 )
@@ -60,7 +68,11 @@ for _name, _does in (
             {_SCOPED}
             {_ANYWHERE}
         """,
-        operands={"addr": address(".shared", access="both"), "bytes": _COUNT, "mask": _COUNT},
+        operands={
+            "addr": address(".shared", access="both", pointer=GENERIC_OR_GLOBAL),
+            "bytes": _COUNT,
+            "mask": _COUNT,
+        },
         since=[("", "8.0", 90), _MULTICAST],
         example=f"mbarrier.{_name}.relaxed.cta.shared::cta.b64 [%r1], 512;",
     )
@@ -68,7 +80,7 @@ for _name, _does in (
 _ARRIVAL = {
     "state": writes(".u64", sink=True),
     "none": only("sink", access="none", what="_"),
-    "addr": address(".shared", access="both"),
+    "addr": address(".shared", access="both", pointer=GENERIC_OR_GLOBAL),
     "mask": _COUNT,
 }
 
@@ -127,7 +139,7 @@ _WAIT = {
     "p": predicate("write"),
     "failed": predicate("write"),
     "report": writes(".b8"),
-    "addr": address(".space"),
+    "addr": address(".space", pointer=GENERIC_OR_GLOBAL),
 }
 _REPORT = (
     "With .phase_type::primary, `failed` and `report` tell what went wrong with asynchronous"
@@ -211,7 +223,7 @@ instruction(
         .layout = { .layout::v0, .layout::v1 };
         .space  = { .shared::cta };
     """,
-    operands={"p": predicate("write"), "addr": address(".space")},
+    operands={"p": predicate("write"), "addr": address(".space", pointer=GENERIC_OR_GLOBAL)},
     since=[("", "9.3", 90)],
     example="mbarrier.check_layout.layout::v1.shared::cta.b64 %p1, [%r1];",
 )

@@ -33,14 +33,15 @@ _FUNCTION = ("+name:function", "2.1", 10)
     operands={
         "sreg": only("special"),
         "flag": only("special", type=".pred"),
-        "variable": only("variable", what="a variable"),
+        "variable": only("variable", what="a variable", pointer=True),
         "name": only("function", what="a function"),
     },
     since=[("", "1.0", 10), (".b128", "8.3", 70), _FUNCTION, ("+flag", "7.8", 90)],
     notes=[
         "ptxas takes .b128, which the manual has for packing alone.",
         "The address of a kernel needs PTX ISA 3.1 and sm_35.",
-        "ptxas takes the address of a variable in any integer type, of a function in any type.",
+        "ptxas takes the address of a variable in any integer type, of a function in any type; of one in"
+        " .global without an offset not in 32 bits, where .address_size is 64.",
         _SPECIAL_NOTE,
     ],
     example="mov.u32 %r1, %tid.x;",
@@ -76,7 +77,7 @@ _QUARTER = {".b32": ".b8", ".b64": ".b16", ".b128": ".b32"}
     operands=(
         {"p": reads(), "sreg": only("special")}
         | {"vector": replace(only("special", type=".b32"), count=4)}
-        | {"name": only("variable", "function", what="a variable or a function")}
+        | {"name": only("variable", "function", what="a variable or a function", pointer=True)}
         | {part: reads(_HALF) for part in "ab"}
         | {part: reads(_QUARTER) for part in "wxyz"}
         | {part: writes(_HALF, sink=True) for part in "ef"}
@@ -122,7 +123,7 @@ _LOOSE = {".f32": ".f32|.u32", ".f64": ".f64|.u64", "": ".type"}
         "v": reads(_LOOSE, count=".vec"),
         "sreg": replace(only("special"), count=4),
         "special": only("special"),
-        "variable": only("variable", what="a variable"),
+        "variable": only("variable", what="a variable", pointer=True),
         "name": only("function", what="a function"),
     },
     unless=[
@@ -278,7 +279,10 @@ def _rank(op: Operation, a: Lanes) -> Lanes:
         {_ANY_SPACE}
         .size = {{ .u32, .u64 }};
     """,
-    operands={"variable": only("variable", space=".space", what="a variable")},
+    operands={
+        "d": writes(pointer=True),
+        "variable": only("variable", space=".space", what="a variable"),
+    },
     since=_ANY_SPACE_SINCE,
     notes=[_CTA_NOTE],
     example="cvta.global.u64 %rd1, %rd2;",
@@ -292,6 +296,7 @@ def cvta(op: Operation, a: Lanes) -> Lanes:
     section=f"{_SECTION}-cvta",
     summary="Makes an address in a state space of a generic address that lies in it.",
     syntax=f"cvta.to.space.size d, a; {_ANY_SPACE} .size = {{ .u32, .u64 }};",
+    operands={"d": writes(pointer=True)},
     since=_ANY_SPACE_SINCE,
     notes=[_CTA_NOTE],
     example="cvta.to.global.u64 %rd1, %rd2;",

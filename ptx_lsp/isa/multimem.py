@@ -8,8 +8,8 @@ from ptx_lsp.isa.operand import address, reads, writes
 
 _SECTION = "data-movement-and-conversion-instructions-multimem-ld-reduce-multimem-st-multimem-red"
 _SPACE = {".global": ".global", "": ""}
-_READ = address(_SPACE)
-_WRITTEN = address(_SPACE, access="write")
+_READ = address(_SPACE, pointer=True)
+_WRITTEN = address(_SPACE, access="write", pointer=True)
 _SIZED = ".u64|.u32"  # ptxas refuses 8- and 16-bit registers in the asynchronous ones
 
 _FLOATS = ".f16, .f16x2, .bf16, .bf16x2, .f32, .f64"

@@ -56,6 +56,7 @@ class Argument(NamedTuple):
     pair: Argument | None = None
     negated: bool = False  # !p, or -a
     suffix: str = ""  # .unified, or a selector of bytes or halves
+    offset: bool = False  # g+4: a variable with an offset
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class Operand:
     `wider` admits registers wider than the type (ld, st, cvt). `low` and `high` bound immediates,
     `values` lists them, and they are a multiple of `multiple`. `lengths` are the numbers of
     elements that are allowed beside `count`. `space` is where an address must point ("": anywhere
-    generic).
+    generic). `pointer`: it holds an address that must be as wide as `.address_size` says, always or in
+    the spellings that a selector matches.
     """
 
     access: Access
@@ -80,10 +82,16 @@ class Operand:
     lengths: tuple[int, ...] = ()
     space: Follows = ""
     what: str = ""
+    pointer: str | bool = False
 
 
 GENERIC: Final = ".global|.shared|.local"
 """The state spaces of variables whose names may stand for generic addresses."""
+
+GENERIC_OR_GLOBAL: Final = (
+    "!.const|.local|.param|.param::entry|.param::func|.shared|.shared::cta|.shared::cluster"
+)
+"""The spellings whose address is generic or in `.global`, so that it is a whole pointer."""
 
 _ANY_ADDRESS: Final = ".b64|.b32"
 _REGISTER: Final[frozenset[Given]] = frozenset(("register",))
@@ -91,11 +99,16 @@ _SOURCE: Final[frozenset[Given]] = frozenset(("register", "integer", "float", "s
 
 
 def writes(
-    type: Follows = "", *, count: Count = 0, wider: bool = False, sink: bool = False
+    type: Follows = "",
+    *,
+    count: Count = 0,
+    wider: bool = False,
+    sink: bool = False,
+    pointer: bool = False,
 ) -> Operand:
-    """A destination register; `sink` when `_` may stand there."""
+    """A destination register; `sink` when `_` may stand there, `pointer` when it gets a whole pointer."""
     kinds: frozenset[Given] = frozenset(("register", "sink")) if sink else _REGISTER
-    return Operand("write", kinds, type, count, wider)
+    return Operand("write", kinds, type, count, wider, pointer=pointer)
 
 
 def updates(type: Follows = "", *, count: Count = 0) -> Operand:
@@ -133,13 +146,15 @@ def address(
     access: Access = "read",
     also: tuple[Given, ...] = (),
     type: Follows = _ANY_ADDRESS,
+    pointer: str | bool = False,
 ) -> Operand:
     """Memory at `[a]`; `access` says what happens to the memory, the register is only read.
 
-    Where `type` is given, the register must have its size; with `.b32` it must be untyped, too.
+    Where `type` is given, the register must have its size; with `.b32` it must be untyped, too. `pointer`:
+    see `Operand`; elsewhere ptxas takes a register of any size.
     """
     kinds: frozenset[Given] = frozenset(("address",))
-    return Operand(access, kinds | frozenset(also), type, space=space)
+    return Operand(access, kinds | frozenset(also), type, space=space, pointer=pointer)
 
 
 def predicate(access: Access = "read", *, sink: bool = False) -> Operand:
@@ -163,12 +178,13 @@ def only(
     type: Follows = "",
     space: Follows = "",
     what: str = "",
+    pointer: bool = False,
 ) -> Operand:
     """Exactly these kinds of argument: for what the functions above do not cover.
 
     A variable must be in `space`, where one is given.
     """
-    return Operand(access, frozenset(kinds), type, space=space, what=what)
+    return Operand(access, frozenset(kinds), type, space=space, what=what, pointer=pointer)
 
 
 def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
@@ -185,7 +201,12 @@ def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
         space=_place(follow(operand.space, choices), choices),
         count=count,
         lengths=tuple(lengths),
+        pointer=_is_pointer(operand.pointer, choices),
     )
+
+
+def _is_pointer(rule: str | bool, choices: Choices) -> bool:
+    return parse(rule).matches(choices) if isinstance(rule, str) else rule
 
 
 def follow(rule: Follows, choices: Choices) -> str:

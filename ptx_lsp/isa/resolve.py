@@ -34,6 +34,7 @@ ProblemKind = Literal[
     "excluded",  # an exception of the row, see the message
     "operand-count",
     "operand",  # wrong kind, type, size or value
+    "narrow-pointer",  # less bits than `.address_size` says
 ]
 
 
@@ -41,8 +42,9 @@ ProblemKind = Literal[
 class Problem:
     """One thing that is wrong, or (`style`) merely unusual.
 
-    `index` is the operand's number for the kinds "operand", else the modifier's: 0 is the opcode,
-    1 the first modifier. `choices` are what would be right here: nearest names, missing modifiers.
+    `index` is the operand's number for the kinds "operand" and "narrow-pointer", else the modifier's: 0 is
+    the opcode, 1 the first modifier. `choices` are what would be right here: nearest names, missing
+    modifiers.
     """
 
     kind: ProblemKind

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.isa.entry import End, Need
 from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.pointer import narrow_pointers
 from ptx_lsp.isa.resolve import Match, Problem, resolve
 from ptx_lsp.isa.target import Target, Version
 
@@ -32,13 +33,18 @@ def judge(
     arguments: tuple[Argument, ...],
     version: Version | None,
     target: Target | None,
+    address_size: int = 32,
 ) -> Verdict | None:
-    """The verdict on a spelling with its operands; of needs only where both are known."""
+    """The verdict on a spelling with its operands, where addresses have `address_size` bits; of needs only
+    where both are known.
+    """
     resolution = resolve(spelling)
     match = resolution.match(arguments)
     if match is None:
         return Verdict(None, resolution.problems, (), ())
     problems = (*match.candidate.problems, *match.problems)
+    if address_size == 64 and not match.problems:
+        problems += narrow_pointers(match, arguments)
     unmet: tuple[Need, ...] = ()
     ended: tuple[End, ...] = ()
     if version is not None and target is not None:

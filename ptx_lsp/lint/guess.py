@@ -31,7 +31,7 @@ def suiting(function: Function, instruction: nodes.Instruction, problem: Problem
 
     def is_right(choice: str) -> bool:
         spelling = ".".join((*words[: problem.index], choice.removeprefix("."), *words[problem.index + 1 :]))
-        return judge(spelling, given, module.version, module.target) is None
+        return judge(spelling, given, module.version, module.target, module.address_size) is None
 
     return tuple(filter(is_right, problem.choices)) or problem.choices
 

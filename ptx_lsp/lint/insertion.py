@@ -19,7 +19,8 @@ def insert_missing(function: Function, instruction: nodes.Instruction) -> Offer:
     """
     module = function.module
     given = arguments(function, instruction)
-    found = ways(instruction.opcode.text, given, module.version, module.target, MOST_OFFERED)
+    spelling, size = instruction.opcode.text, module.address_size
+    found = ways(spelling, given, module.version, module.target, MOST_OFFERED, size)
     return offer([_remedy(function, instruction, one) for one in found])
 
 

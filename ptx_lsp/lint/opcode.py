@@ -31,7 +31,7 @@ def operand_place(function: Function, instruction: nodes.Instruction, index: int
 
 def problem_place(function: Function, instruction: nodes.Instruction, problem: Problem) -> Place:
     """What a problem of the instruction table speaks of."""
-    if problem.kind == "operand":
+    if problem.kind in ("operand", "narrow-pointer"):
         return operand_place(function, instruction, problem.index)
     if problem.kind == "operand-count":
         if problem.index < len(instruction.operands):

@@ -25,7 +25,7 @@ def removal(place: Place) -> Replacement:
 
 def remove_register(function: Function, register: Register, shown: str) -> Remedy | None:
     """Takes the declaration of a register, or of a range, out of the body of a function."""
-    declaration = _declarations(function).get(id(register.declarator))
+    declaration = declarations_in(function).get(id(register.declarator))
     if declaration is None:
         return None
     return _undeclare(register.place.owner, declaration, register.declarator, shown)
@@ -53,7 +53,7 @@ def _undeclare(
 
 
 @directive_fact
-def _declarations(function: Function) -> dict[int, nodes.Declaration]:
+def declarations_in(function: Function) -> dict[int, nodes.Declaration]:
     """The declarations in the body, by what each declares."""
     return {
         id(declarator): statement

@@ -179,8 +179,10 @@ def _unary(function: Function, value: nodes.Unary) -> Argument:
 
 
 def _binary(function: Function, value: nodes.Binary) -> Argument:
-    """A name and an offset count as the name; of constants only the kind is told."""
+    """A register with an offset counts as the register; of constants only the kind is told."""
     left, right = argument(function, value.left), argument(function, value.right)
     if left.kind in ("integer", "float") and right.kind in ("integer", "float"):
         return _FLOAT if "float" in (left.kind, right.kind) else _INTEGER
-    return left if left.kind in ("register", "variable") else UNKNOWN
+    if left.kind == "variable":
+        return left._replace(offset=True)
+    return left if left.kind == "register" else UNKNOWN

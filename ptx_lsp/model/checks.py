@@ -38,7 +38,9 @@ def _objections(function: Function, number: int) -> tuple[Check, ...]:
     try:
         verdict = module.verdicts[shape]
     except KeyError:
-        verdict = module.verdicts[shape] = judge(*shape, module.version, module.target)
+        verdict = module.verdicts[shape] = judge(
+            *shape, module.version, module.target, module.address_size
+        )
     return () if verdict is None else (Check(instruction, verdict),)
 
 

@@ -118,7 +118,7 @@ class Module:
         self._outside = [n for n, item in enumerate(items) if not isinstance(item.node, nodes.Function)]
         self.verdicts: Verdicts = {}
         """What the instruction table says of each shape of instruction met so far."""
-        if previous and (previous.version, previous.target) == (self.version, self.target):
+        if previous and previous._table_inputs == self._table_inputs:
             self.verdicts = previous.verdicts
         before = {id(f.node.kind): f for f in previous.functions} if previous else {}
         symbols = previous._symbols if previous else {}
@@ -285,6 +285,11 @@ class Module:
                 bits = item.node.bits
                 return 64 if isinstance(bits, nodes.Number) and bits.text == "64" else 32
         return 32
+
+    @property
+    def _table_inputs(self) -> tuple[object, ...]:
+        """What the table's verdict on an instruction depends on, besides the instruction."""
+        return self.version, self.target, self.address_size
 
     @cached_property
     def files(self) -> dict[int, str]:

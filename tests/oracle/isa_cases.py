@@ -53,12 +53,24 @@ def _all(entry: Entry) -> Iterator[Case]:
         single, paired = rows(form)
         for row in single:
             for spelling, arguments in _lines(entry, form, row):
-                for point in _points(spelling, arguments, _top(spelling, arguments)):
+                for point in _points(spelling, arguments, newest_point(spelling, arguments)):
                     yield _case(spelling, arguments, point)
         for row in paired:
             for spelling, arguments in _lines(entry, form, row):
-                yield _case(spelling, arguments, _top(spelling, arguments))
+                yield _case(spelling, arguments, newest_point(spelling, arguments))
         yield from _misses(entry, form, single)
+
+
+def plain_lines(entry: Entry) -> Iterator[tuple[Form, Row, str, tuple[Argument, ...]]]:
+    """A line of each form with each choice of each slot by itself, where the table accepts it."""
+    for form in entry.forms:
+        for row in rows(form)[0]:
+            spelling = form.opcode + "".join(row)
+            for places in arrangements(form.places):
+                arguments = _arguments(entry, form, row, places)
+                match = resolve(spelling).match(arguments)
+                if match is not None and not match.problems:
+                    yield form, row, spelling, arguments
 
 
 OLD_POINTS: Final = tuple(
@@ -358,7 +370,7 @@ def _written(given: Argument) -> str:
 # Points: where to judge a line.
 
 
-def _top(spelling: str, arguments: tuple[Argument, ...]) -> Point:
+def newest_point(spelling: str, arguments: tuple[Argument, ...]) -> Point:
     """The newest version, and a target that serves."""
     needs = _needs(spelling, arguments)
     for target in reversed(TARGETS):
@@ -457,9 +469,9 @@ def _misses(entry: Entry, form: Form, single: Sequence[Row]) -> Iterator[Case]:
         arguments = _arguments(entry, form, row, places)
         for changed in _wrong_words(entry, words):
             spelling = form.opcode + "".join(changed)
-            yield _case(spelling, arguments, _top(spelling, arguments))
+            yield _case(spelling, arguments, newest_point(spelling, arguments))
         spelling = form.opcode + "".join(words)
-        top = _top(spelling, arguments)
+        top = newest_point(spelling, arguments)
         for broken in _wrong_operands(arguments):
             yield _case(spelling, broken, top)
 

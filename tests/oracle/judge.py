@@ -115,7 +115,7 @@ def _run(tool: str, lines: Sequence[str], point: Point) -> _Run:
     head = prelude(*point)
     source = "\n".join([head.rstrip("\n"), *lines, "L1:", "ret;", "}", ""])
     oldest = 50 if ptxas.version(Path(tool)).startswith("12.") else 75
-    command = [tool, "-arch", _architecture(point[1], oldest), "-o", "/dev/null", "-"]
+    command = [tool, "-arch", architecture(point[1], oldest), "-o", "/dev/null", "-"]
     result = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     first = head.count("\n") + 1
     found: dict[int, str] = {}
@@ -141,7 +141,7 @@ def _run(tool: str, lines: Sequence[str], point: Point) -> _Run:
     return _Run(found, fatal, broken or not finished)
 
 
-def _architecture(target: Target, oldest: int) -> str:
+def architecture(target: Target, oldest: int) -> str:
     """The parse-only `-arch` for a target: its own, or the oldest that this ptxas still has."""
     renamed = {101: 110, 82: 86}.get(target.number, target.number)
     return f"compute_{max(renamed, oldest)}{target.suffix}"
