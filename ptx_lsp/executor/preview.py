@@ -23,7 +23,8 @@ from ptx_lsp.executor.last_values import LaneValues, LastValues
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.object_specs import argument, array_of, bindings
-from ptx_lsp.executor.single import single
+from ptx_lsp.executor.single import CARRY, single
+from ptx_lsp.isa.extended import READ_CARRY
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import Candidate, arrangements, resolve
@@ -162,13 +163,20 @@ def _instruction(
             choices.append([_immediate(wanted, place.name)])
     if not types or not results:
         raise ValueError("it has no operands to vary")
+    if candidate.form.opcode in READ_CARRY:
+        names.append(CARRY)
+        types.append(CARRY)
+        choices.append([1, 0])
+    columns = [f"{name} {type}" for name, type in results]
+    if ".cc" in candidate.choices.modifiers:
+        columns.append(CARRY)
+        results.append(("", CARRY))
     tried = [list(row) for row in islice(_diagonally(choices), _MOST_TRIED)]
     written = [type for _, type in results]
     found = single(spelling, tried, types, written).run(seconds=seconds)
     rows = tuple(_row(tried[at], types, found[at], written) for at in _telling(found))
     note = _WITHIN if _APPROXIMATE & candidate.choices.modifiers else ""
-    columns = tuple(f"{name} {type}" for name, type in results)
-    return InstructionPreview(spelling, tuple(names), columns, rows, note)
+    return InstructionPreview(spelling, tuple(names), tuple(columns), rows, note)
 
 
 def _known(type: str) -> Type:
@@ -211,11 +219,15 @@ def _row(
 ) -> Row:
     return Row(
         tuple(
-            str(one) if type == "#" else shown(one, TYPES[type])
+            str(one) if type == "#" else _shown(one, type)
             for one, type in zip(operands, types, strict=True)
         ),
-        tuple(shown(one, TYPES[type]) for one, type in zip(results, written, strict=True)),
+        tuple(_shown(one, type) for one, type in zip(results, written, strict=True)),
     )
+
+
+def _shown(bits: int, type: str) -> str:
+    return shown(bits, TYPES[".u32" if type == CARRY else type])
 
 
 # -- kernels ------------------------------------------------------------------------------------

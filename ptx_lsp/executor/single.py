@@ -12,6 +12,8 @@ from ptx_lsp.executor.launch import launch
 from ptx_lsp.isa.types import TYPES, Kind
 
 HEADER = ".version 9.4\n.target sm_107a\n.address_size 64\n"
+CARRY = "CC.CF"
+"""Stands for a type: the condition code before the instruction, or behind it."""
 _BLOCK = 256
 Buffer = npt.NDArray[np.generic]
 
@@ -52,7 +54,8 @@ def single(
     """The kernel for an instruction (an opcode with its modifiers) and tuples of operands, as bits.
 
     `types` are those of the operands, `results` those of the destinations (with two, `d|p`). An operand whose
-    type is "#" is written into the instruction, so it must be the same in all rows.
+    type is "#" is written into the instruction, so it must be the same in all rows. `CARRY`, the last of the
+    types or of the results, is the condition code, which no operand names: 0 or 1.
     """
     body: list[str] = []
     registers: list[str] = []
@@ -63,7 +66,8 @@ def single(
             operands.append(str(rows[0][at]))
             continue
         registers.append(f".reg {register_type(type)} %a{at};")
-        operands.append(f"%a{at}")
+        if type != CARRY:
+            operands.append(f"%a{at}")
         width = _width(type)
         body += _moved(f"%a{at}", type, width, f"p{len(inputs)}", store=False)
         mask = (1 << width) - 1
@@ -73,7 +77,8 @@ def single(
     stores: list[str] = []
     for at, type in enumerate(results):
         registers.append(f".reg {register_type(type)} %d{at};")
-        destinations.append(f"%d{at}")
+        if type != CARRY:
+            destinations.append(f"%d{at}")
         width = _width(type)
         outputs.append(np.zeros(len(rows), f"u{width // 8}"))
         stores += _moved(f"%d{at}", type, width, f"p{len(inputs) + at}", store=True)
@@ -83,7 +88,9 @@ def single(
         ".reg .u64 %at, %step;", *registers,
         "mov.u32 %i, %ctaid.x;", "mov.u32 %n, %ntid.x;", "mov.u32 %t, %tid.x;",
         "mad.lo.u32 %i, %i, %n, %t;", f"setp.ge.u32 %q, %i, {len(rows)};", "@%q bra done;", *body,
-        f"{instruction} {', '.join(['|'.join(destinations), *operands])};", *stores,
+        *(f"add.cc.u32 %w, %a{at}, 0xffffffff;" for at, type in enumerate(types) if type == CARRY),
+        f"{instruction} {', '.join(['|'.join(destinations), *operands])};",
+        *(f"addc.u32 %d{at}, 0, 0;" for at, type in enumerate(results) if type == CARRY), *stores,
         "done:", "ret;", "}", "",
     ])
     return Single(text, len(rows), min(_BLOCK, max(1, len(rows))), tuple(inputs), tuple(outputs))
@@ -105,10 +112,12 @@ def _moved(register: str, type: str, width: int, parameter: str, *, store: bool)
 
 def register_type(type: str) -> str:
     """The type of a register for values of a type: integers of 8 bits go in 16 bits."""
-    if type == ".pred":
-        return ".pred"
+    if type in (".pred", CARRY):
+        return ".pred" if type == ".pred" else ".b32"
     return ".b16" if type in (".u8", ".s8") else f".b{TYPES[type].width}"
 
 
 def _width(type: str) -> int:
+    if type == CARRY:
+        return 32
     return 8 if TYPES[type].kind is Kind.PREDICATE else TYPES[type].width

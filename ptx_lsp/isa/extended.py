@@ -2,6 +2,10 @@
 
 The condition code register holds one carry bit. `.cc` writes it, the `c` of addc, subc and madc
 reads it. Nothing else does, and it does not survive a call.
+
+Subtraction adds the complement: `sub.cc` computes a + ~b + 1 and `subc` a + ~b + carry, so that the bit is 1
+where there is no borrow. The manual has a borrow there; what ptxas generates and folds is this, and it shows
+where chains mix additions with subtractions.
 """
 
 from __future__ import annotations
@@ -9,10 +13,16 @@ from __future__ import annotations
 from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.meaning import Lanes, Operation
 
+READ_CARRY = ("addc", "subc", "madc")
+"""The opcodes that read the condition code."""
 _TYPES = ".type = { .u32, .s32, .u64, .s64 };"
 _SHORT = ".short = { .u16, .s16 };"
 _SHORT_NOTE = "ptxas takes 16-bit types without .cc, which the manual does not have."
 _WIDE_CARRY = (".u64|.s64", "4.3", 20)
+_BORROW_NOTE = (
+    "The manual says that the condition code holds the borrow; ptxas keeps the carry of a + ~b, which is its"
+    " opposite: after `sub.cc` of 1 and 2, `addc` of 0 and 0 is 0."
+)
 
 
 @instruction(
@@ -55,20 +65,20 @@ def addc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
 @instruction(
     "sub",
     section="extended-precision-arithmetic-instructions-sub-cc",
-    summary="Subtracts b from a and writes the borrow to the condition code.",
+    summary="Computes a + ~b + 1, which is a - b, and writes its carry (0: a borrow) to the condition code.",
     syntax=f"sub.cc.type d, a, b; {_TYPES}",
     since=[("", "1.3", 10), _WIDE_CARRY],
-    notes=["The manual says PTX ISA 1.2 and sm_20; ptxas takes it from 1.3, for every target."],
+    notes=["The manual says PTX ISA 1.2 and sm_20; ptxas takes it from 1.3, for every target.", _BORROW_NOTE],
     example="sub.cc.u32 %r1, %r2, %r3;",
 )
 def sub_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
-    return _sum(op, _bits(op, a) - _bits(op, b))
+    return _sum(op, _bits(op, a) + _complement(op, b) + 1)
 
 
 @instruction(
     "subc",
     section="extended-precision-arithmetic-instructions-subc",
-    summary="Subtracts b and the borrow from a; with .cc also writes the new borrow.",
+    summary="Computes a + ~b + carry: a - b, less 1 after a borrow; with .cc also writes the new carry.",
     syntax=f"""
         subc{{.cc}}.type d, a, b;
         subc{{.sat}}.s32 d, a, b;
@@ -82,11 +92,12 @@ def sub_cc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
         "ptxas takes .sat for .s32, which the manual does not have.",
         "ptxas takes 64-bit types without .cc from PTX ISA 1.3; the manual says 4.3.",
         _SHORT_NOTE,
+        _BORROW_NOTE,
     ],
     example="subc.u32 %r1, %r2, %r3;",
 )
 def subc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
-    return _sum(op, _bits(op, a) - _bits(op, b) - op.carry())
+    return _sum(op, _bits(op, a) + _complement(op, b) + op.carry())
 
 
 @instruction(
@@ -131,7 +142,12 @@ def _bits(op: Operation, value: Lanes) -> Lanes:
     return value & ((1 << op.width) - 1) if op.signed and not op.has(".sat") else value
 
 
+def _complement(op: Operation, value: Lanes) -> Lanes:
+    """~value, as `_bits` has the value."""
+    return -1 - value if op.has(".sat") else (1 << op.width) - 1 - _bits(op, value)
+
+
 def _sum(op: Operation, total: Lanes) -> Lanes:
-    """Keeps the carry (or borrow) out of the top bit; `.sat` stops at the limits instead."""
+    """Keeps the carry out of the top bit; `.sat` stops at the limits instead."""
     op.set_carry((total >> op.width) & 1)
     return op.clamp(total) if op.has(".sat") else op.wrap(total)

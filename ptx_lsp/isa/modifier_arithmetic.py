@@ -50,7 +50,7 @@ mul24 mad24 | .lo | Takes the lower 32 bits of the 48-bit product.
 dp2a | .hi | Multiplies by the upper two bytes of b.
 dp2a | .lo | Multiplies by the lower two bytes of b.
 .wide | Takes all of the product: the result has twice the width of the factors.
-.cc | Writes the carry (or borrow) out to the condition code register, for the next extended instruction.
+.cc | Writes the carry out to the condition code register, for the next extended instruction: 0 for a borrow.
 
 # Comparison
 .eq | Equal; false if an operand is NaN.

@@ -3,7 +3,8 @@
     add.sat.s32  0x7fffffff, 1 -> 0x7fffffff  # manual
 
 Operands and results are integers, or floats such as `1.5`, `-inf`, `nan` where the type is a float;
-hexadecimal numbers are bits. `nan` as a result is the canonical one. The word behind `#` tells the source:
+hexadecimal numbers are bits. `nan` as a result is the canonical one. The condition code can be the last
+operand of what reads it, and the last result of what writes it. The word behind `#` tells the source:
 `manual` (its text, by hand), `exact` (whole numbers and fractions, tests/oracle/exact_lines.py), `ptxas`
 (constant folding seen in machine code), `gpu` (with the device).
 """
@@ -12,12 +13,15 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ptx_lsp.executor.single import CARRY
+from ptx_lsp.isa.extended import READ_CARRY
 from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import arrangements, resolve
+from ptx_lsp.isa.types import TYPES
 
 FOLDER = Path(__file__).parents[1] / "conformance"
 SOURCES = ("manual", "exact", "ptxas", "gpu")
@@ -33,6 +37,15 @@ class Line(NamedTuple):
     results: tuple[int, ...]
     types: tuple[str, ...]
     result_types: tuple[str, ...]
+
+    def raw(self, results: Sequence[int]) -> tuple[int, ...]:
+        """Results of it as bits."""
+        return tuple(int(one) & mask(type) for one, type in zip(results, self.result_types, strict=True))
+
+
+def mask(type: str) -> int:
+    """All bits of a type of an operand or a result."""
+    return 1 if type == CARRY else (1 << max(TYPES[type].width, 1)) - 1
 
 
 def lines(path: Path) -> Iterator[Line]:
@@ -71,6 +84,10 @@ def types_of(
                 into.append(type_of(wanted))
                 if one.paired:
                     written.append(".pred")
+            if len(read) + 1 == operands and candidate.form.opcode in READ_CARRY:
+                read.append(CARRY)
+            if len(written) + 1 == results and ".cc" in candidate.choices.modifiers:
+                written.append(CARRY)
             if len(read) == operands and results in (len(written), 1):
                 return tuple(read), tuple(written[:results])
     raise ValueError(f"{place}: `{spelling}` does not take {operands} operands")

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,14 +18,13 @@ from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.memory import Memory
-from ptx_lsp.executor.single import HEADER, register_type
+from ptx_lsp.executor.single import CARRY, HEADER, register_type
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.wave import Shape, Wave
 from ptx_lsp.isa.resolve import resolve
-from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.module import Module
-from tests.executor.conformance import Line
+from tests.executor.conformance import Line, mask
 
 Results = tuple[int, ...]
 
@@ -38,13 +37,7 @@ def by_shape(groups: Sequence[Sequence[Line]]) -> Iterator[tuple[Line, str, set[
     """For each line, and each combination of shapes of its operands, what its lanes found. The lines of a
     group have the same spelling and constants.
     """
-    executions = _Executions([
-        (group[0], [
-            register("a", at, type) if type != "#" else str(value)
-            for at, (type, value) in enumerate(zip(group[0].types, group[0].operands, strict=True))
-        ])
-        for group in groups
-    ])
+    executions = _Executions([(group[0], _operands(group[0], ())) for group in groups])
     for number, group in enumerate(groups):
         read = [at for at, type in enumerate(group[0].types) if type != "#"]
         for shapes in _combinations(len(read)):
@@ -57,18 +50,25 @@ def by_constant(lines: Sequence[Line]) -> Iterator[tuple[Line, str, set[Results]
     """The same for all operands as constants, and each alone, where the table admits that."""
     written: list[tuple[Line, list[str]]] = []
     for line in lines:
-        read = [at for at, type in enumerate(line.types) if type != "#"]
-        for fixed in dict.fromkeys([tuple(read), *((at,) for at in read)]):
-            operands = [
-                _constant(value, type) if at in fixed or type == "#" else register("a", at, type)
-                for at, (type, value) in enumerate(zip(line.types, line.operands, strict=True))
-            ]
-            written.append((line, operands))
+        read = [at for at, type in enumerate(line.types) if type not in ("#", CARRY)]
+        fixed = dict.fromkeys([tuple(read), *((at,) for at in read)])
+        written += [(line, _operands(line, one)) for one in fixed]
     executions = _Executions(written)
     for number, (line, operands) in enumerate(written):
-        given = {at: "lane" for at, operand in enumerate(operands) if operand.startswith("%")}
+        given = {
+            at: "lane" for at, type in enumerate(line.types)
+            if type == CARRY or operands[at].startswith("%")
+        }
         if executions.is_legal(number):
             yield line, ", ".join(operands), executions.run(number, line, given)
+
+
+def _operands(line: Line, fixed: Container[int]) -> list[str]:
+    """The operands as they are to be written, those that are `fixed` as constants."""
+    return [
+        _constant(value, type) if at in fixed or type == "#" else register("a", at, type)
+        for at, (type, value) in enumerate(zip(line.types, line.operands, strict=True)) if type != CARRY
+    ]
 
 
 class _Executions:
@@ -80,10 +80,10 @@ class _Executions:
         for line, operands in written:
             for role, types in (("a", line.types), ("d", line.result_types)):
                 for at, type in enumerate(types):
-                    if type != "#":
+                    if type not in ("#", CARRY):
                         declared[register(role, at, type)] = register_type(type)
-            into = "|".join(register("d", at, type) for at, type in enumerate(line.result_types))
-            body.append(f"{line.spelling} {', '.join([into, *operands])};")
+            results = [register("d", at, type) for at, type in enumerate(line.result_types) if type != CARRY]
+            body.append(f"{line.spelling} {', '.join(['|'.join(results), *operands])};")
         names = [f".reg {type} {name};" for name, type in declared.items()]
         text = HEADER + "\n".join([".visible .entry k()", "{", *names, *body, "ret;", "}", ""])
         self._function = Module.parse(text).definitions["k"]
@@ -98,6 +98,7 @@ class _Executions:
         self._wave = Wave(_LAUNCH, frame, np.arange(_BLOCKS, dtype=np.uint32))
 
     def is_legal(self, number: int) -> bool:
+        """Whether the table admits such operands."""
         node = self._instructions[number]
         match = resolve(node.opcode.text).match(arguments(self._function, node))
         return match is not None and not match.problems
@@ -107,27 +108,19 @@ class _Executions:
         registers = self._wave.registers
         registers[self._carry] = np.zeros((1, 1), np.bool_)
         for at, shape in given.items():
-            here, width = self._numbers[register("a", at, line.types[at])], TYPES[line.types[at]].width
-            dtype = registers[here].dtype
-            bits = line.operands[at] & (1 << max(width, 1)) - 1
-            registers[here] = np.full(_SHAPES[shape], bits, dtype)
+            here = self._number("a", at, line.types[at])
+            bits = line.operands[at] & mask(line.types[at])
+            registers[here] = np.full(_SHAPES[shape], bits, registers[here].dtype)
         action = self._steps[number].action
         assert isinstance(action, Compute), line
         with np.errstate(all="ignore"):
             action.run(self._wave, None)
-        results = [
-            registers[self._numbers[register("d", at, type)]] for at, type in enumerate(line.result_types)
-        ]
-        lanes = zip(*(self._wave.everywhere(one).reshape(-1).tolist() for one in results), strict=True)
-        return {raw(row, line) for row in set(lanes)}
+        found = [registers[self._number("d", at, type)] for at, type in enumerate(line.result_types)]
+        lanes = zip(*(self._wave.everywhere(one).reshape(-1).tolist() for one in found), strict=True)
+        return {line.raw(row) for row in set(lanes)}
 
-
-def raw(results: Sequence[int], line: Line) -> Results:
-    """The results of a line as bits."""
-    return tuple(
-        int(one) & (1 << max(TYPES[type].width, 1)) - 1
-        for one, type in zip(results, line.result_types, strict=True)
-    )
+    def _number(self, role: str, at: int, type: str) -> int:
+        return self._carry if type == CARRY else self._numbers[register(role, at, type)]
 
 
 def register(role: str, at: int, type: str) -> str:
@@ -151,5 +144,4 @@ def _constant(value: int, type: str) -> str:
         return str(value)
     if type in (".f32", ".f64"):
         return f"0f{value & 0xFFFFFFFF:08x}" if type == ".f32" else f"0d{value & (1 << 64) - 1:016x}"
-    width = TYPES[type].width
-    return hex(value & (1 << max(width, 1)) - 1)
+    return hex(value & mask(type))

@@ -38,6 +38,23 @@ def test_chain(name: str, sign: str, bits: int) -> None:
         assert _joined(limbs, bits) == total % (1 << 3 * bits), [hex(one) for one in row]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_additions_and_subtractions_in_one_chain(seed: int) -> None:
+    """The carry of a subtraction is that of a + ~b + 1, also where an addition reads it."""
+    chosen = random.Random(seed)
+    bits = 64 if seed % 2 else 32
+    edges = [0, 1, 2, (1 << bits) - 1, 1 << bits - 1, (1 << bits - 1) - 1]
+    rows = [[chosen.choice([*edges, chosen.getrandbits(bits)]) for _ in range(6)] for _ in range(COUNT)]
+    names = [chosen.choice(["add", "sub"]), *(chosen.choice(["addc", "subc"]) for _ in range(2))]
+    chain = "".join(f"{name}.cc.u{bits} %r{at}, %a{at}, %b{at};" for at, name in enumerate(names))
+    for row, found in zip(rows, _run(chain, rows, bits), strict=True):
+        carry = int(names[0] == "sub")
+        for name, a, b, result in zip(names, row[:3], row[3:], found, strict=True):
+            total = a + (b if name.startswith("add") else b ^ (1 << bits) - 1) + carry
+            carry = total >> bits
+            assert result == total & (1 << bits) - 1, (names, [hex(one) for one in row])
+
+
 def _joined(limbs: list[int], bits: int) -> int:
     return sum(limb << at * bits for at, limb in enumerate(limbs))
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.isa.types import TYPES
 from tests.executor.conformance import FOLDER, lines
 from tests.executor.record_gpu import kernels
 
@@ -18,15 +17,11 @@ def test_conformance(path: Path) -> None:
     for group, kernel in kernels(paths=[path]):
         for line, got in zip(group, kernel.run(), strict=True):
             count += 1
-            want = tuple(_raw(v, type) for v, type in zip(line.results, line.result_types, strict=True))
+            want = line.raw(line.results)
             if got != want:
                 wrong.append(f"{line.place}: {[hex(one) for one in got]}, not {[hex(one) for one in want]}")
     assert count
     assert wrong == []
-
-
-def _raw(value: int, type: str) -> int:
-    return value & ((1 << max(TYPES[type].width, 1)) - 1)
 
 
 def test_a_line_needs_a_source(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from ptx_lsp.executor.single import HEADER, Single, single
 from ptx_lsp.executor.specs import Value
 from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.isa.target import Target, Version
-from ptx_lsp.isa.types import TYPES
 from tests.executor.conformance import FOLDER
 from tests.executor.conformance_kernel import KERNELS
 from tests.executor.cuda import CudaError, Description, Gpu
@@ -52,10 +51,6 @@ class Here:
             text, entry=entry, grid=grid, block=block, args=arguments, shared_bytes=shared_bytes,
             cluster=cluster or None, bind=bind,
         )
-
-
-def mask(type: str) -> int:
-    return (1 << max(TYPES[type].width, 1)) - 1
 
 
 def test_ptxas_takes_every_kernel() -> None:
@@ -141,7 +136,7 @@ def replayed(path: Path) -> list[str]:
         if any(one in group[0].spelling for one in _BOUNDED):
             continue
         for line, found in zip(group, kernel.run(), strict=True):
-            want = tuple(v & mask(type) for v, type in zip(line.results, line.result_types, strict=True))
+            want = line.raw(line.results)
             if found != want and not _payload(found, want, line.result_types):
                 wrong.append(f"{line.place} {line.spelling}: {found}, and the GPU {want}")
     return wrong

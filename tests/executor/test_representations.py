@@ -11,7 +11,7 @@ import pytest
 
 from ptx_lsp.isa.types import TYPES
 from tests.executor.conformance import FOLDER, Line, lines
-from tests.executor.representations import Results, by_constant, by_shape, raw
+from tests.executor.representations import Results, by_constant, by_shape
 
 FILES = sorted(FOLDER.glob("*.txt"))
 _ROWS = 6
@@ -54,8 +54,8 @@ def _groups(every: Iterable[Line]) -> list[list[Line]]:
 
 def _wrong(found: Iterable[tuple[Line, str, set[Results]]]) -> list[str]:
     return [
-        f"{line.place}: {_told(line)} {how}: {_hex(results)}, not {_hex({raw(line.results, line)})}"
-        for line, how, results in found if results != {raw(line.results, line)}
+        f"{line.place}: {_told(line)} {how}: {_hex(results)}, not {_hex({line.raw(line.results)})}"
+        for line, how, results in found if results != {line.raw(line.results)}
     ]
 
 
