@@ -90,7 +90,7 @@ class Barriers:
     def waiting(self) -> list[tuple[str, Party]]:
         """All who wait, and at what."""
         return [
-            (f"barrier {number}", party)
+            (f"at barrier {number}{meeting.demand(party)}", party)
             for number, meeting in self._meetings.items() for party in meeting.parties
         ]
 
@@ -149,6 +149,11 @@ class _Meeting:
                 party.lanes = party.lanes | lanes
                 return
         self.parties.append(Party(step, onward, lanes))
+
+    def demand(self, party: Party) -> str:
+        """How many threads the barrier counts where the first of these threads wait; "" for all."""
+        count = int(self._wanted[np.argmax(party.lanes.any(axis=1))])
+        return f" of {count} threads" if count else ""
 
     def complete(self) -> tuple[Bools | None, Bools]:
         """The lanes that go on now, where the barrier of some block is complete, and all that made it so."""
@@ -261,7 +266,19 @@ class ClusterBarriers:
 
     def waiting(self) -> list[tuple[str, Party]]:
         """All who wait, and at what."""
-        return [("the barrier of the cluster", party) for party in self._parties]
+        return [
+            (f"at the barrier of the cluster, which {self._absent(party)} threads have not reached", party)
+            for party in self._parties
+        ]
+
+    def _absent(self, party: Party) -> int:
+        """How many of the cluster of the first of these threads have not arrived as often as it has."""
+        assert self._arrivals is not None
+        first = np.unravel_index(np.argmax(party.lanes), party.lanes.shape)
+        wave = self._wave
+        rows = slice(int(first[0]) // wave.launch.cluster_blocks * wave.launch.cluster_blocks, None)
+        late = (wave.living() & (self._arrivals < self._arrivals[first]))[rows][: wave.launch.cluster_blocks]
+        return int(np.count_nonzero(late))
 
 
 def _warps(wave: Wave, lanes: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:

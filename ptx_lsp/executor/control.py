@@ -197,13 +197,16 @@ class Step:
 class Block:
     """Steps up to one that ends a block. `rank` is its place in the order of `flow`. A block that is
     `lanewise` does nothing for which it matters how lanes lie in warps and blocks. One that `polls` looks at
-    memory that other threads may change meanwhile.
+    memory that other threads may change meanwhile. One that `is_pure` only computes and jumps; from one
+    that `is_endless` threads come to nothing but such blocks.
     """
 
     steps: tuple[Step, ...]
     rank: int = 0
     lanewise: bool = False
     polls: bool = False
+    is_pure: bool = False
+    is_endless: bool = False
 
 
 def successors(steps: tuple[Step, ...], following: int) -> list[int]:

@@ -26,7 +26,7 @@ from ptx_lsp.executor.control import (
     successors,
 )
 from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.flow import ranks
+from ptx_lsp.executor.flow import ranks, trapped
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.inline import Context, Line, inlined
@@ -78,10 +78,12 @@ class _Decoder:
         for start, end in zip(ordered, [*ordered[1:], len(lines)], strict=True):
             onward = len(blocks) + 1
             blocks.append(tuple(self._step(line, onward, number_of) for line in lines[start:end]))
-        order = _order(blocks)
+        edges = [successors(steps, number + 1) for number, steps in enumerate(blocks)]
+        pure = [_is_pure(steps) for steps in blocks]
+        endless = trapped(edges, pure)
         return tuple(
-            Block(steps, rank, _is_lanewise(steps), _polls(steps))
-            for steps, rank in zip(blocks, order, strict=True)
+            Block(steps, rank, _is_lanewise(steps), _polls(steps), pure[number], number in endless)
+            for number, (steps, rank) in enumerate(zip(blocks, _order(blocks, edges), strict=True))
         )
 
     def _step(self, line: Line, onward: int, number_of: Mapping[int, int]) -> Step:
@@ -212,6 +214,11 @@ def _is_lanewise(steps: tuple[Step, ...]) -> bool:
     return all(_goes_alone(step.action) for step in steps) and not _polls(steps)
 
 
+def _is_pure(steps: tuple[Step, ...]) -> bool:
+    actions = (one.action if isinstance(one, Timed) else one for one in (step.action for step in steps))
+    return all(isinstance(one, Compute | Nothing | Jump) for one in actions)
+
+
 def _polls(steps: tuple[Step, ...]) -> bool:
     for step in steps:
         line = step.source
@@ -241,9 +248,8 @@ def _waits(line: Line) -> bool:
     return "sync" in modifiers and (opcode in (*OPCODES, "bar") or "matrix" in opcode or "mma" in opcode)
 
 
-def _order(blocks: list[tuple[Step, ...]]) -> list[int]:
+def _order(blocks: list[tuple[Step, ...]], edges: list[list[int]]) -> list[int]:
     """The ranks of the blocks: a routine stands before whatever calls it, unless it is called by it."""
-    edges = [successors(steps, number + 1) for number, steps in enumerate(blocks)]
     found = [len(blocks)] * len(blocks)
     behind, seen = 0, {0}
     pending: list[tuple[int, bool]] = [(0, False)]

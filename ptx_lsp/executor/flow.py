@@ -42,6 +42,21 @@ def ranks(successors: Sequence[Sequence[int]], root: int) -> list[int]:
     return rank
 
 
+def trapped(successors: Sequence[Sequence[int]], inside: Sequence[bool]) -> set[int]:
+    """The blocks from which threads never come to one that is not `inside`."""
+    leads: list[list[int]] = [[] for _ in successors]
+    for block, targets in enumerate(successors):
+        for target in targets:
+            leads[target].append(block)
+    open_blocks = [block for block, is_inside in enumerate(inside) if not is_inside]
+    ways_out = set(open_blocks)
+    while open_blocks:
+        before = [block for block in leads[open_blocks.pop()] if block not in ways_out]
+        ways_out.update(before)
+        open_blocks += before
+    return set(range(len(successors))) - ways_out
+
+
 def _regions(
     successors: Sequence[Sequence[int]], head: int, inside: frozenset[int]
 ) -> list[tuple[int, frozenset[int]]]:

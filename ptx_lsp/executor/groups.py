@@ -22,16 +22,24 @@ _LEAST_LANES = 1 << 11
 _SHARE = 2
 
 
-@dataclass(frozen=True)
+@dataclass
 class Budget:
-    """How many instructions a wave may execute, and until when (`time.monotonic`)."""
+    """How many instructions the waves of a launch may execute from the end of one to that of the next, and
+    until when (`time.monotonic`).
+    """
 
     limit: int
     deadline: float = math.inf
+    spent: int = 0
+    """The instructions since a wave ended, but for those of the wave whose turn it is."""
 
     def check(self, wave: Wave, step: Step) -> None:
-        if wave.executed > self.limit:
-            raise ExecutionError("a wave executes more instructions than it may", "limit", step.line)
+        if self.spent + wave.executed > self.limit:
+            message = (
+                f"no block has come to its end within {self.limit} instructions: raise `limit` if the kernel"
+                " needs more"
+            )
+            raise ExecutionError(message, "limit", step.line)
         if self.deadline < math.inf and time.monotonic() > self.deadline:
             raise ExecutionError("the launch takes more seconds than it may", "limit", step.line)
 

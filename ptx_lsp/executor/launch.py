@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
 
 from ptx_lsp.executor.check import Checker, Finding
 from ptx_lsp.executor.decode import decode
@@ -13,7 +16,7 @@ from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.machine import Machine, Progress
-from ptx_lsp.executor.memory import Memory
+from ptx_lsp.executor.memory import Memory, bytes_of
 from ptx_lsp.executor.observer import Observer, combined
 from ptx_lsp.executor.opaque import bound
 from ptx_lsp.executor.parameters import Value, parameters
@@ -22,7 +25,9 @@ from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.model.module import Module
 
-LIMIT = 1 << 40
+_WORKSPACE_BYTES = 256
+LIMIT = 1 << 23
+"""Of instructions: a thread that goes through a loop a million times executes a few million."""
 
 
 def launch(
@@ -50,8 +55,9 @@ def launch(
     `bind` has textures, samplers and surfaces by the names of variables; they can be arguments, too.
 
     Another `seed` is another order in which threads take turns. `observers` are told what happens. Raises
-    ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also when some wave has
-    executed more than `limit` instructions, or all take longer than so many `seconds`.
+    ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also when more than
+    `limit` instructions were executed and no wave has ended in between, or all take longer than so many
+    `seconds`.
 
     `progress` is told now and then how many blocks are done, of how many, and how many instructions were
     executed. With `check` the findings are returned, without duplicates in the order in which they
@@ -74,11 +80,12 @@ def launch(
     frame = Frame()
     blocks = decode(kernel, frame, image, spaces)
     shape = shape_of(kernel, image, grid, block, cluster, shared_bytes)
+    shape = replace(shape, workspace=_workspace(frame, memory))
     if observer is not None:
         observer.decoded(blocks)
         observer.launched(shape, image, spaces)
     try:
-        machine = Machine(blocks, frame, shape, limit, observer, seconds=seconds, seed=seed)
+        machine = Machine(blocks, frame, shape, memory, limit, observer, seconds=seconds, seed=seed)
         machine.run(progress)
     except MemoryError as error:
         raise ExecutionError("the kernel needs more memory than there is", "limit") from error
@@ -91,6 +98,17 @@ def launch(
         if observer is not None:
             observer.ended()
     return checker.findings if checker is not None else ()
+
+
+def _workspace(frame: Frame, memory: Memory) -> int:
+    """The address of the grid's workspace where the kernel asks for it: its size, and the word in which
+    `grid.sync()` of cooperative groups counts the blocks that have come (CUDA's `driver_abi.h`).
+    """
+    if not {"%envreg1", "%envreg2"} & frame.specials.keys():
+        return 0
+    workspace = np.zeros(_WORKSPACE_BYTES // 4, np.uint32)
+    workspace[0] = _WORKSPACE_BYTES
+    return memory.add("the workspace of the grid", bytes_of(workspace))
 
 
 def _text(source: str | Path) -> str:

@@ -44,6 +44,8 @@ class Barriers:
         self._words: Words = wave.shared.reshape(-1).view(np.uint64)
         self.completed = 0
         """How many phases have been completed so far."""
+        self.looked_at = 0
+        """Where threads looked in vain last."""
         self._reported: set[int] = set()
         self._failed: dict[tuple[int, int], bool] = {}
         self._behind: dict[int, int] = {}
@@ -125,7 +127,10 @@ class Barriers:
         current = self._words[at] >> _PHASE & np.uint64(1)
         if conditional and self._behind:
             current ^= np.array([self._behind.get(one, 0) & 1 for one in at.tolist()], np.uint64)
-        return np.not_equal(current, phases)
+        done = np.not_equal(current, phases)
+        if not done.all():
+            self.looked_at = int(at[~done][0])
+        return done
 
     def has_layout(self, at: Indices, layout: int) -> Bools:
         self._check(at)
@@ -134,8 +139,12 @@ class Barriers:
     def describe(self, at: int) -> str:
         """What an mbarrier waits for, for messages."""
         word = int(self._words[at])
-        pending, bytes_left = word & MOST, int(_bytes(self._words[at : at + 1])[0])
-        return f"{pending} arrivals and {bytes_left} bytes are missing"
+        expected, phase = word >> int(_EXPECTED) & MOST, word >> int(_PHASE) & 1
+        bytes_left = int(_bytes(self._words[at : at + 1])[0])
+        return (
+            f"an mbarrier whose phase (parity {phase}) lacks {word & MOST} of {expected} arrivals and"
+            f" {bytes_left} bytes"
+        )
 
     def _check(self, at: Indices) -> None:
         missing = self._words[at] & _VALID == 0

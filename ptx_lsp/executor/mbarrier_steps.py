@@ -83,6 +83,11 @@ class Wait(Mbarrier):
         if self.report is not None:  # a report of copies says no more than that
             row.write(self.report, np.zeros(row.count, np.uint8))
 
+    def looked_at(self, wave: Wave) -> str:
+        """The mbarrier at which threads looked in vain last."""
+        barriers = pending(wave).barriers
+        return barriers.describe(barriers.looked_at)
+
 
 class TryWait(Wait):
     """`mbarrier.try_wait`, for which the machine lets others go on until the phase is complete."""

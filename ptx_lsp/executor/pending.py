@@ -52,6 +52,10 @@ class Queue:
         self._entries: list[_Entry] = []
         self._committed = np.zeros(wave.shape[0] * wave.shape[1], np.int64)
 
+    @property
+    def any_left(self) -> bool:
+        return bool(self._entries)
+
     def begin(
         self, lanes: Indices, transfer: Transfer, barriers: Indices | None = None
     ) -> None:
@@ -117,6 +121,15 @@ class Pending:
         self.copies = Queue(wave)
         self.bulk = Queue(wave)
         self.told = Queue(wave)
+
+    @property
+    def any_left(self) -> bool:
+        return any(queue.any_left for queue in (self.copies, self.bulk, self.told))
+
+    def complete(self) -> None:
+        """Completes everything, waited for or not."""
+        for queue in (self.copies, self.bulk, self.told):
+            queue.wait_all()
 
     def wait_barriers(self, at: Indices) -> None:
         """Completes what mbarriers that are tested wait for."""

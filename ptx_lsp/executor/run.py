@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ptx_lsp.executor.barriers import Barriers, ClusterBarriers, Gone, Party
+from ptx_lsp.executor.barriers import Barriers, ClusterBarriers, Gone
 from ptx_lsp.executor.control import (
     Action,
     Barrier,
@@ -21,13 +21,16 @@ from ptx_lsp.executor.control import (
     Control,
     Step,
 )
+from ptx_lsp.executor.deadlock import Waiting, deadlock, going_round, held
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.groups import Budget, Groups
 from ptx_lsp.executor.mbarrier_steps import TryWait
+from ptx_lsp.executor.memory import Memory
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.polls import Polls
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.schedule import Schedule
+from ptx_lsp.executor.stall import Stall, Stuck
 from ptx_lsp.executor.wave import Wave
 
 _LOOK_AGAIN = 512
@@ -39,7 +42,7 @@ class Run(Groups):
     """All groups of a wave."""
 
     def __init__(
-        self, blocks: tuple[Block, ...], wave: Wave, budget: Budget, schedule: Schedule,
+        self, blocks: tuple[Block, ...], wave: Wave, memory: Memory, budget: Budget, schedule: Schedule,
         observer: Observer | None,
     ) -> None:
         super().__init__(blocks, wave, budget)
@@ -51,23 +54,46 @@ class Run(Groups):
         self._held: set[int] = set()
         """Blocks at which groups wait for other lanes of their warps, or at an mbarrier."""
         self._polls = Polls(wave)
+        self._stall = Stall(blocks, wave, memory)
+        self.stuck: Stuck | None = None
+        """Why it did not go on in its last slice."""
         self._idle = 0
         self._completed = 0
         self._in_vain = 0
 
+    @property
+    def waits(self) -> bool:
+        """Whether it could not go on in its last slice, or looked at memory in vain."""
+        return self.stuck is not None or self._idle > _IDLE
+
+    def forget(self) -> None:
+        """Other waves have gone on."""
+        self._stall.forget()
+
     def slice(self) -> bool:
         """Executes blocks of instructions for a while; whether the wave is done then."""
         count, used = self._schedule.slice(), 0
-        self._idle = 0
+        self._idle, self.stuck = 0, None
         while used < count:
             if not self.at:
                 if self._waiting():
-                    self._deadlock()
+                    raise self._deadlock()
                 return True
             used += self._next(used)
-            if self._idle > _IDLE:
+            self.stuck = self._stall.stuck(self.at, self._held)
+            if (self.stuck is not None and not self._completes()) or self._idle > _IDLE:
                 break
         return not self.at and not self._waiting()
+
+    def _completes(self) -> bool:
+        """Whether there are asynchronous operations for which nobody has waited; then they take place."""
+        pending = self.wave.pending
+        if pending is None or not pending.any_left:
+            return False
+        pending.complete()
+        self.stuck = None
+        self._stall.forget()
+        return True
 
     def _next(self, turn: int) -> int:
         """Lets one group go on; for how many turns it did."""
@@ -89,6 +115,7 @@ class Run(Groups):
             mask = alone
         else:
             del self.at[block]
+        self._stall.goes_on(block, mask)
         mask, some = self._hold(block, mask)
         if not some:
             return 1
@@ -166,7 +193,7 @@ class Run(Groups):
             if ready:
                 self._together(ready)
                 return
-        self._deadlock()
+        raise self._deadlock()
 
     def _together(self, ready: list[tuple[int, Collective, Bools]]) -> None:
         for block, _, going in ready:
@@ -219,13 +246,10 @@ class Run(Groups):
                 waiting = self._untimely(step, step.action, mask)
                 self._in_vain += 1
                 if waiting is not None and self._in_vain > _TRIES:
-                    message = (
-                        "threads wait for a phase of an mbarrier that never becomes complete:"
-                        f" {step.action.missing(self.wave, waiting)}"
-                    )
-                    raise ExecutionError(message, "deadlock", step.line, self.wave.who(waiting))
+                    raise self._deadlock()
                 self._held.discard(block)
                 del self.at[block]
+                self._stall.goes_on(block, mask)
                 self.execute(block, mask)
                 return True
         return False
@@ -266,27 +290,17 @@ class Run(Groups):
 
     # -- deadlocks ------------------------------------------------------------------------------
 
-    def _waiting(self) -> list[tuple[str, Party]]:
+    def _waiting(self) -> list[Waiting]:
         return self._barriers.waiting() + self._cluster.waiting()
 
-    def _deadlock(self) -> None:
-        """Tells of all who wait in the first block of which threads do."""
-        wave = self.wave
-        waiting = self._waiting()
-        for block in self.at:
-            step = self.blocks[block].steps[0]
-            waiting.append(("others of the warp", Party(step, block, wave.full(self.at[block]))))
-        lanes = np.logical_or.reduce([party.lanes for _, party in waiting])
-        who = wave.who(lanes)
-        row = int(np.argmax(lanes.any(axis=1)))
-        parts: list[str] = []
-        for what, party in waiting:
-            count = int(np.count_nonzero(party.lanes[row]))
-            if count:
-                parts.append(f"{count} at {what} (line {party.step.line}: `{party.step.text}`)")
-        living = int(np.count_nonzero(wave.living()[row]))
-        message = (
-            f"threads wait for others that never come: in block {who[0].block}, "
-            f"of {living} threads that have not ended, {', '.join(parts)}"
-        )
-        raise ExecutionError(message, "deadlock", waiting[0][1].step.line, who)
+    def _deadlock(self) -> ExecutionError:
+        """All threads wait."""
+        return deadlock(self.wave, [*self._waiting(), *held(self.blocks, self.wave, self.at, self.at)])
+
+    def endless(self, *, all_began: bool = True) -> ExecutionError:
+        """Why a wave that is `stuck` never ends."""
+        assert self.stuck is not None
+        waiting = [*held(self.blocks, self.wave, self.at, self._held), *self._waiting()]
+        waiting += going_round(self.blocks, self.wave, self.stuck.went, waiting)
+        note = "" if all_began else "; no device has room for the blocks that have not begun"
+        return deadlock(self.wave, waiting, note=note)

@@ -1,8 +1,10 @@
 """What the special registers hold (PTX ISA, "Special Registers").
 
-The machine has one multiprocessor, which never moves a warp. Registers that the driver fills, performance
-counters, and where the system keeps shared memory for itself, are 0. Clocks count instructions: `%clock64`
-those that the wave of the thread has executed, `%globaltimer` 32 nanoseconds for each.
+The machine has one multiprocessor, which never moves a warp. `%envreg1` and `%envreg2` are the upper and the
+lower half of the address of the grid's workspace, as cooperative groups expect them. The other registers that
+the driver fills, performance counters, and where the system keeps shared memory for itself, are 0. Clocks
+count instructions: `%clock64` those that the wave of the thread has executed, `%globaltimer` 32 nanoseconds
+for each.
 """
 
 from __future__ import annotations
@@ -122,5 +124,7 @@ _SCALARS: dict[str, Callable[[Wave], Array]] = {
     "%total_smem_size": lambda wave: _one(wave.launch.shared_bytes),
     "%aggr_smem_size": lambda wave: _one(wave.launch.shared_bytes),
     "%dynamic_smem_size": lambda wave: _one(wave.launch.dynamic_bytes),
+    "%envreg1": lambda wave: _one(wave.launch.workspace >> 32),
+    "%envreg2": lambda wave: _one(wave.launch.workspace & 0xFFFFFFFF),
     STACK: _stack,
 }

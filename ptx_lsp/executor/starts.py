@@ -36,6 +36,10 @@ class Starts:
         self._first = min(first + clusters * cluster, self._shape.blocks)
         return self._blocks(first, self._first)
 
+    @property
+    def any_left(self) -> bool:
+        return self._first < self._shape.blocks
+
     def cancel(self) -> int | None:
         """The number of the first block of the next cluster, which will not start; None where all have."""
         if self._first >= self._shape.blocks:

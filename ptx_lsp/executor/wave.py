@@ -30,7 +30,8 @@ Numbers = npt.NDArray[np.uint32]
 class Shape:
     """A launch: how many blocks, how many threads in each, and the bytes that each has.
 
-    `cluster` has the blocks of a cluster in each dimension, by which `grid` can be divided.
+    `cluster` has the blocks of a cluster in each dimension, by which `grid` can be divided; `workspace` is
+    the address of the memory in which the blocks of a cooperative launch wait for one another, 0 for none.
     """
 
     grid: Dimensions
@@ -40,6 +41,7 @@ class Shape:
     local_bytes: int
     cluster: Dimensions = (1, 1, 1)
     is_explicit_cluster: bool = False
+    workspace: int = 0
 
     @property
     def blocks(self) -> int:
@@ -117,7 +119,9 @@ class Wave:
         """The threads that execute the present step."""
         self.step: Step | None = None
         """The present step. Both are kept up to date for observers only."""
-        self.registers = [np.zeros((1, 1), frame.dtypes[number]) for number in range(len(frame))]
+        self.size = len(frame)
+        """How many registers there are."""
+        self.registers = [np.zeros((1, 1), frame.dtypes[number]) for number in range(self.size)]
         for name, number in frame.specials.items():
             self.registers[number] = special(self, name).astype(frame.dtypes[number])
 

@@ -167,7 +167,7 @@ mbarrier.arrive.shared.b64 %s0, [bar];
 again: mbarrier.try_wait.shared.b64 %p0, [bar], %s0;
 @!%p0 bra again;""", 32)
     assert (error.kind, error.line, len(error.lanes)) == ("deadlock", 16, 32)
-    assert "1 arrivals and 0 bytes are missing" in str(error)
+    assert "phase (parity 0) lacks 1 of 33 arrivals and 0 bytes (line 16: `mbarrier.try_wait" in str(error)
 
 
 @pytest.mark.parametrize(

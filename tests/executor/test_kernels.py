@@ -272,7 +272,8 @@ def test_threads_that_left_are_not_waited_for() -> None:
 def test_limit() -> None:
     with pytest.raises(ExecutionError) as caught:
         launch(
-            _one_store("again: bra again;"), entry="k", grid=1, block=1,
+            _one_store("again: add.u32 %r, %r, 1; setp.ne.u32 %p, %r, 0; @%p bra again;"), entry="k",
+            grid=1, block=1,
             args=[np.zeros(1, np.uint32)], limit=1000,
         )
     assert caught.value.kind == "limit"

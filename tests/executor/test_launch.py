@@ -141,7 +141,8 @@ def test_a_register_that_is_not_declared() -> None:
 
 
 def test_a_huge_grid_costs_nothing_before_it_runs() -> None:
-    _fails("limit", "more seconds", _kernel("L: bra L;"), grid=(1 << 31) - 1, seconds=0.01)
+    body = ".reg .b32 %i; .reg .pred %q; L: add.u32 %i, %i, 1; setp.ne.u32 %q, %i, -1; @%q bra L;"
+    _fails("limit", "more seconds", _kernel(body), grid=(1 << 31) - 1, seconds=0.01)
 
 
 def test_numbers_of_every_kind() -> None:
