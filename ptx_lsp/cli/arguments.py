@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 from typing import Literal, NoReturn
 
@@ -99,6 +100,13 @@ def parse(argv: Sequence[str]) -> Options:
     options.paths.extend(words[end + 1 :])
     options.format, options.written = (["full", *options.formats])[-1], []
     return options
+
+
+def complain(text: str) -> None:
+    """Tells the user of something on standard error."""
+    from ptx_lsp.lint.reporters.style import printable
+
+    print(f"ptx-lint: {printable(text)}", file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pickle
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -22,8 +23,10 @@ from typing import cast
 
 import analyses
 import ptx_lsp
+from ptx_lsp.cli.files import BESIDE, write_whole
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint import details, report
+from ptx_lsp.lint.confined import is_file
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
 from ptx_lsp.lint.known import Known, known_rules, remember
 from ptx_lsp.lint.report import FileReport
@@ -31,20 +34,47 @@ from ptx_lsp.lint.report import FileReport
 _DAY_S = 24 * 60 * 60
 _KEPT_DAYS = 30
 _DIGEST_BYTES = 32
-_PRUNED = ".pruned"
+_MARKER = ".made-by-ptx-lint"
+"""A file that says so of the folder of a cache. Where it is missing, nothing is removed."""
+_FOLDER_NAME = re.compile("[0-9a-f]{2}")
+_LEFT_BEHIND = re.escape(BESIDE) + r"\d+\.\d+"
+"""By a run that was stopped."""
+_REPORT_NAME = re.compile(f"[0-9a-f]{{62}}|{_LEFT_BEHIND}")
+_RULES_NAME = re.compile(rf"rules-[0-9a-f]{{16}}\.json|{_LEFT_BEHIND}")
+"""What our files are called."""
 
 
 class Cache:
-    """A folder of reports."""
+    """A folder of reports. It may have other files, too, but then nothing is ever removed from it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._can_write = True
 
+    def claim(self) -> bool:
+        """Makes the folder, and marks it as our own unless there is something in it already. Returns False
+        where that is so and no earlier run has marked it. Where it cannot be made or read, nothing is kept.
+        """
+        marker = self._folder / _MARKER
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if any(self._folder.iterdir()):
+                return _is_plain_file(marker)
+            with suppress(FileExistsError):  # by a run that began at the same time
+                marker.touch(exist_ok=False)
+        except OSError:
+            self._can_write = False
+            return True
+        write(self._folder / ".gitignore", b"*\n")
+        write(self._folder / "CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55\n")
+        return True
+
     def get(self, key: str, path: str) -> FileReport | None:
         """The report of a file that was as it is now, whatever its path was then."""
         place = self._place(key)
         try:
+            if not _is_plain(place):
+                return None
             whole = place.read_bytes()
             digest, data = whole[:_DIGEST_BYTES], whole[_DIGEST_BYTES:]
             if hashlib.sha256(data).digest() != digest:
@@ -64,24 +94,49 @@ class Cache:
         self._can_write = write(self._place(key), hashlib.sha256(data).digest() + data)
 
     def prune(self) -> None:
-        """Removes what was not used for 30 days; looks once a day."""
-        marker = self._folder / _PRUNED
+        """Removes the reports that were not used for 30 days, from a folder that is our own. Looks once a day:
+        the marker tells when the last time was.
+        """
+        marker = self._folder / _MARKER
         with suppress(OSError):
             now = time.time()
-            if marker.exists() and now - marker.stat().st_mtime < _DAY_S:
+            if not _is_plain_file(marker) or now - marker.stat().st_mtime < _DAY_S:
                 return
-            if not self._folder.is_dir():
-                return
-            marker.touch()
-            (self._folder / ".gitignore").write_text("*\n")
-            (self._folder / "CACHEDIR.TAG").write_text("Signature: 8a477f597d28d172789f06886806bc55\n")
-            for pattern in ("[0-9a-f][0-9a-f]/*", "rules-*.json"):
-                for entry in self._folder.glob(pattern):
-                    if now - entry.stat().st_mtime > _KEPT_DAYS * _DAY_S:
-                        entry.unlink()
+            os.utime(marker)
+            for entry in self._entries():
+                with suppress(OSError):  # another run was faster
+                    if now - entry.stat(follow_symlinks=False).st_mtime > _KEPT_DAYS * _DAY_S:
+                        Path(entry.path).unlink()
+
+    def _entries(self) -> Iterator[os.DirEntry[str]]:
+        """The files that are called as ours are, and no links."""
+        for entry in _listed(self._folder):
+            if _RULES_NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                yield entry
+            elif _FOLDER_NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                for report in _listed(entry.path):
+                    if _REPORT_NAME.fullmatch(report.name) and report.is_file(follow_symlinks=False):
+                        yield report
 
     def _place(self, key: str) -> Path:
         return self._folder / key[:2] / key[2:]
+
+
+def _listed(folder: str | Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _is_plain_file(path: Path) -> bool:
+    return is_file(path) and not path.is_symlink()
+
+
+def _is_plain(place: Path) -> bool:
+    """Whether no link leads from the place of a report elsewhere."""
+    return not place.is_symlink() and not place.parent.is_symlink()
 
 
 def key(data: bytes, settings: Settings) -> str:
@@ -115,6 +170,7 @@ def remember_rules(no_cache: bool) -> None:
     if folder is None:
         remember(())
         return
+    Cache(folder).claim()
     place = folder / f"rules-{hashlib.sha256(_stamp().encode()).hexdigest()[:16]}.json"
     try:
         rows = cast(list[list[str]], json.loads(place.read_text(encoding="utf-8")))
@@ -128,15 +184,13 @@ _SEVERITIES: dict[str, Severity] = {severity: severity for severity in SEVERITIE
 
 
 def write(place: Path, data: bytes) -> bool:
-    """Writes a file whole, if it can be written."""
-    beside = place.with_name(f".{place.name}.{os.getpid()}.{time.monotonic_ns()}")
+    """Writes a file whole, if it can be written where it is, and no link leads elsewhere."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(data)
-        beside.replace(place)
+        if place.parent.is_symlink():
+            return False
+        write_whole(place, data)
     except OSError:
-        with suppress(OSError):
-            beside.unlink()
         return False
     return True
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from ptx_lsp.cli import arguments, saved
-from ptx_lsp.cli.arguments import Parser, UsageError
-from ptx_lsp.cli.inputs import collect
+from ptx_lsp.cli.arguments import Parser, UsageError, complain
+from ptx_lsp.cli.inputs import collect, links_out
 from ptx_lsp.cli.jobs import check_all
 from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
@@ -34,6 +34,8 @@ class Options(argparse.Namespace):
     fail_on_worse: bool
     target: str | None
     threads: int | None
+    config: str | None
+    no_config: bool
     ptxas: str | None
     jobs: int | None
 
@@ -43,8 +45,7 @@ def run(words: Sequence[str]) -> int:
     options = _parser().parse_args(
         [f"{word}=" if word == "--ptxas" else word for word in words], Options()
     )
-    old, new = (_checked(path, options) for path in (options.old, options.new))
-    found = compare(old, new)
+    found = compare(_checked(options.old, options), _checked(options.new, options))
     whole = arguments.parse(["-"] if options.output is None else ["-", "--output", options.output])
     write(_WRITERS[options.format](found, style(whole), options.all), whole)
     worse = any(pair.is_worse for pair in found.pairs)
@@ -74,21 +75,35 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--target", metavar="T", help="judge for T in place of the files' own .target")
     parser.add_argument("--threads", type=int, metavar="N", help="threads in a block, where that is open")
     parser.add_argument("--ptxas", metavar="PATH", help="measure with ptxas (--ptxas=PATH: that one)")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument(
+        "--config", metavar="FILE", help="the configuration of both sides, in place of what holds for NEW"
+    )
+    either.add_argument("--no-config", action="store_true", help="look for no configuration")
     parser.add_argument("--jobs", "-j", type=int, metavar="N", help="processes that share the files")
     return parser
 
 
 def _checked(path: str, options: Options) -> list[FileReport]:
+    """The reports of one side. The configuration of NEW counts for both, as kernels are compared, and not how
+    strictly they are judged; it is the one that holds from now on.
+    """
     if path.endswith(".json"):
         return saved.read(path)
     words = ["--kernels"]
     words += ["--target", options.target] if options.target is not None else []
     words += ["--threads", str(options.threads)] if options.threads is not None else []
     words += [f"--ptxas={options.ptxas}"] if options.ptxas is not None else []
+    words += ["--config", options.config] if options.config is not None else []
+    words += ["--no-config"] if options.no_config else []
     words += ["--", path]
     lint = arguments.parse(words)
-    plan = Plan(lint)
-    inputs = [one for one in collect(lint.paths, path) if plan.wanted(one)]
+    plan, left_out = Plan(lint), list[str]()
+    if not options.new.endswith(".json"):
+        plan.judge_as(path, options.new)
+    inputs = [one for one in collect(lint.paths, path, left_out.append) if plan.wanted(one)]
+    for note in links_out(left_out):
+        complain(note)
     works = [(one, plan.settings(one)) for one in inputs]
     files = check_all(works, options.jobs, False, plan.cache())
     for file in files:
@@ -112,7 +127,7 @@ def _text(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
         if pair.instructions:
             yield f"  instructions: {_mix(pair)}"
         for rule, number in pair.findings:
-            yield painted.paint(f"  findings: {number:+} {rule}", "red" if number > 0 else "green")
+            yield painted.paint(f"  findings: {number:+} {printable(rule)}", "red" if number > 0 else "green")
         yield ""
     for name, rows in (("gone", found.gone), ("new", found.added)):
         for one in rows:
@@ -147,7 +162,7 @@ def _row(pair: Pair) -> tuple[str, ...]:
     name = code(pair.new.kernel.name)
     if pair.likeness < 1:
         name += f" (was {code(pair.old.kernel.name)})"
-    findings = ", ".join(f"{number:+} `{rule}`" for rule, number in pair.findings)
+    findings = ", ".join(f"{number:+} {code(rule)}" for rule, number in pair.findings)
     total = figures["instructions"]
     return (
         name,
@@ -210,7 +225,7 @@ def _place(one: Subject) -> str:
 
 
 def _mix(pair: Pair) -> str:
-    rows = [f"{number:+} {name}" for name, number in pair.instructions[:_MOST_SPELLINGS]]
+    rows = [f"{number:+} {printable(name)}" for name, number in pair.instructions[:_MOST_SPELLINGS]]
     more = len(pair.instructions) - len(rows)
     return ", ".join(rows) + (f" and {more} more" if more > 0 else "")
 

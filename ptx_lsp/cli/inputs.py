@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
+
+from ptx_lsp.lint.confined import is_folder, is_inside
 
 MOST_BYTES = 64 << 20
 """A larger input is refused. Its tree and its names would take about 100 times as much memory."""
@@ -31,14 +33,20 @@ class Input(NamedTuple):
     """In a folder, rather than named."""
 
 
-def collect(paths: Iterable[str], stdin_filename: str) -> Iterator[Input]:
+def collect(
+    paths: Iterable[str],
+    stdin_filename: str,
+    left_out: Callable[[str], object] = lambda path: None,
+) -> Iterator[Input]:
     """The inputs in order: of a directory all `*.ptx` below it, sorted; each file once only.
 
-    What cannot be read is an input with an `error`, so that the others are linted all the same.
+    What cannot be read is an input with an `error`, so that the others are linted all the same. `left_out` is
+    told of links that lead out of the directories that are named: they are not followed.
     """
-    seen: set[str] = set()
-    for path in paths:
-        found = [_standard_input(stdin_filename)] if path == STDIN else _files(path, seen)
+    given, seen = list(paths), set[str]()
+    walk = _Walk(_directories(given), seen, left_out)
+    for path in given:
+        found = [_standard_input(stdin_filename)] if path == STDIN else _files(path, walk)
         for one in found:
             if one.error is not None:  # it may be no path at all
                 yield one
@@ -47,6 +55,15 @@ def collect(paths: Iterable[str], stdin_filename: str) -> Iterator[Input]:
             if identity not in seen:
                 seen.add(identity)
                 yield one
+
+
+def links_out(paths: Sequence[str]) -> list[str]:
+    """What the user is told of the links that `collect` has left out: a line at most."""
+    if not paths:
+        return []
+    many = len(paths) > 1
+    links = f"{len(paths)} links that lead out of it are" if many else "a link that leads out of it is"
+    return [f"warning: in what was given {links} not followed, such as `{min(paths)}`: name it to lint it"]
 
 
 def read(one: Input) -> bytes:
@@ -70,6 +87,15 @@ def _standard_input(name: str) -> Input:
     return Input(name, data, len(data))
 
 
+def _files(path: str, walk: _Walk) -> list[Input]:
+    try:
+        if not stat.S_ISDIR(Path(path).stat().st_mode):
+            return [Input(path, size=Path(path).stat().st_size)]
+    except (OSError, ValueError) as error:
+        return [Input(path, error=_reason(error))]
+    return sorted(walk.below(path), key=lambda one: Path(one.path).parts)
+
+
 def _to_the_end(stream: BinaryIO) -> bytes:
     """Piece by piece: between two of them Ctrl-C is heard, within one read it may not be."""
     data = bytearray()
@@ -79,42 +105,55 @@ def _to_the_end(stream: BinaryIO) -> bytes:
     return bytes(data)
 
 
-def _files(path: str, seen: set[str]) -> list[Input]:
-    try:
-        if not stat.S_ISDIR(Path(path).stat().st_mode):
-            return [Input(path, size=Path(path).stat().st_size)]
-    except (OSError, ValueError) as error:
-        return [Input(path, error=_reason(error))]
-    directory = os.path.realpath(path)
-    if directory in seen:
-        return []
-    found = list(_below(path, seen))
-    return sorted(found, key=lambda one: Path(one.path).parts)
+def _directories(paths: Iterable[str]) -> tuple[str, ...]:
+    """The real paths of those that are directories."""
+    return tuple(os.path.realpath(path) for path in paths if path != STDIN and is_folder(path))
 
 
-def _below(top: str, seen: set[str]) -> Iterator[Input]:
-    """All `*.ptx` below `top`. Links are followed after what is no link, so that a file reached in two
-    ways has its own path; a directory is entered once only.
-    """
-    waiting = [top]
-    links: list[str] = []
-    while waiting or links:
-        path = waiting.pop() if waiting else links.pop()
-        identity = os.path.realpath(path)
-        if identity in seen:
-            continue
-        seen.add(identity)
-        try:
-            with os.scandir(path) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
-        except OSError as error:
-            yield Input(path, error=_reason(error))
-            continue
+class _Walk(NamedTuple):
+    """Through directories, each of which is entered once only."""
+
+    tops: tuple[str, ...]
+    """Nothing outside is entered, and no link to it is followed."""
+    seen: set[str]
+    left_out: Callable[[str], object]
+
+    def is_inside(self, identity: str) -> bool:
+        return any(is_inside(identity, top) for top in self.tops)
+
+    def below(self, top: str) -> Iterator[Input]:
+        """All `*.ptx` below `top`. Links are followed after what is no link, so that a file reached in two
+        ways has its own path.
+        """
+        waiting = [top]
+        links: list[str] = []
+        while waiting or links:
+            path = waiting.pop() if waiting else links.pop()
+            identity = os.path.realpath(path)
+            if not self.is_inside(identity):
+                self.left_out(path.removeprefix(_HERE))
+                continue
+            if identity in self.seen:
+                continue
+            self.seen.add(identity)
+            try:
+                with os.scandir(path) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
+            except OSError as error:
+                yield Input(path, error=_reason(error))
+                continue
+            for entry in entries:
+                if _is_directory(entry):
+                    (links if entry.is_symlink() else waiting).append(entry.path)
+            yield from self._files(reversed(entries))
+
+    def _files(self, entries: Iterable[os.DirEntry[str]]) -> Iterator[Input]:
         for entry in entries:
-            if _is_directory(entry):
-                (links if entry.is_symlink() else waiting).append(entry.path)
-        for entry in reversed(entries):
-            if entry.name.endswith(".ptx") and not _is_directory(entry):
+            if not entry.name.endswith(".ptx") or _is_directory(entry):
+                continue
+            if entry.is_symlink() and not self.is_inside(os.path.realpath(entry.path)):
+                self.left_out(entry.path.removeprefix(_HERE))
+            else:
                 yield Input(entry.path.removeprefix(_HERE), size=_size(entry), was_found=True)
 
 

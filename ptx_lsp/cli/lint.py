@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from ptx_lsp.cli.arguments import Options, UsageError, parse
+from ptx_lsp.cli.arguments import Options, UsageError, complain, parse
 
 if TYPE_CHECKING:
     from ptx_lsp.cli.jobs import Work
@@ -40,14 +40,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as done:  # --help, --version or a mistake, told already
         return done.code if isinstance(done.code, int) else TROUBLE
     except UsageError as error:
-        _complain(f"error: {error}")
+        complain(f"error: {error}")
     except KeyboardInterrupt:
-        _complain("interrupted")
+        complain("interrupted")
         return INTERRUPTED
     except Exception as error:
         from ptx_lsp.cli.check import located
 
-        _complain(f"internal error, please report it: {located(error)}")
+        complain(f"internal error, please report it: {located(error)}")
     return TROUBLE
 
 
@@ -80,14 +80,17 @@ class Outcome(NamedTuple):
 
 
 def _once(options: Options, only_files: bool = False) -> Outcome:
-    from ptx_lsp.cli.inputs import collect
+    from ptx_lsp.cli.inputs import Input, collect, links_out
     from ptx_lsp.cli.plan import Plan
 
-    plan = Plan(options)
-    inputs = [one for one in collect(options.paths, options.stdin_filename) if plan.wanted(one)]
+    plan, left_out = Plan(options), list[str]()
+    found = collect(options.paths, options.stdin_filename, left_out.append)
+    inputs = [one for one in found if plan.wanted(one)]
     watched = (*map(str, plan.files(inputs)), *(one.path for one in inputs))
     if only_files:
         return Outcome(NOTHING, watched)
+    for note in links_out([path for path in left_out if plan.wanted(Input(path, was_found=True))]):
+        complain(note)
     if options.show_files:
         from ptx_lsp.cli.output import write
 
@@ -98,9 +101,9 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
     read = [*map(str, plan.files(inputs)), *([str(known)] if known is not None else [])]
     _keep_apart(options, [*read, *(one.path for one in inputs if one.data is None)])
     for note in plan.notes:
-        _complain(note)
+        complain(note)
     if not inputs:
-        _complain("warning: there is no *.ptx file below what was given")
+        complain("warning: there is no *.ptx file below what was given")
     return Outcome(_checked(options, plan, works), watched)
 
 
@@ -112,7 +115,7 @@ def _watch(options: Options) -> NoReturn:
         try:
             _once(options)
         except UsageError as error:  # a configuration that is being written
-            _complain(f"error: {error}")
+            complain(f"error: {error}")
 
     def watched() -> tuple[str, ...]:
         try:
@@ -132,7 +135,7 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     files: Sequence[FileReport] = check_all(works, options.jobs, not options.quiet, kept)
     _tell_troubles(files)
     for note in plan.idle_budgets(works, files):
-        _complain(note)
+        complain(note)
     trouble = any(file.error is not None or file.failures for file in files)
     if options.diff:
         from ptx_lsp.cli.edits import diff
@@ -229,12 +232,12 @@ def _formats(options: Options) -> None:
 def _tell_troubles(files: Sequence[FileReport]) -> None:
     for file in files:
         if file.error is not None:
-            _complain(f"error: {file.path}: {file.error}")
+            complain(f"error: {file.path}: {file.error}")
         for failure in file.failures:
-            _complain(f"error: {file.path}: {failure}")
+            complain(f"error: {file.path}: {failure}")
     complaints = [(complaint, file.path) for file in files for complaint in file.complaints]
     for complaint, path in dict(reversed(complaints)).items():
-        _complain(f"warning: {path}: {complaint}")
+        complain(f"warning: {path}: {complaint}")
 
 
 def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
@@ -265,13 +268,17 @@ def _reporter(name: str) -> Reporter:
 
 def _graph(options: Options) -> int:
     from ptx_lsp.cli.graph import graph
-    from ptx_lsp.cli.inputs import collect
+    from ptx_lsp.cli.inputs import collect, links_out
     from ptx_lsp.cli.output import write
     from ptx_lsp.cli.selection import checked_targets
 
     if options.target is not None:
         (options.target,) = checked_targets([options.target])
-    write(graph(list(collect(options.paths, options.stdin_filename)), options), options)
+    left_out: list[str] = []
+    inputs = list(collect(options.paths, options.stdin_filename, left_out.append))
+    for note in links_out(left_out):
+        complain(note)
+    write(graph(inputs, options), options)
     return NOTHING
 
 
@@ -292,12 +299,6 @@ def _fails(files: Sequence[FileReport], level: str) -> bool:
 
     failing = SEVERITIES[: SEVERITIES.index(level) + 1]
     return any(found.severity in failing for file in files for found in file.diagnostics)
-
-
-def _complain(text: str) -> None:
-    from ptx_lsp.lint.reporters.style import printable
-
-    print(f"ptx-lint: {printable(text)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

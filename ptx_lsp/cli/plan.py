@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -42,6 +43,7 @@ class Plan:
             tuple(options.extend_select),
             tuple(options.ignore),
         )
+        self._moved: tuple[str, str] | None = None
         self._rules: dict[tuple[Choice, ...], Rules] = {}
         self._program: Path | None = None
         self._looked_for_program = False
@@ -70,13 +72,23 @@ class Plan:
         return self._options.fail_on or self.here.fail_on or "error"
 
     def cache(self) -> Cache | None:
-        """Where reports are kept between runs, if at all."""
+        """Where reports are kept between runs, if at all. Raises UsageError where a configuration names what
+        has been made for something else.
+        """
         options = self._options
         if options.no_cache or not is_wanted():
             return None
-        folder = Path(options.cache_dir) if options.cache_dir is not None else self.here.cache_dir
-        folder = folder or default_folder()
-        return Cache(folder) if folder is not None else None
+        own = self.here.cache_dir if options.cache_dir is None else None
+        folder = Path(options.cache_dir) if options.cache_dir is not None else own or default_folder()
+        if folder is None:
+            return None
+        cache = Cache(folder)
+        if not cache.claim() and own is not None:
+            raise UsageError(
+                f"`{self.here.path}`: `cache-dir` is a new folder, an empty one or one that ptx-lint has "
+                f"made: `{own}` has other files; only --cache-dir may name any"
+            )
+        return cache
 
     def baseline(self) -> Path | None:
         """The file of known findings. Raises UsageError where one is to be written and none is named."""
@@ -92,12 +104,12 @@ class Plan:
         """Whether a file is linted at all: not if it was found in a folder and is excluded."""
         if one.data is not None or not (one.was_found or self._options.force_exclude):
             return True
-        return not config.is_excluded(self._config_of(one), one.path)
+        return not config.is_excluded(self._config_of(one), self._named(one) or one.path)
 
     def settings(self, one: Input) -> Settings:
         """What is wanted of one file."""
         options, own = self._options, self._config_of(one)
-        rules = self._chosen(config.layers(own, _named(one)))
+        rules = self._chosen(config.layers(own, self._named(one)))
         program = self._ptxas() if options.ptxas is not None or own.ptxas else None
         if options.requires:
             return Settings(Rules(frozenset()), self._targets, requires=True)
@@ -136,8 +148,13 @@ class Plan:
             for pattern in idle(budgets, names)
         ]
 
+    def judge_as(self, old: str, new: str) -> None:
+        """Has `old`, or each input below it, judged as if it lay at its place in `new`."""
+        in_folder = Path(new).is_dir() and not Path(old).is_dir()
+        self._moved = old, str(Path(new, Path(old).name)) if in_folder else new
+
     def _config_of(self, one: Input) -> Config:
-        name = _named(one)
+        name = self._named(one)
         return self._config(Path(name).parent if name is not None else Path())
 
     def _config(self, folder: Path) -> Config:
@@ -161,6 +178,15 @@ class Plan:
         if path not in self._by_file:
             self._by_file[path] = config.read(path)
         return self._by_file[path]
+
+    def _named(self, one: Input) -> str | None:
+        """The path by which patterns know an input, and the folder its configuration is looked for in."""
+        if one.data is not None and one.path == STANDARD_INPUT_NAME:
+            return None
+        if self._moved is None:
+            return one.path
+        old, new = self._moved
+        return os.path.normpath(Path(new, os.path.relpath(one.path, old)))
 
     def _chosen(self, below: tuple[Choice, ...]) -> Rules:
         layers = (*below, self._choice)
@@ -191,8 +217,3 @@ class Plan:
                 "nvidia-cuda-nvcc: going on without it"
             )
         return self._program
-
-
-def _named(one: Input) -> str | None:
-    """The path by which patterns know an input."""
-    return None if one.data is not None and one.path == STANDARD_INPUT_NAME else one.path

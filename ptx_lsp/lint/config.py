@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, cast
 
+from ptx_lsp.lint import confined
 from ptx_lsp.lint.budget import Budgets
 from ptx_lsp.lint.config_values import (
     BUDGET,
@@ -75,9 +76,9 @@ def find(folder: Path) -> Path | None:
     """
     for above in (folder := _whole(folder), *folder.parents):
         own, shared = above / OWN_FILE, above / SHARED_FILE
-        if _is_file(own):
+        if confined.is_file(own):
             return own
-        if _is_file(shared) and _part(shared) is not None:
+        if confined.is_file(shared) and _part(shared) is not None:
             return shared
     return None
 
@@ -106,7 +107,6 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
                 raise WrongValueError("`target` and `targets` cannot both be given")
             targets = (TARGET.read(given["target"], "target"),)
         level = _get(given, "fail-on", _LEVEL)
-        baseline, cache = (_get(given, key, PATH) for key in ("baseline", "cache-dir"))
         return Config(
             folder=folder,
             rules=_choice(given, ""),
@@ -120,8 +120,8 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
             ptxas=_get(given, "ptxas", FLAG) or False,
             fail_on=cast(Literal["error", "warning", "info"] | None, level),
             budgets=_get(given, "budgets", _BUDGETS) or (),
-            baseline=folder / baseline if baseline is not None else None,
-            cache_dir=folder / cache if cache is not None else None,
+            baseline=_place(given, "baseline", folder),
+            cache_dir=_place(given, "cache-dir", folder),
         )
     except WrongValueError as error:
         raise ConfigError(f"`{origin}`: {error}") from error
@@ -205,12 +205,22 @@ def _get(given: Table, key: str, kind: Kind[T]) -> T | None:
     return kind.read(given[key], key) if key in given else None
 
 
-def _is_file(path: Path) -> bool:
-    """Not so in a folder that may not be looked into."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
+def _place(given: Table, key: str, folder: Path) -> Path | None:
+    """What is read and written there: inside the project only, and nothing that a reader could wait for."""
+    text = _get(given, key, PATH)
+    if text is None:
+        return None
+    reason = confined.escape(text, folder)
+    if reason is not None:
+        raise WrongValueError(
+            f"`{key}` is a path inside the folder of the configuration, not `{text}`: {reason}; "
+            f"only --{key} may name any place"
+        )
+    place = folder / text
+    is_right, what = (confined.is_folder, "a folder") if key == "cache-dir" else (confined.is_file, "a file")
+    if os.path.lexists(place) and not is_right(place):
+        raise WrongValueError(f"`{key}` is {what}, which `{text}` is not")
+    return place
 
 
 def _whole(path: str | PurePath) -> Path:
@@ -274,7 +284,7 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "ptxas": (FLAG.schema, "Whether ptxas is asked as well."),
     "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),
     "budgets": (_BUDGETS.schema, "What kernels may use, by a pattern of their names."),
-    "baseline": (PATH.schema, "The file of known findings, from the folder of this file."),
-    "cache-dir": (PATH.schema, "The folder of the cache, from the folder of this file."),
+    "baseline": (PATH.schema, "The file of known findings, inside the folder of this file."),
+    "cache-dir": (PATH.schema, "The folder of the cache, inside the folder of this file."),
 }
 """Every key of the configuration: its schema and a sentence on it."""

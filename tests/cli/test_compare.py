@@ -90,6 +90,34 @@ def test_folders(lint: Lint, both: Path) -> None:
     assert [one["same"] for one in pairs] == [False, True, True, True, True, True]
 
 
+@pytest.mark.parametrize("strict", ["old", "new"])
+@pytest.mark.parametrize("named", ["", "sub", "sub/k.ptx"])
+def test_both_sides_have_one_configuration(lint: Lint, both: Path, strict: str, named: str) -> None:
+    """That of NEW, by the place in it that a file of OLD would have."""
+    for side in ("old", "new"):
+        Path(side, "sub").mkdir(parents=True)
+        Path(side, "sub", "k.ptx").write_text(NEW)
+    lax = '[files."sub/*.ptx"]\nignore = ["ALL"]\n[budgets]\n"*" = ["registers <= 1"]\n'
+    Path(strict, "ptx-lint.toml").write_text('target = "sm_50"\n[budgets]\n"*" = ["registers <= 1"]\n')
+    Path("new" if strict == "old" else "old", "sub", "ptx-lint.toml").write_text(lax)
+    for old, new in (("old", "new"), ("new", "old")):
+        done = lint("compare", "--fail-on-worse", Path(old, named), Path(new, named))
+        assert done.status == 0
+        assert "3 kernels compared, 3 of them the same; 0 new, 0 gone." in done.out
+
+
+def test_the_configuration_is_that_of_new(lint: Lint, both: Path) -> None:
+    """Also of a file that is compared with a folder, and in place of it what --config names."""
+    Path("tree").mkdir()
+    Path("tree", "old.ptx").write_text(OLD)
+    Path("tree", "ptx-lint.toml").write_text('exclude = ["*"]\n')
+    Path("all.toml").write_text("")
+    assert "\n0 kernels compared" in f"\n{lint('compare', 'tree', 'tree').out}"
+    assert "3 kernels compared, 3 of them" in lint("compare", "tree", "old.ptx").out
+    for words in (["--config", "all.toml"], ["--no-config"]):
+        assert "3 kernels compared, 3 of them" in lint("compare", *words, "old.ptx", "tree").out
+
+
 def test_a_report_of_earlier(lint: Lint, both: Path, ptxas: Path) -> None:
     for options in ((), (f"--ptxas={ptxas}",)):
         lint("--format", "json=old.json", "--exit-zero", *options, "old.ptx")

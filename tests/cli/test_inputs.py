@@ -199,13 +199,38 @@ def test_directories_are_sorted_and_entered_once(tmp_path: Path) -> None:
     assert paths(tmp_path, tmp_path / "b" / ".." / "a.ptx") == paths(tmp_path)
 
 
-def test_a_directory_reached_by_a_link_only(tmp_path: Path) -> None:
+def test_a_directory_reached_by_a_link_only(lint: Lint, tmp_path: Path) -> None:
+    """The link is followed where it is named, or stays in what is named."""
     real, links = tmp_path / "real", tmp_path / "links"
     real.mkdir()
     links.mkdir()
     (real / "k.ptx").write_text(GOOD)
     (links / "to").symlink_to(real)
-    assert paths(links) == [str(links / "to" / "k.ptx")]
+    assert paths(links / "to") == [str(links / "to" / "k.ptx")]
+    assert paths(links, real) == [str(links / "to" / "k.ptx")]
+    assert paths(links) == []
+    done = lint(links)
+    assert done.status == 0
+    assert f"a link that leads out of it is not followed, such as `{links / 'to'}`: name it" in done.err
+
+
+def test_links_that_lead_out_are_told_of_once(
+    lint: Lint, tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    monkeypatch.chdir(tree)
+    links = {"z": "/", "a.ptx": good, "b.ptx": "../absent.ptx", "loop": "../tree", "notes": good}
+    for name, to in links.items():
+        Path(name).symlink_to(to)
+    Path("k.ptx").write_text(GOOD)
+    for words in ([], ["--show-files"], ["--cfg", "good"]):
+        done = lint(*words, ".")
+        assert done.status == 0
+        told = "in what was given 3 links that lead out of it are not followed, such as `a.ptx`"
+        assert done.err == f"ptx-lint: warning: {told}: name it to lint it\n"
+    Path("ptx-lint.toml").write_text('exclude = ["z", "?.ptx"]\n')
+    assert "links" not in lint(".").err
 
 
 def test_a_directory_without_ptx(lint: Lint, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
+from ptx_lsp.lint.confined import is_file, leads_inside
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.suppression import suppressed
 from ptx_lsp.model.module import Module
@@ -69,9 +70,12 @@ def _files(folders: tuple[str, ...], configurations: Configurations) -> list[Pat
 
 
 def _below(folder: str) -> Iterator[Path]:
+    """As `ptx-lint` walks, no link leads out of the folder; and none to a folder is followed."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place, name) for name in sorted(names) if name.endswith(".ptx"))
+        for path in (Path(place, name) for name in sorted(names) if name.endswith(".ptx")):
+            if is_file(path) and leads_inside(path, folder):  # to read a pipe would take for ever
+                yield path
 
 
 def _report(
