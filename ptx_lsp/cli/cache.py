@@ -94,8 +94,8 @@ class Cache:
         self._can_write = write(self._place(key), hashlib.sha256(data).digest() + data)
 
     def prune(self) -> None:
-        """Removes the reports that were not used for 30 days, from a folder that is our own. Looks once a day:
-        the marker tells when the last time was.
+        """Removes the reports that were not used for 30 days, from a folder that is our own. Looks once a
+        day: the marker tells when the last time was.
         """
         marker = self._folder / _MARKER
         with suppress(OSError):

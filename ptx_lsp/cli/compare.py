@@ -17,7 +17,7 @@ from ptx_lsp.lint.comparison import Change, Comparison, Pair, Subject, compare
 from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.reporters.markdown import code, prose, table
-from ptx_lsp.lint.reporters.style import Style, printable
+from ptx_lsp.lint.reporters.style import Style, at_line_start, printable
 
 _MOST_SPELLINGS = 6
 """Of instructions in a line of text; JSON has all."""
@@ -221,7 +221,7 @@ def _title(pair: Pair) -> str:
 
 
 def _place(one: Subject) -> str:
-    return f"{printable(one.kernel.name)} ({printable(one.path)}:{one.kernel.line})"
+    return f"{at_line_start(one.kernel.name)} ({printable(one.path)}:{one.kernel.line})"
 
 
 def _mix(pair: Pair) -> str:

@@ -93,8 +93,9 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
         complain(note)
     if options.show_files:
         from ptx_lsp.cli.output import write
+        from ptx_lsp.lint.reporters.style import at_line_start
 
-        write((one.path for one in inputs), options)
+        write((at_line_start(one.path) for one in inputs), options)
         return Outcome(NOTHING, watched)
     works = [(one, plan.settings(one)) for one in inputs]
     known = plan.baseline()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptx_lsp.isa.target import TARGETS, Requirement, Target, describe, parse_target
 from ptx_lsp.lint.report import Because, Decides, FileReport, Needed
-from ptx_lsp.lint.reporters.style import Style, printable, width
+from ptx_lsp.lint.reporters.style import Style, at_line_start, printable, width
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.requirements import Demand, Requirements, Ways, requirements
@@ -36,7 +36,7 @@ def told(files: Sequence[FileReport], style: Style, quiet: bool) -> Iterator[str
             continue
         if index and not quiet:
             yield ""
-        yield f"{style.paint(printable(file.path), 'bold')}: {_sentence(file.needed)}"
+        yield f"{style.paint(at_line_start(file.path), 'bold')}: {_sentence(file.needed)}"
         if not quiet:
             yield from _table(file.needed.because, style)
 

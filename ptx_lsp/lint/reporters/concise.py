@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from ptx_lsp.lint.report import Reported
 from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.kernel_table import kernels_below
-from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, printable
+from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, at_line_start, printable
 
 
 @reporter("concise", "one line a finding")
 def concise(run: Run) -> Iterator[str]:
     """The lines of the report, without line ends."""
     for file in run.files:
-        path = printable(file.path)
+        path = at_line_start(file.path)
         for found in file.diagnostics:
             line, column = found.mark.start
             yield f"{path}:{line}:{column}: {headline(found, run.style)}"

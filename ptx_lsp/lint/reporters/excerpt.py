@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ptx_lsp.lint.report import Excerpt, Mark
-from ptx_lsp.lint.reporters.style import Style, printable, width
+from ptx_lsp.lint.reporters.style import Style, printable, width, without_commands
 
 TAB = 4
 _CUT = "..."
@@ -63,7 +63,8 @@ def draw(mark: Mark, columns: int) -> Drawn:
     before = _expanded(excerpt.text[:first], 0)
     marked = _expanded(excerpt.text[first:last].rstrip(), width(before))
     after = _expanded(excerpt.text[last:].rstrip(), width(before) + width(marked))
-    return _cut(before, marked, after, excerpt, max(20, columns))
+    drawn = _cut(before, marked, after, excerpt, max(20, columns))
+    return drawn._replace(text=without_commands(drawn.text))
 
 
 def _cut(before: str, marked: str, after: str, excerpt: Excerpt, columns: int) -> Drawn:

@@ -25,7 +25,7 @@ def markdown(run: Run) -> Iterator[str]:
     yield f"{len(run.files)} files, {len(unread)} of them could not be checked." if unread else (
         f"{len(run.files)} file{'' if len(run.files) == 1 else 's'} checked."
     )
-    yield from (f"\n{printable(remark)}" for remark in run.remarks)
+    yield from (f"\n{prose(remark)}" for remark in run.remarks)
     yield from (f"\n- {code(file.path)}: {prose(file.error or '')}" for file in unread)
     yield from _findings(run.files)
     yield from _kernels([kernel for file in run.files for kernel in file.kernels])
@@ -45,18 +45,47 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def prose(text: str) -> str:
     """Text without markup but names in back-ticks, between which everything stands for itself."""
-    pieces = re.split("(`[^`]*`)", printable(text))
-    return "".join(piece if piece[:1] == "`" else piece.replace("<", "&lt;") for piece in pieces)
+    pieces = enumerate(re.split("(`[^`]+`)", printable(text)))
+    return "".join(code(piece[1:-1]) if at % 2 else _literal(piece) for at, piece in pieces)
 
 
 def code(text: str) -> str:
-    """Text as a code span, whatever it has in it."""
+    """Text as a code span, whatever it has in it. Nothing in one is a link, a mention or a reference."""
     shown = printable(text)
+    if not shown.strip("` ") or ("\\" in shown and "|" in shown):  # no table has both in a span
+        return f"<code>{''.join(one if one.isalnum() else f'&#{ord(one)};' for one in shown)}</code>"
     longest = max(map(len, re.findall("`+", shown)), default=0)
     if not longest:
         return f"`{shown}`"
     fence = "`" * (longest + 1)
     return f"{fence} {shown} {fence}"
+
+
+def inert(text: str) -> str:
+    """Text in which a service that takes it for Markdown finds no link, image, HTML, mention or reference,
+    and which otherwise looks the same: spaces of no width keep apart what would make one.
+    """
+    if "``" in text or text.count("`") % 2:  # nobody knows what is a name and what is not
+        return _TO_PART.sub(_NO_WIDTH, text)
+    pieces = enumerate(re.split("(`[^`]*`)", text))
+    return "".join(piece if at % 2 else _TO_PART.sub(_NO_WIDTH, piece) for at, piece in pieces)
+
+
+_NO_WIDTH = "\u200b"
+_TO_PART = re.compile(
+    r"(?<=[@#!~%&^:])(?=\w)"  # mentions, references to issues and the like, emojis
+    r"|(?<=\$)|(?<=[A-Za-z]-)(?=\d)"  # formulas, GH-1
+    r"|(?<=[\da-f])(?=(?:[\da-f]{6})+(?![\da-f]))"  # commits
+    r"|(?<=:)(?=//)|(?<=www)(?=\.)"  # links that need no markup
+    r"|(?<=\])(?=[(\[])|(?<=!)(?=\[)|(?<=<)(?=[\w!/?])",  # links, images and HTML
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"[\\`*~\[\]]|\b_|_\b")
+
+
+def _literal(text: str) -> str:
+    shown = _MARKUP.sub(r"\\\g<0>", _TO_PART.sub(_NO_WIDTH, text))
+    return shown.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _in_table(cell: str) -> str:
@@ -94,7 +123,7 @@ def _kernel(kernel: Kernel) -> tuple[str, ...]:
     about = "~" if kernel.occupancy.registers_source == "estimate" else ""
     return (
         code(kernel.name),
-        kernel.target or "?",
+        prose(kernel.target or "?"),
         str(registers.measured) if registers.measured is not None else estimate,
         f"{kernel.shared_bytes} B" if kernel.shared_bytes is not None else "?",
         spills,

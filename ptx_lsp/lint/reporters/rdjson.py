@@ -1,4 +1,7 @@
-"""The diagnostic format of reviewdog, one object for the whole run. Its columns count UTF-8 bytes."""
+"""The diagnostic format of reviewdog, one object for the whole run. Its columns count UTF-8 bytes.
+
+reviewdog writes the messages into comments, in Markdown.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import Excerpt, FileReport, Mark, Point, Reported
 from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.json import Value
+from ptx_lsp.lint.reporters.markdown import inert
 from ptx_lsp.lint.reporters.places import from_here
 
 _SEVERITIES: dict[Severity, str] = {
@@ -27,7 +31,7 @@ def rdjson(run: Run) -> Iterator[str]:
 def _row(file: FileReport, found: Reported) -> Value:
     path = from_here(file.path)
     row: dict[str, Value] = {
-        "message": found.text,
+        "message": inert(found.text),
         "location": {"path": path, "range": _range(found.mark)},
         "severity": _SEVERITIES[found.severity],
         "code": {"value": found.rule},

@@ -99,7 +99,7 @@ def _result(file: FileReport, found: Reported, rule: int) -> Value:
         "ruleId": found.rule,
         "ruleIndex": rule,
         "level": _LEVELS[found.severity],
-        "message": {"text": found.text},
+        "message": {"text": found.text.replace("](", "]\u200b(")},  # else a link, by 3.11.6
         "locations": [first],
         "partialFingerprints": {"ptxLint/v1": found.fingerprint},
     }

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS
+from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, printable
 
 
 @reporter("statistics", "how many findings each rule has, and how many have a fix")
@@ -20,4 +20,4 @@ def statistics(run: Run) -> Iterator[str]:
         name = run.style.paint(f"{severity}[{rule}]", SEVERITY_COLOURS[severity])
         fixable = f" ({fixes[rule]} with a fix)" if fixes[rule] else ""
         yield f"{count:{size}}  {code:5}  {name}{fixable}"
-    yield from run.remarks
+    yield from (printable(remark) for remark in run.remarks)

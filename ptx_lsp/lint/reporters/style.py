@@ -10,6 +10,7 @@ _CODES = {
     "bold": "1", "dim": "2",
     "red": "1;31", "yellow": "1;33", "blue": "1;34", "cyan": "1;36", "green": "1;32",
 }
+_COMMAND = re.compile(r"##(?=\w*\[)")
 _PAINTED = re.compile(r"\x1b\[[\d;]*m")
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue", "hint": "cyan"}
 
@@ -27,10 +28,24 @@ class Style:
 
 
 def printable(text: str) -> str:
-    """`text` in one line, and without what a terminal would take for a command."""
+    """`text` in one line, and without what a terminal or a service would take for a command."""
+    text = without_commands(text)
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else _shown(c) for c in text)
+
+
+def without_commands(text: str) -> str:
+    """Text of the same length in which services that read what is printed find no command: to GitHub and
+    Azure `##[...]` and `##vso[...]` are such, anywhere in a line.
+    """
+    return _COMMAND.sub("#\u266f", text) if "##" in text else text
+
+
+def at_line_start(path: str) -> str:
+    """The same for a path where a line begins: to GitHub `::...` is a command there."""
+    shown = printable(path)
+    return f"./{shown}" if shown.lstrip().startswith("::") else shown
 
 
 def width(text: str) -> int:
