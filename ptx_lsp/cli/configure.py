@@ -80,9 +80,9 @@ def _shown(config: Config, path: str | None) -> Iterator[str]:
         yield f"threads = {config.threads}"
     yield f"ptxas = {str(config.ptxas).lower()}"
     yield f"fail-on = {json.dumps(config.fail_on or 'error')}"
-    for key, folder in (("baseline", config.baseline), ("cache-dir", config.cache_dir)):
-        if folder is not None:
-            yield f"{key} = {json.dumps(str(folder))}"
+    for key, place in (("baseline", config.baseline), ("cache-dir", config.cache_dir)):
+        if place is not None:
+            yield f"{key} = {json.dumps(place.relative_to(config.folder).as_posix())}"
     if rules.severities:
         yield "\n[severity]"
         yield from (f"{name} = {json.dumps(severity)}" for name, severity in rules.severities)

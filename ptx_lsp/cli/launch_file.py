@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from ptx_lsp.executor.specs import SpecError
+from ptx_lsp.lint import confined
 
 _KEYS = (
     "file", "entry", "grid", "block", "cluster", "shared", "seed", "limit", "seconds", "arguments", "out",
@@ -130,8 +131,18 @@ class _Reader:
         return tuple(self.placed(word) for word in words)
 
     def placed(self, word: str) -> str:
+        """What a launch file has written stays in its folder. Raises SpecError."""
         name, equals, file = word.partition("=")
-        return f"{name}={self.path.parent / file}" if equals else name
+        if not equals:
+            return name
+        written = file if file.endswith((".npy", ".npz")) else f"{file}.npy"
+        reason = confined.escape(written, self.path.parent)
+        if reason is not None:
+            raise SpecError(
+                f"`{self.path}`: `out` writes inside the folder of the launch file, not to `{file}`: "
+                f"{reason}; only --out may name any place"
+            )
+        return f"{name}={self.path.parent / file}"
 
 
 def _list(value: object) -> list[object] | None:

@@ -21,8 +21,7 @@ NOTHING, FINDINGS, TROUBLE = 0, 1, 2
 """The exit status."""
 INTERRUPTED = 130
 
-
-_COMMANDS = {
+COMMANDS = {
     "config": "ptx_lsp.cli.configure",
     "compare": "ptx_lsp.cli.compare",
     "completion": "ptx_lsp.cli.completion",
@@ -53,11 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(words: Sequence[str]) -> Callable[[Sequence[str]], int] | None:
     """The command that the first word names, unless it is a file."""
-    if not words or words[0] not in _COMMANDS or os.path.lexists(words[0]):
+    if not words or words[0] not in COMMANDS or os.path.lexists(words[0]):
         return None
     from importlib import import_module
 
-    return import_module(_COMMANDS[words[0]]).run
+    return import_module(COMMANDS[words[0]]).run
 
 
 def _run(options: Options) -> int:

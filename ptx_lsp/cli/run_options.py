@@ -60,7 +60,7 @@ class Options(argparse.Namespace):
 
 def parse(argv: Sequence[str] | None) -> Options:
     """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
-    return _parser().parse_args(argv, namespace=Options())
+    return parser().parse_args(argv, namespace=Options())
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,7 +68,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"ptx-run: error: {message}\nTry `ptx-run --help`.\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Every option of `ptx-run`."""
     parser = _Parser(
         prog="ptx-run", description="Runs a PTX kernel without a GPU.", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
