@@ -1,0 +1,81 @@
+"""`wgmma.mma_async` in divergent code whose `wgmma.fence` stands outside of it.
+
+1. An operation is in divergent code where a divergent branch decides whether it is reached, or where its
+   guard is divergent.
+2. ptxas wants the fence of the operation in the same divergent code: without a fence between the branch and
+   the operation it would have to insert one there, and serialises every `wgmma` instead (C7519).
+3. The fence is looked for upwards, in the blocks that dominate the operation.
+
+Source: ptxas 13.5 on generated kernels (`tests/oracle/wgmma.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from analyses.cfg import cfg
+from analyses.dominance import Dominance, dominance
+from analyses.sources import Level
+from analyses.spelling import steps_spelt
+from analyses.steps import Step, steps
+from analyses.uniformity import Uniformity, uniformity
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+
+_FENCE = "wgmma.fence"
+_mmas = steps_spelt(lambda spelling: spelling.startswith("wgmma.mma_async"))
+
+
+class Unfenced(NamedTuple):
+    """`mma` has no fence behind `branch`, the divergent branch above it; where the two are the same step, its
+    own guard is divergent.
+    """
+
+    mma: Step
+    branch: Step
+
+
+@fact
+def unfenced_in_divergence(function: Function) -> tuple[Unfenced, ...]:
+    """Those of a function, in the order of the text."""
+    found = _mmas(function)
+    return tuple(_search(function, found)) if found else ()
+
+
+def _search(function: Function, mmas: list[Step]) -> Iterator[Unfenced]:
+    flow, graph = steps(function).steps, cfg(function)
+    paths, levels = dominance(function), uniformity(function)
+    for mma in mmas:
+        block = graph.block_of[mma.number]
+        if block not in graph.reached:
+            continue
+        if levels.guard(mma.number) is Level.DIVERGENT:
+            yield Unfenced(mma, mma)
+            continue
+        if _has_fence(flow, range(graph.blocks[block].first, mma.number)):
+            continue
+        above = _divergent_above(function, paths, levels, block)
+        if above is not None:
+            yield Unfenced(mma, flow[above])
+
+
+def _divergent_above(
+    function: Function, paths: Dominance, levels: Uniformity, block: int
+) -> int | None:
+    """The step of the nearest divergent branch above `block`, unless a fence stands nearer."""
+    flow, graph = steps(function).steps, cfg(function)
+    above = paths.immediate[block]
+    while above >= 0:
+        one = graph.blocks[above]
+        decides = one.splits and not paths.postdominates(block, above)
+        if decides and levels.branches[above] is Level.DIVERGENT:
+            return one.end - 1
+        if _has_fence(flow, one.steps):
+            return None
+        above = paths.immediate[above]
+    return None
+
+
+def _has_fence(flow: tuple[Step, ...], numbers: range) -> bool:
+    return any(flow[number].spelling.startswith(_FENCE) for number in numbers)

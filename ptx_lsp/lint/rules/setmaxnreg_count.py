@@ -1,0 +1,62 @@
+"""The rule `setmaxnreg-count`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.register_reallocation import excessive
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.opcode import operand_place
+from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.function import Function
+
+
+@function_rule("setmaxnreg-count", code="E189")
+def setmaxnreg_count(function: Function) -> Iterator[Finding]:
+    """A `setmaxnreg.dec` to more registers than the kernel ever has.
+
+    ## What it does
+    Reports a `setmaxnreg.dec` whose count is larger than that of every `setmaxnreg.inc` of the kernel, or,
+    where there is none, larger than the register count at entry, which the launch bounds give.
+
+    ## Why it matters
+    ptxas rejects it (C7406): registers can only be given back by a warp that has them.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90a
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    .maxnreg 64
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        setmaxnreg.dec.sync.aligned.u32 72;
+        st.global.u32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90a
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    .maxnreg 64
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        setmaxnreg.dec.sync.aligned.u32 40;
+        st.global.u32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which count was meant is not known.
+    """
+    for request, largest in excessive(function):
+        message = f"{request.registers} registers are more than the kernel ever has, {largest}"
+        yield Finding(operand_place(function, request.step.node, 0), message)

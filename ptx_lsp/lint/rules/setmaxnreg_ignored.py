@@ -1,0 +1,132 @@
+"""The rule `setmaxnreg-ignored`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.kept_calls import KeptCall
+from analyses.launch_bounds import launch_bounds, launch_bounds_of
+from analyses.register_reallocation import (
+    Request,
+    Unknown,
+    call_in_the_way,
+    requests,
+    unknown_entry_count,
+)
+from ptx_lsp.facts import fact, of_all
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.opcode import opcode_part
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.tuning import tuning
+
+_MESSAGES: dict[Unknown, str] = {
+    "no block size": "give `.reqntid` or `.maxntid` with `.minnctapersm`, or `.maxnreg`",
+    "no minnctapersm": "add `.minnctapersm 1` beside the block size",
+    "minnctapersm ignored": "its `.minnctapersm` asks for more than an SM holds",
+}
+_CALLS = {
+    "indirect": "through a register stays a call",
+    "recursive": "of a recursive function stays a call",
+}
+
+
+@module_rule("setmaxnreg-ignored", code="W244")
+def setmaxnreg_ignored(module: Module) -> Iterator[Finding]:
+    """ptxas ignores the `setmaxnreg` of a kernel.
+
+    ## What it does
+    Reports the first `setmaxnreg` of a kernel whose register count at entry ptxas does not know (C7508): it
+    takes it from `.maxnreg`, or from `.minnctapersm` beside `.reqntid` or `.maxntid`. Reports it, too, where
+    a call through a register, or of a recursive function, stands in the way (C7506).
+
+    ## Why it matters
+    Every warp keeps the registers that the kernel starts with: those that should give some away hold on to
+    them, and those that should get more spill. ptxas says so in a note without a line.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90a
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    .reqntid 128
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        setmaxnreg.dec.sync.aligned.u32 40;
+        st.global.u32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90a
+    .address_size 64
+    .visible .entry kernel(.param .u64 out)
+    .reqntid 128 .minnctapersm 1
+    {
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        setmaxnreg.dec.sync.aligned.u32 40;
+        st.global.u32 [%d], 1;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    Safe: the kernel computes the same. `.minnctapersm 1` asks for no more than every launch needs, and lets
+    ptxas use all registers that a block of that size can have.
+    """
+    for name in of_all(_with_requests, module):
+        function = module.definitions.get(name)
+        if function is not None and function.is_kernel:
+            yield from _of_kernel(function)
+
+
+@fact
+def _with_requests(function: Function) -> tuple[str, ...]:
+    return (function.name,) if requests(function) else ()
+
+
+def _of_kernel(function: Function) -> Iterator[Finding]:
+    first = requests(function)[0]
+    unknown = unknown_entry_count(function)
+    if unknown is not None:
+        message = (
+            "ptxas ignores this `setmaxnreg` (C7508), as the register count at entry is unknown: "
+            f"{_MESSAGES[unknown]}"
+        )
+        remedy = _minimum(function) if unknown == "no minnctapersm" else None
+        yield Finding(_place(function, first), message, remedy=remedy)
+        return
+    kept = call_in_the_way(function)
+    if kept is not None:
+        yield _of_call(function, first, kept)
+
+
+def _place(function: Function, request: Request) -> Place:
+    return opcode_part(function, request.step.node, 0)
+
+
+def _of_call(function: Function, first: Request, kept: KeptCall) -> Finding:
+    where = kept.function.place(kept.call.target)
+    message = f"ptxas ignores this `setmaxnreg` (C7506): a call {_CALLS[kept.why]}"
+    return Finding(_place(function, first), message, ((where, "this call"),))
+
+
+def _minimum(function: Function) -> Remedy | None:
+    """`.minnctapersm 1` behind the block size, where it would count."""
+    block, bounds = tuning(function).block, launch_bounds(function)
+    if block is None or bounds is None:
+        return None
+    asking = bounds.directives._replace(minnctapersm=1)
+    if not launch_bounds_of(str(function.module.target), asking).blocks_asked:
+        return None
+    end = function.place(block.node).end
+    insertion = Replacement(function.part(end, end), " .minnctapersm 1")
+    return Remedy("Add `.minnctapersm 1`", (insertion,))
