@@ -45,6 +45,11 @@ class Frame:
         """The registers of these instances."""
         return [number for (instance, _, _), number in self._numbers.items() if instance in instances]
 
+    def width(self, number: int) -> int:
+        """How many bits a register has; 1 for a predicate."""
+        dtype = self.dtypes[number]
+        return 1 if dtype == BOOL else 8 * dtype.itemsize
+
     def special(self, name: str, type: str) -> int:
         if name not in self.specials:
             self.specials[name] = self._add(array_type(type))

@@ -11,32 +11,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
 
-from ptx_lsp.executor import lanes
-from ptx_lsp.executor.access import Load, Store, sources
+from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.callees import addressed, callee, formals
-from ptx_lsp.executor.compute import move
 from ptx_lsp.executor.control import Action, Control, Leave, Returned, Unsupported
-from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame, array_type
 from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.lanes import Integers
 from ptx_lsp.executor.locals import Locals, Relative
 from ptx_lsp.executor.operands import Operands
+from ptx_lsp.executor.passing import Make, Passing
 from ptx_lsp.executor.program import UNSIGNED, DType, Program
 from ptx_lsp.executor.routines import Return, Routine, stack
 from ptx_lsp.executor.runtime import Provided
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.model.calls import Call, calls
+from ptx_lsp.model.calls import Call, Formal, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.prototype import is_noreturn
-from ptx_lsp.model.symbols import Label, Register, Variable, element_type
+from ptx_lsp.model.symbols import Label, Register, Variable, element_type, vector_length
 from ptx_lsp.syntax import nodes
 
 _DEEPEST = 16
@@ -136,21 +132,22 @@ class _Inliner:
         operands = Operands(function, self.frame, addresses, routine.instance)
         context = Context(function, operands, (), routine.locals, routine)
         routine.start = len(self.lines)
+        passing = Passing(self.frame, operands, routine.locals)
         for kind, declared in (("return", function.body.returns), ("argument", function.body.parameters)):
             for at, formal in enumerate(declared):
+                carriers = self.carriers(kind, at, formal)
                 if isinstance(formal, Variable):
                     here = self.frame.hidden(f"{kind} {at}", UNSIGNED[64], routine.instance)
                     addresses[id(formal.declarator)] = Relative(here, 0)
-                    self.move(_start(function), context, here, self.passed(kind, at, UNSIGNED[64]))
+                    self.do(_start(function), context, passing.move(passing.held(carriers), [here]))
                 elif kind == "argument":
-                    here, dtype = operands.number(formal.declarator.name), array_type(formal.type)
-                    self.move(_start(function), context, here, self.passed(kind, at, dtype))
+                    numbers = operands.registers(formal)
+                    self.do(_start(function), context, passing.move(passing.held(carriers), numbers))
         self.add(context)
         for at, formal in enumerate(function.body.returns):
             if isinstance(formal, Register):
-                number = self.carrier("return", at, array_type(formal.type))
-                value = operands.source(formal.declarator.name, None)
-                self.move(_end(function), context, number, value)
+                held = passing.held(operands.registers(formal))
+                self.do(_end(function), context, passing.move(held, self.carriers("return", at, formal)))
         self.act(_end(function), context, Return(routine, stack(self.frame)))
 
     # -- calls ----------------------------------------------------------------------------------
@@ -197,80 +194,68 @@ class _Inliner:
         inner = Context(
             called, operands, (*context.callers, context.function), context.locals, context.routine
         )
-        after: list[Callable[[], None]] = []
+        passing = Passing(self.frame, context.operands, context.locals)
+        after: list[Make] = []
         for declared, actuals, returns in (
             (called.body.returns, call.returns, True), (called.body.parameters, call.arguments, False)
         ):
             for formal, actual in zip(declared, actuals, strict=False):
-                name = formal.declarator.name
                 if isinstance(formal, Variable):
-                    place = self.memory(call, context, actual, formal.type, after, returns=returns)
-                    addresses[id(formal.declarator)] = place
+                    passed = passing.memory(actual, formal, returns=returns)
+                    addresses[id(formal.declarator)] = passed.place
+                    self.do(call.node, context, passed.before)
+                    after += passed.after
                 elif returns:
-                    number = context.operands.number(actual)
-                    value = operands.source(name, None)
-                    after.append(lambda n=number, v=value: self.move(call.node, context, n, v))
+                    after += passing.take(actual, operands.registers(formal))
                 else:
-                    value = context.operands.source(actual, TYPES.get(formal.type))
-                    self.move(call.node, context, operands.number(name), value)
+                    self.do(call.node, context, passing.give(actual, operands.registers(formal), formal.type))
         self.add(inner)
-        for one in after:
-            one()
+        self.do(call.node, context, after)
 
     def enter(self, call: Call, called: Function | None, context: Context) -> None:
         """Adds the lines of the call of a routine."""
         routines = [self.known(called)] if called is not None else self.by_address()
         returns, parameters = formals(call, [one.function for one in routines])
-        after: list[Callable[[], None]] = []
+        passing = Passing(self.frame, context.operands, context.locals)
+        after: list[Make] = []
         for kind, declared, actuals in (
             ("return", returns, call.returns), ("argument", parameters, call.arguments)
         ):
             for at, (formal, actual) in enumerate(zip(declared, actuals, strict=False)):
-                type = element_type(formal.declaration)
-                space = formal.declaration.space
-                if space is None or space.text != ".reg":
-                    place = self.memory(call, context, actual, type, after, returns=kind == "return")
-                    number = self.carrier(kind, at, UNSIGNED[64])
-                    self.move(call.node, context, number, _address(place))
+                numbers = self.carriers(kind, at, formal)
+                if not _is_in_register(formal):
+                    passed = passing.memory(actual, formal, returns=kind == "return")
+                    self.do(call.node, context, [*passed.before, *passing.point(numbers[0], passed.place)])
+                    after += passed.after
                 elif kind == "return":
-                    number, value = context.operands.number(actual), self.passed(kind, at, array_type(type))
-                    after.append(lambda n=number, v=value: self.move(call.node, context, n, v))
+                    after += passing.take(actual, numbers)
                 else:
-                    number = self.carrier(kind, at, array_type(type))
-                    value = context.operands.source(actual, TYPES.get(type))
-                    self.move(call.node, context, number, value)
+                    type = element_type(formal.declaration)
+                    self.do(call.node, context, passing.give(actual, numbers, type))
         line = Line(call.node, context, routines={one.address: one for one in routines})
         if called is None:
             line.pointer = sources([(call.target, TYPES[".u64"])], context.operands)
         self.lines.append(line)
-        for one in after:
-            one()
+        self.do(call.node, context, after)
 
     def provide(self, call: Call, name: str, context: Context) -> None:
         """Adds the lines of the call of a function that every device has."""
         returns, parameters = formals(call, [])
-        after: list[Callable[[], None]] = []
-        registers: dict[str, list[int]] = {"return": [], "argument": []}
-        for kind, declared, actuals in (
-            ("return", returns, call.returns), ("argument", parameters, call.arguments)
-        ):
-            for at, (formal, actual) in enumerate(zip(declared, actuals, strict=True)):
-                type = element_type(formal.declaration)
-                dtype = array_type(type)
-                number = self.carrier(kind, at, dtype)
-                registers[kind].append(number)
-                place = self.memory(call, context, actual, type, after, returns=kind == "return")
-                if kind == "argument":
-                    self.load(call, context, place, type, (number,))
-                else:
-                    value = self.passed(kind, at, dtype)
-                    after.insert(0, partial(self.store, call, context, place, type, value))
-        result = registers["return"][0] if registers["return"] else None
-        self.lines.append(Line(
-            call.node, context, make=lambda spaces: Provided(name, spaces, registers["argument"], result)
-        ))
-        for one in after:
-            one()
+        passing = Passing(self.frame, context.operands, context.locals)
+        arguments: list[int] = []
+        for at, (formal, actual) in enumerate(zip(parameters, call.arguments, strict=True)):
+            type = element_type(formal.declaration)
+            number = self.carrier(f"argument {at}", array_type(type))
+            arguments.append(number)
+            self.do(call.node, context, passing.give(actual, [number], type))
+        results = [
+            (actual, self.carrier(f"return {at}", array_type(element_type(formal.declaration))))
+            for at, (formal, actual) in enumerate(zip(returns, call.returns, strict=True))
+        ]
+        result = results[0][1] if results else None
+        self.do(call.node, context, [lambda spaces: Provided(name, spaces, arguments, result)])
+        for actual, number in results:
+            self.do(call.node, context, passing.take(actual, [number]))
 
     def known(self, function: Function) -> Routine:
         """The routine of a function."""
@@ -290,68 +275,24 @@ class _Inliner:
 
     # -- arguments and results ------------------------------------------------------------------
 
-    def memory(
-        self, call: Call, context: Context, actual: nodes.Expression, type: str,
-        after: list[Callable[[], None]], *, returns: bool,
-    ) -> int | Relative:
-        """The address of what is passed for a parameter in `.param`."""
-        operands = context.operands
-        symbol = context.function.resolve(actual) if isinstance(actual, nodes.Name) else None
-        if isinstance(symbol, Variable) and not operands.is_launched(symbol):
-            address = operands.addresses.get(id(symbol.declarator))
-            if address is not None:
-                return address
-        width = TYPES[type].width // 8
-        place = context.locals.slot(width, width)
-        if returns:
-            after.append(partial(self.load, call, context, place, type, operands.numbers(actual)))
+    def carriers(self, kind: str, at: int, formal: Formal | Register | Variable) -> list[int]:
+        """The registers that pass an argument or a result: those of each element of a vector, or one for the
+        address of what lies in memory.
+        """
+        if isinstance(formal, Register):
+            type, count = formal.type, formal.vector
+        elif _is_in_register(formal):
+            type, count = element_type(formal.declaration), vector_length(formal.declaration)
         else:
-            self.store(call, context, place, type, operands.source(actual, TYPES[type]))
-        return place
+            return [self.carrier(f"{kind} {at}", UNSIGNED[64])]
+        count *= 2 if type == ".b128" else 1
+        return [self.carrier(f"{kind} {at}.{element}", array_type(type)) for element in range(count)]
 
-    def load(
-        self, call: Call, context: Context, place: int | Relative, type: str,
-        numbers: tuple[int | None, ...],
-    ) -> None:
-        """Adds the line that gives registers what lies in local memory."""
-        address, dtypes = self.program(_address(place), 64), self.frame.dtypes
-        self.lines.append(Line(
-            call.node, context,
-            make=lambda spaces: Load(spaces, address, ".local", TYPES[type], numbers, dtypes),
-        ))
+    def carrier(self, name: str, dtype: DType) -> int:
+        return self.frame.hidden(f"{name} {dtype}", dtype)
 
-    def store(
-        self, call: Call, context: Context, place: int | Relative, type: str, value: Integers
-    ) -> None:
-        """Adds the line that writes local memory."""
-        address = self.program(_address(place), 64)
-        values = self.program(value, TYPES[type].width)
-        self.lines.append(Line(
-            call.node, context,
-            make=lambda spaces: Store(spaces, address, ".local", TYPES[type], values),
-        ))
-
-    def program(self, value: Integers, width: int) -> Program:
-        """What computes a value of `width` bits."""
-        program = Program()
-        slot = Emitter(program, self.frame.dtypes).modular(value, 64 if width == 64 else 32)
-        program.outputs.append(program.cast(slot, UNSIGNED[width]))
-        return program
-
-    def carrier(self, kind: str, at: int, dtype: DType) -> int:
-        """The register that passes an argument or a result."""
-        return self.frame.hidden(f"{kind} {at} {dtype}", dtype)
-
-    def passed(self, kind: str, at: int, dtype: DType) -> Integers:
-        """What comes in it."""
-        width = 1 if dtype.kind == "b" else 8 * dtype.itemsize
-        return lanes.register(self.carrier(kind, at, dtype), width, signed=False)
-
-    def move(
-        self, node: nodes.Instruction, context: Context, number: int | None, value: Integers
-    ) -> None:
-        if number is not None:
-            self.act(node, context, move(number, value, context.operands))
+    def do(self, node: nodes.Instruction, context: Context, actions: Iterable[Make]) -> None:
+        self.lines += [Line(node, context, make=make) for make in actions]
 
     def act(self, node: nodes.Instruction, context: Context, action: Action | Control) -> None:
         self.lines.append(Line(node, context, action))
@@ -370,7 +311,6 @@ def _end(function: Function) -> nodes.Instruction:
     return nodes.Instruction(end - 1, end, None, nodes.Opcode(end - 1, end, "ret"), ())
 
 
-def _address(place: int | Relative) -> Integers:
-    if isinstance(place, int):
-        return lanes.constant(place)
-    return lanes.register(place.register, 64, signed=False) + place.offset
+def _is_in_register(formal: Formal | Variable) -> bool:
+    space = formal.declaration.space
+    return space is not None and space.text == ".reg"

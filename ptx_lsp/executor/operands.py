@@ -70,6 +70,11 @@ class Operands:
         """The numbers of all registers that stand there: those of a vector, of the halves of a `.b128`."""
         return tuple(number for element in self.written(operand) for number in element)
 
+    def registers(self, symbol: Register) -> list[int]:
+        """The numbers of a register: of all elements of a vector, of both halves of a `.b128`."""
+        each = 2 if symbol.type == ".b128" else 1
+        return [self.frame.register(symbol, at, self._instance) for at in range(symbol.vector * each)]
+
     def written(self, operand: nodes.Expression) -> list[tuple[int | None, ...]]:
         """The same for each element that stands there: two numbers for a `.b128`, else one."""
         if isinstance(operand, nodes.Vector):
@@ -78,7 +83,7 @@ class Operands:
         if not isinstance(symbol, Register):
             return [(self.number(operand),)]
         each = 2 if symbol.type == ".b128" else 1
-        numbers = [self.frame.register(symbol, at, self._instance) for at in range(symbol.vector * each)]
+        numbers = self.registers(symbol)
         return [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
 
     def elements(self, operand: nodes.Expression, type: Type | None) -> list[Integers]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ptx_lsp.executor.access import Load
 from ptx_lsp.executor.compute import Compute
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.errors import ExecutionError
@@ -69,8 +70,9 @@ def usage(step: Step) -> Usage:
     match = resolve(node.opcode.text).match(arguments(context.function, node))
     source = source_line(context.function, node)
     guard = tuple(_registers(node.guard.predicate, context)) if node.guard is not None else ()
-    if isinstance(step.action, Compute) and line.action is not None:  # a parameter of a call
-        written = tuple(Named(number, "a parameter") for number in step.action.destinations)
+    if not line.is_plain and isinstance(step.action, Compute | Load):  # an argument or a result of a call
+        numbers = step.action.destinations
+        written = tuple(Named(number, "a parameter") for number in numbers if number is not None)
         return Usage("mov", writes=written, source=source)
     reads: list[Named] = []
     writes: list[Named] = []
@@ -131,11 +133,12 @@ def _registers(operand: nodes.Expression, context: Context) -> Iterator[Named]:
     ):
         decoded = len(context.operands.frame)
         try:
-            number = context.operands.number(operand)
+            numbers = context.operands.numbers(operand)
         except ExecutionError:
-            number = None
-        if number is not None and number < decoded:  # else no step that can be executed names it
-            yield Named(number, _text(operand))
+            numbers = ()
+        for element, number in enumerate(numbers):
+            if number is not None and number < decoded:  # else no step that can be executed names it
+                yield Named(number, _text(operand) + _component(operand, context, element))
         return
     if isinstance(operand, nodes.Vector | nodes.Address | nodes.Group):
         for item in operand.items:
@@ -152,6 +155,16 @@ def _registers(operand: nodes.Expression, context: Context) -> Iterator[Named]:
         for name in names_in(operand):
             if not isinstance(operand, nodes.Name):
                 yield from _registers(name, context)
+
+
+def _component(operand: nodes.Name | nodes.Member, context: Context, element: int) -> str:
+    """How an element of a vector is named behind the vector."""
+    symbol = context.function.resolve(operand) if isinstance(operand, nodes.Name) else None
+    is_vector = isinstance(symbol, Register) and 1 < symbol.vector <= len(_COMPONENTS)
+    return f".{_COMPONENTS[element]}" if is_vector else ""
+
+
+_COMPONENTS = "xyzw"
 
 
 def _text(operand: nodes.Name | nodes.Member) -> str:
