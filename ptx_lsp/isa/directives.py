@@ -31,7 +31,7 @@ class Arguments:
     """How many arguments a directive takes (`most` None: any number), and what each must be.
 
     `names` are the only strings taken, if there are any; `positive` forbids 0, and `largest` is the
-    greatest number taken.
+    greatest number taken. A directive that its version ignores takes 0, too.
     """
 
     least: int
@@ -82,6 +82,8 @@ SECTIONS: Final = (
     ".debug_pubnames",
 )
 """The sections that compilers write; ptxas takes any name."""
+SECTION_SYNONYMS: Final = {".byte": ".b8", ".4byte": ".b32", ".quad": ".b64"}
+"""What the data of a section may also be called; ptxas takes these without a word."""
 LANGUAGES: Final = ("CUDA C++", "PTX", "NVVM", "Fortran", "Tile IR")
 
 
@@ -211,6 +213,10 @@ _PERFORMANCE = (
          arguments=Arguments(1, 3, positive=True), feature=".reqntid directive"),
     _row(".maxnreg", "performance", "kernel", "1.3", ".maxnreg COUNT", _kernel(".maxnreg 64"),
          "The most registers that a thread of this kernel may have.", arguments=POSITIVE),
+    _row(".local_maxnreg", "performance", "kernel, function", "8.8", ".local_maxnreg COUNT",
+         _kernel(".local_maxnreg 64"),
+         "The most registers that this kernel or function may use, without what it calls.",
+         arguments=POSITIVE),
     _row(".minnctapersm", "performance", "kernel", "2.0", ".minnctapersm COUNT",
          _kernel(".maxntid 256 .minnctapersm 2"),
          "How many blocks one multiprocessor must hold; it takes effect beside `.maxntid` or "
@@ -289,8 +295,13 @@ _DEBUGGING = (
              f".section .debug_abc {{ {name} 1, 2 }}", f"Data of {int(name[2:]) // 8} bytes each.")
         for name in (".b8", ".b16", ".b32", ".b64")
     ),
+    *(
+        _row(name, "debugging", "section", "2.0", f"{name} VALUE, ...",
+             f".section .debug_abc {{ {name} 1, 2 }}", f"Another name of `{today}`, from `@@DWARF` lines.")
+        for name, today in SECTION_SYNONYMS.items()
+    ),
     _row("@@DWARF", "debugging", "module", "1.0", "@@DWARF DATA", "",
-         "Debugging data as text, before there was `.section`."),
+         "Debugging data as text, before there was `.section`.", removed="2.0"),
 )
 
 _PRAGMA = (
@@ -309,8 +320,6 @@ _LEGACY = (
          "A structure in the manual of PTX 1.x; today it is an array of `.b8`."),
     _row(".union", "legacy", "module, body", "1.0", ".union NAME { FIELDS };", "",
          "A union in the manual of PTX 1.x; today it is an array of `.b8`."),
-    _row(".byte", "legacy", "module", "1.0", ".byte VALUE, ...", "",
-         "Debugging data in the manual of PTX 1.x; today it is `.b8` in a `.section`."),
 )
 
 DIRECTIVES: Final = {

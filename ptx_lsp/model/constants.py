@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 
 ConstantKind: TypeAlias = Literal["integer", "float"]
 
 _ARITHMETIC = ("+", "-", "*", "/")
-WORD: Final = 2**64
-"""Integers are of 64 bits (PTX ISA, "Integer Constants")."""
-
-
-def constant(text: str) -> int | None:
-    """What ptxas 13.5 takes an integer literal for: the lowest 64 bits of its value. None where the text is
-    no integer, and where it says "Constant overflow": where a digit comes behind others whose lowest 64 bits
-    have the top one set. So `0x10000000000000000` is 0, and `0x80000000000000000` overflows.
-    """
-    value = integer(text)
-    if value is None or value < WORD:
-        return value
-    digits = text.removesuffix("U")
-    base = {"x": 16, "b": 2}.get(digits[1].lower(), 8 if digits[0] == "0" else 10)
-    shorter = value // base
-    while shorter:
-        if shorter % WORD >= WORD // 2:
-            return None
-        shorter //= base
-    return value % WORD
 
 
 def constant_kind(value: nodes.Expression) -> ConstantKind | None:

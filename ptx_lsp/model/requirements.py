@@ -154,9 +154,9 @@ def part_demands(module: Module, use: Use) -> Iterator[Demand]:
                 yield from _feature(Place.of(use.owner, label), "label in a section")
             yield from _of_section(module, node)
         case nodes.Location(attributes=attributes):
-            for name in attributes:
-                if name.text == "inlined_at":
-                    yield from _feature(Place.of(use.owner, name), "inlined_at")
+            for attribute in attributes:
+                if attribute.name.text == "inlined_at":
+                    yield from _feature(Place.of(use.owner, attribute.name), "inlined_at")
         case _:
             pass
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.model.symbols import Declared, Label, Register, Variable
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 _DIGITS = "0123456789"
 _MOST_DIGITS = 4_300
@@ -136,14 +137,3 @@ def range_count(declarator: nodes.Declarator) -> int:
     """How many names a range declares; 0 where that is not a number."""
     count = declarator.range
     return integer(count.text) or 0 if isinstance(count, nodes.Number) else 0
-
-
-def integer(text: str) -> int | None:
-    """The value of an integer literal as PTX writes it; None where it is none."""
-    digits = text.removesuffix("U")
-    try:
-        if digits[:2] in ("0x", "0X", "0b", "0B"):
-            return int(digits, 0)
-        return int(digits, 8 if digits.startswith("0") and len(digits) > 1 else 10)
-    except ValueError:
-        return None

@@ -50,7 +50,7 @@ class Declarations(Operands):
                         self.problems.append(SyntaxProblem(first, last, "a name", within))
                     leading.append(self.dimension(child))
                 case "alignment":
-                    alignment = self.number(child.children[-1], "an alignment in bytes", within)
+                    alignment = self.count(child.children[-1], "an alignment in bytes", within)
                 case "attribute":
                     attributes.extend(self.attribute(child))
                 case "type_name":
@@ -109,7 +109,7 @@ class Declarations(Operands):
         parts = list(parts_of(node))
         if parts[-1].type == "missing" and len(parts) == 3:
             self.missing(parts[-1], "`>`", "a register range", ">")
-        return self.number(parts[1], "how many registers", "a register range")
+        return self.count(parts[1], "how many registers", "a register range")
 
     def dimension(self, node: Node) -> nodes.Expression | None:
         size: nodes.Expression | None = None

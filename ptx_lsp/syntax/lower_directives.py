@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -10,7 +11,13 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.lower_declarations import Declarations
 from ptx_lsp.syntax.lower_leaves import parts_of
 from ptx_lsp.syntax.lower_operands import NUMBERS
+from ptx_lsp.syntax.problem import SyntaxProblem
+from ptx_lsp.syntax.section_data import RESERVED, data_problems
+from ptx_lsp.syntax.shape import location_problems
 
+_LOCATION_NUMBERS = 3
+_FILE_NUMBERS = 2
+"""Time and size, behind the path."""
 _MODIFIER = re.compile(r"\.[\w$]+")
 
 
@@ -40,7 +47,28 @@ class Directives(Declarations):
         start, end = self._span(node)
         if name is None:
             name = linkage[-1]
+        if name.text == ".loc_intermediate":
+            self.problems.extend(self.intermediate_problems(node))
         return nodes.Directive(start, end, tuple(linkage), name, tuple(arguments))
+
+    def intermediate_problems(self, node: Node) -> Iterator[SyntaxProblem]:
+        """Of a `.loc_intermediate`, which ends with its third number: no `,` between them and no `;`."""
+        within, wanted = "`.loc_intermediate`", "a file index, a line and a column"
+        _, *parts = parts_of(node)
+        for number, part in enumerate(parts):
+            is_number = part.type in NUMBERS or self._text(part) == "WARP_SZ"
+            if part.type in ("junk", "missing"):
+                return  # told already
+            if number < _LOCATION_NUMBERS and is_number:
+                self.count(part, wanted, within)
+            else:
+                start, end = self._span(part)
+                expected = wanted if number < _LOCATION_NUMBERS else "the next statement"
+                yield SyntaxProblem(start, end, expected, within)
+                return
+        if len(parts) < _LOCATION_NUMBERS:
+            end = self._span(node)[1]
+            yield SyntaxProblem(end, end, wanted, within)
 
     def version(self, node: Node) -> nodes.Version:
         start, end = self._span(node)
@@ -65,32 +93,52 @@ class Directives(Declarations):
     def file(self, node: Node) -> nodes.File:
         start, end = self._span(node)
         parts = list(parts_of(node))
-        index = self.number(parts[1], "a file index", "`.file`")
+        index = self.count(parts[1], "a file index", "`.file`")
         path: nodes.String | nodes.Missing
         if parts[2].type == "missing":
             path = self.missing(parts[2], "a path in quotes", "`.file`")
         else:
             path = nodes.String(*self._span(parts[2]), self._text(parts[2]))
-        return nodes.File(start, end, index, path)
+        numbers = [
+            self.count(part, "a number", "`.file`") for part in parts[3:] if part.type != ","
+        ]
+        if len(numbers) > _FILE_NUMBERS:
+            extra = numbers[_FILE_NUMBERS]
+            self.problems.append(SyntaxProblem(extra.start, extra.end, "nothing behind the size", "`.file`"))
+        return nodes.File(start, end, index, path, tuple(numbers[:_FILE_NUMBERS]))
 
     def location(self, node: Node) -> nodes.Location:
         start, end = self._span(node)
         numbers: list[nodes.Number | nodes.Missing] = []
-        attributes: list[nodes.Name] = []
+        attributes: list[nodes.LocationAttribute] = []
         for child in node.children:
             if child.type == "location_attribute":
-                attributes.extend(
-                    self.name(part) for part in parts_of(child) if part.type == "identifier"
-                )
+                attributes.append(self.location_attribute(child))
             elif child.type in NUMBERS or (child.type == "missing" and len(numbers) < 3):
                 numbers.append(
-                    self.number(child, "a file index, a line and a column", "`.loc`")
+                    self.count(child, "a file index, a line and a column", "`.loc`")
                 )
             elif child.type == "missing":
                 self.missing(child, "`function_name` or `inlined_at`", "`.loc`")
+        self.problems.extend(location_problems(attributes))
         return nodes.Location(
             start, end, numbers[0], numbers[1], numbers[2], tuple(attributes)
         )
+
+    def location_attribute(self, node: Node) -> nodes.LocationAttribute:
+        parts = list(parts_of(node))
+        values: list[nodes.Name | nodes.Number] = []
+        for part in parts[1:]:
+            if part.type == "identifier" and part.text != b"WARP_SZ":
+                values.append(self.name(part))
+            elif part.type == "missing":
+                self.missing(part, "a value", "`.loc`")
+            elif part.type != "+":
+                number = self.count(part, "a number", "`.loc`")
+                if isinstance(number, nodes.Number):
+                    values.append(number)
+        start, end = self._span(node)
+        return nodes.LocationAttribute(start, end, self.name(parts[0]), tuple(values))
 
     def section(self, node: Node) -> nodes.Section:
         name: nodes.Name | None = None
@@ -103,8 +151,12 @@ class Directives(Declarations):
                     if word is not None and word[0] not in types:
                         start, end = word.start() - self.base, word.end() - self.base
                         types[word[0]] = nodes.Name(start, end, word[0])
+                    self.problems.extend(data_problems(child, self.text, self.base))
                 case "modifier" | "identifier" | "string":
                     name = self.name(child)
+                    if child.type != "modifier":
+                        problem = SyntaxProblem(name.start, name.end, "a name with a dot", "a section")
+                        self.problems.append(problem)
                 case "label":
                     self.section_label(child)
                     labels.append(self.name(child.children[0]))
@@ -119,6 +171,9 @@ class Directives(Declarations):
         return nodes.Section(start, end, name, tuple(labels), tuple(types.values()))
 
     def section_label(self, node: Node) -> None:
+        name = self.name(node.children[0])
+        if name.text in RESERVED:
+            self.problems.append(SyntaxProblem(name.start, name.end, "a label", "a section"))
         last = node.children[-1]
         if last.type == "missing":
             self.missing(last, "`:`", "a label", ":")

@@ -13,6 +13,7 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 
 PASSED = frozenset({"comment", "preprocessor_line"})
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_WHOLE = frozenset({"integer", "malformed_number"})
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -35,6 +36,14 @@ class Leaves:
         if node.type == "malformed_number":
             self.problems.append(SyntaxProblem(start, end, "a well-formed number", within))
         return nodes.Number(start, end, self._text(node), node.type)
+
+    def count(self, node: Node, wanted: str, within: str) -> nodes.Number | nodes.Missing:
+        """A whole number, or `WARP_SZ`, which directives take where they take a number."""
+        found = self.number(node, wanted, within)
+        is_whole = found.text == "WARP_SZ" or node.type in _WHOLE if isinstance(found, nodes.Number) else True
+        if not is_whole:
+            self.problems.append(SyntaxProblem(found.start, found.end, "a whole number", within))
+        return found
 
     def missing(
         self, node: Node, expected: str, within: str, token: str | None = None

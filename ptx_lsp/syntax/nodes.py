@@ -289,12 +289,22 @@ class AddressSize(NamedTuple):
 
 
 class File(NamedTuple):
-    """`.file 1 "a.cu"`"""
+    """`.file 1 "a.cu", 1700000000, 512`; `numbers` are the time and the size."""
 
     start: int
     end: int
     number: Number | Missing
     path: String | Missing
+    numbers: tuple[Number | Missing, ...] = ()
+
+
+class LocationAttribute(NamedTuple):
+    """`function_name $L__info_string0`, with a number where an offset is added, or `inlined_at 1 10 5`."""
+
+    start: int
+    end: int
+    name: Name
+    values: tuple[Name | Number, ...]
 
 
 class Location(NamedTuple):
@@ -305,7 +315,7 @@ class Location(NamedTuple):
     file: Number | Missing
     line: Number | Missing
     column: Number | Missing
-    attributes: tuple[Name, ...]
+    attributes: tuple[LocationAttribute, ...]
 
 
 class Section(NamedTuple):

@@ -8,7 +8,7 @@ docs/ptxas.md sections 1.3 to 1.7.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.problem import SyntaxProblem
@@ -121,3 +121,38 @@ def _binary_problems(
 
 def _problem(node: nodes.Expression, expected: str, within: str) -> SyntaxProblem:
     return SyntaxProblem(node.start, node.end, expected, within)
+
+
+def location_problems(attributes: Sequence[nodes.LocationAttribute]) -> Iterator[SyntaxProblem]:
+    """Of what follows the numbers of a `.loc`: nothing, or both attributes, each as it must be."""
+    within = "`.loc`"
+    for number, attribute in enumerate(attributes):
+        name = attribute.name
+        wanted = _LOCATION[number] if number < len(_LOCATION) else "nothing more"
+        if name.text != wanted:
+            shown = f"`{wanted}`" if number < len(_LOCATION) else wanted
+            yield SyntaxProblem(name.start, name.end, shown, within)
+            return
+        yield from _attribute_problems(attribute, within)
+    if len(attributes) == 1:
+        yield SyntaxProblem(attributes[0].end, attributes[0].end, "`, inlined_at`", within)
+
+
+_LOCATION = ("function_name", "inlined_at")
+_WORDS = frozenset({"_", "function_name", "inlined_at"})
+"""Words that are no names to ptxas."""
+
+
+def _attribute_problems(attribute: nodes.LocationAttribute, within: str) -> Iterator[SyntaxProblem]:
+    values = attribute.values
+    if attribute.name.text == "function_name":
+        first = values[0] if values else None
+        if first is None:
+            return  # told where it is missing
+        if not isinstance(first, nodes.Name) or first.text in _WORDS:
+            yield SyntaxProblem(first.start, first.end, "a label of a `.section`", within)
+        return
+    if len(values) != 3:
+        at = values[3] if len(values) > 3 else None
+        start, end = (at.start, at.end) if at is not None else (attribute.end, attribute.end)
+        yield SyntaxProblem(start, end, "a file index, a line and a column", within)

@@ -16,11 +16,12 @@ def cluster_size(function: Function) -> Iterator[Finding]:
     """A size of clusters that no launch can have.
 
     ## What it does
-    Reports a `.reqnctapercluster` with a 0 in it, or of more than 16 blocks, and a `.maxclusterrank` of 0.
+    Reports a `.reqnctapercluster` with a 0 in it, a `.maxclusterrank` of 0, and either above 16 blocks.
 
     ## Why it matters
     ptxas takes them and says nothing. It drops a directive whose first number is 0; a cluster above 16
-    blocks, or with a 0 in another dimension, cannot be launched.
+    blocks, or with a 0 in another dimension, cannot be launched. A `.maxclusterrank` above 16 bounds nothing:
+    no device has such clusters.
 
     ## Example
     ```ptx
@@ -62,6 +63,6 @@ def _problem(given: Given) -> str | None:
         return f"`{given.name}` beginning with 0 has no effect; a cluster has one block at least"
     if given.product == 0:
         return "a cluster with a dimension of 0 blocks cannot be launched"
-    if given.name == ".reqnctapercluster" and given.product > MAX_CLUSTER_SIZE:
-        return f"a cluster has {MAX_CLUSTER_SIZE} blocks at most, not {given.product}"
+    if given.product > MAX_CLUSTER_SIZE:
+        return f"a cluster has {MAX_CLUSTER_SIZE} blocks at most on every device, not {given.product}"
     return None

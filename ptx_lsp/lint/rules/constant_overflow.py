@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.rule import instruction_rule
-from ptx_lsp.model.constants import WORD, constant
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import WORD, constant
 
 _LONG = re.compile(rb"\d\w{16}")
 """Shorter integers have no more than 64 bits."""

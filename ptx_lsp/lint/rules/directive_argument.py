@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptx_lsp.isa.directives import Arguments
 from ptx_lsp.lint.diagnostic import Finding
@@ -53,13 +54,17 @@ def directive_argument(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: what was meant is not known.
     """
+    version = function.module.version
     for use in directives_of(function):
         row = use.row
         if row is None or row.arguments is None or use.where not in row.places:
             continue
         if row.kind not in ("performance", "function") or _is_broken(function, use):
             continue
-        problem = _problem(use, row.arguments)
+        wanted = row.arguments
+        if row.deprecated is not None and version is not None and version >= row.deprecated:
+            wanted = replace(wanted, positive=False)  # the rule `deprecated-directive`: it has no effect
+        problem = _problem(use, wanted)
         if problem is not None:
             yield Finding(function.place(problem[0]), problem[1])
 

@@ -10,7 +10,7 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.tuning import Given, signatures
 
-_ORDER = {".noreturn": 0, ".abi_preserve": 1, ".abi_preserve_control": 1, ".language": 2}
+_ORDER = {".noreturn": 0, ".abi_preserve": 1, ".abi_preserve_control": 1, ".local_maxnreg": 2, ".language": 3}
 
 
 @function_rule("directive-order", code="E183")
@@ -18,8 +18,8 @@ def directive_order(function: Function) -> Iterator[Finding]:
     """A directive of a function that stands behind one that it must precede, or is there twice.
 
     ## What it does
-    Reports `.noreturn` behind `.abi_preserve` or `.language`, `.abi_preserve` behind `.language`, and each
-    of them given twice, in functions and in call prototypes.
+    Reports what is out of order among `.noreturn`, then `.abi_preserve` and `.abi_preserve_control`, then
+    `.local_maxnreg`, then `.language`, and each of them given twice, in functions and in call prototypes.
 
     ## Why it matters
     ptxas rejects them, though a kernel may have its directives in any order.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.launch_bounds import Ignored, LaunchBounds, launch_bounds
-from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, WARP_SIZE
+from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, WARP_SIZE, DeviceLimits
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -18,7 +18,8 @@ def ignored_directive(function: Function) -> Iterator[Finding]:
 
     ## What it does
     Reports `.minnctapersm` without `.maxntid` or `.reqntid`, one that asks for more blocks or threads than
-    an SM of the target holds, and `.maxnreg` above 255 or below what ptxas needs at least.
+    an SM of the target holds, and `.maxnreg` or `.local_maxnreg` above 255 or below the least that ptxas
+    needs.
 
     ## Why it matters
     The kernel gets the registers and blocks that it would get without the directive. ptxas warns, without a
@@ -67,10 +68,10 @@ def ignored_directive(function: Function) -> Iterator[Finding]:
             reason = _about_blocks(why, bounds)
             if reason is not None:
                 yield _finding(function, minimum, reason, block)
-    if maximum is not None:
-        reason = _about_registers(bounds)
-        if reason is not None:
-            yield _finding(function, maximum, reason)
+    for given in (maximum, heads.last(".local_maxnreg")):
+        reason = given and _about_registers(given, bounds.device)
+        if given is not None and reason is not None:
+            yield _finding(function, given, reason)
 
 
 def _finding(function: Function, given: Given, reason: str, block: Given | None = None) -> Finding:
@@ -98,10 +99,10 @@ def _about_blocks(why: Ignored, bounds: LaunchBounds) -> str | None:
             return None
 
 
-def _about_registers(bounds: LaunchBounds) -> str | None:
-    least = bounds.device.least_registers
-    if "maxnreg above 255" in bounds.ignored:
+def _about_registers(given: Given, device: DeviceLimits) -> str | None:
+    asked, least = (given.values[0] or 0) if len(given.values) == 1 else 0, device.least_registers
+    if asked > MAX_REGISTERS_PER_THREAD:
         return f"a thread has {MAX_REGISTERS_PER_THREAD} registers at most"
-    if 0 < bounds.directives.maxnreg < least:
+    if 0 < asked < least:
         return f"ptxas needs {least} registers at least, and takes that number"
     return None

@@ -19,7 +19,6 @@ _MODERN = {
     ".sreg": "special registers are known without a declaration; delete the line",
     ".struct": "declare an aligned array of `.b8` and use offsets",
     ".union": "declare an aligned array of `.b8` and use offsets",
-    ".byte": "write a `.section` with `.b8` data",
 }
 
 
@@ -28,8 +27,8 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
     """A spelling of the manual of PTX 1.x that no ptxas takes today.
 
     ## What it does
-    Reports `.entry name[16][16]`, `%tid.0`, `.surf`, `.sreg`, `.struct`, `.union`, `.v3` and `.byte`, and
-    says how it is written now.
+    Reports `.entry name[16][16]`, `%tid.0`, `.surf`, `.sreg`, `.struct`, `.union` and `.v3`, and says how
+    it is written now.
 
     ## Why it matters
     To ptxas it is a syntax error, in every version of PTX.

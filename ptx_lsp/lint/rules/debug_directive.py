@@ -1,0 +1,133 @@
+"""The rule `debug-directive`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptx_lsp.facts import of_all
+from ptx_lsp.isa.directives import find
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import each_function, module_rule
+from ptx_lsp.model.constants import whole_number
+from ptx_lsp.model.debugging import files, function_names, is_placed_earlier, sections, unplaced
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import overflows
+
+
+@module_rule("debug-directive", code="E141")
+def debug_directive(module: Module) -> Iterator[Finding]:
+    """A `.file`, `.loc` or `.section` that does not go with the others, or has a number too large.
+
+    ## What it does
+    Reports an index that two `.file` have, a label that stands in sections twice, the `function_name` of a
+    `.loc` that is no label of a section, an `inlined_at` that names a position which no `.loc` before it has,
+    sections called like a directive or type, and numbers that ptxas finds too large.
+
+    ## Why it matters
+    ptxas rejects them, though nothing that is executed depends on them.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .file 1 "matmul.cu"
+    .file 1 "tile.cuh"
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .file 1 "matmul.cu"
+    .file 2 "tile.cuh"
+    .entry kernel()
+    {
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which of the two was meant is not known.
+    """
+    yield from _of_files(module)
+    yield from _of_sections(module)
+    yield from _numbers(module)
+    labels = frozenset(label.text for _, node in sections(module) for label in node.labels)
+    for one in of_all(function_names, module):
+        if one.name not in labels:
+            message = f"`{one.name}` is no label of a `.section`, where the name of a function stands"
+            yield Finding(one.place, message)
+    for one in of_all(unplaced, module):
+        if not is_placed_earlier(module, one):
+            shown = " ".join(map(str, one.position))
+            message = f"`inlined_at` names a position that no `.loc` before has: {shown}"
+            yield Finding(one.place, message)
+
+
+def _of_files(module: Module) -> Iterator[Finding]:
+    known: dict[int, Place] = {}
+    for item, node in files(module):
+        index = None if isinstance(node.number, nodes.Missing) else whole_number(node.number)
+        place = Place.of(item.node, node.number)
+        if index is None:
+            continue
+        if index in known:
+            message = f"another `.file` has the index {index} already"
+            yield Finding(place, message, ((known[index], "it has it"),))
+        known.setdefault(index, place)
+        for number, bits in ((node.number, 32), *((number, 64) for number in node.numbers)):
+            yield from _overflow(number, Place.of(item.node, number), bits)
+
+
+def _of_sections(module: Module) -> Iterator[Finding]:
+    known: dict[str, Place] = {}
+    for item, node in sections(module):
+        name = node.name
+        if name is not None and (find(name.text) is not None or name.text in TYPES):
+            message = f"`{name.text}` is a word of PTX, which no section can be called"
+            yield Finding(Place.of(item.node, name), message)
+        for label in node.labels:
+            place = Place.of(item.node, label)
+            if label.text in known:
+                message = f"the label `{label.text}` is defined in a section already"
+                yield Finding(place, message, ((known[label.text], "defined here"),))
+            known.setdefault(label.text, place)
+
+
+_LONG = re.compile(rb"(?:\.loc|inlined_at|\+)\s*[\s\w]*?\w{9}")
+"""Shorter numbers are never too large."""
+
+
+@each_function
+def _numbers(function: Function) -> Iterator[Finding]:
+    item = function.item
+    if _LONG.search(function.module.document.source.data, item.start, item.end) is None:
+        return
+    for node in function.body.statements:
+        if isinstance(node, nodes.Location):
+            own = ((number, 32) for number in (node.file, node.line, node.column))
+            for number, bits in (*own, *_values(node)):
+                yield from _overflow(number, function.place(number), bits)
+
+
+def _values(node: nodes.Location) -> Iterator[tuple[nodes.Number, int]]:
+    """The numbers of the attributes, each with how many bits it may have."""
+    for attribute in node.attributes:
+        bits = 32 if attribute.name.text == "inlined_at" else 64
+        yield from ((value, bits) for value in attribute.values if isinstance(value, nodes.Number))
+
+
+def _overflow(number: nodes.Expression, place: Place, bits: int) -> Iterator[Finding]:
+    if isinstance(number, nodes.Number) and number.kind == "integer" and overflows(number.text, bits):
+        yield Finding(place, f"the number is too large: it has more than {bits} bits")
