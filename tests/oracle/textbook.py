@@ -1,8 +1,11 @@
-"""Compiles the kernels of `tests/textbook` anew: `python -m tests.oracle.textbook [--python PYTHON]`.
+"""Compiles the kernels of `tests/textbook` anew.
+
+    python -m tests.oracle.textbook [--python PYTHON] [--clang CLANG]
 
 `kernels.cu` is compiled by the nvcc beside ptxas, with several levels of optimisation and with each of its
-mistakes. Those in Python are compiled by numba-cuda and Triton, which need no GPU for that, where PYTHON has
-them; else what is recorded of them stays.
+mistakes, and by clang (`--clang`), without NVIDIA's headers. Those in Python are compiled by numba-cuda and
+Triton, which need no GPU for that, where PYTHON has them. Of compilers that are not there, what is recorded
+stays.
 """
 
 from __future__ import annotations
@@ -26,6 +29,11 @@ LEVELS = {
 }  # nvcc's own -O0 to -O2 mean the host
 MISTAKES = (1, 2, 3)
 _MISTAKEN = ("O3", "G")
+CLANG_LEVELS = ("O3", "O1", "O0")
+_CLANG = (
+    "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-std=c++14",
+    "-fdeclspec", "-include", "clang.h", "-Xclang", "-target-feature", "-Xclang", "+ptx72", "-S",
+)
 
 _DEBUGGING = re.compile(r"(?m)^\s*\.(?:file|loc)\b.*\n|^\s*\.section\b[^{]*\{[^}]*\}")
 
@@ -75,6 +83,16 @@ def compiled(nvcc: Path) -> Iterator[tuple[str, str]]:
                 yield name, made.read_text(encoding="utf-8")
 
 
+def compiled_by_clang(clang: str) -> Iterator[tuple[str, str]]:
+    """What clang makes of them."""
+    for level in CLANG_LEVELS:
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder, f"clang.{level}.ptx")
+            command = [clang, *_CLANG, f"-{level}", "kernels.cu", "-o", made]
+            subprocess.run(command, check=True, cwd=FOLDER)
+            yield made.name, made.read_text(encoding="utf-8")
+
+
 def compiled_python(python: str, compiler: str, program: str) -> Iterator[tuple[str, str]]:
     """What a compiler of Python makes of its kernels."""
     with tempfile.TemporaryDirectory() as folder:
@@ -99,6 +117,7 @@ def main() -> int:
     """Writes what is recorded; 2 where there is no nvcc."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", help="one that has numba-cuda and Triton")
+    parser.add_argument("--clang", help="a clang that compiles for NVPTX")
     options = parser.parse_args()
     judge = ptxas.find()
     nvcc = judge.with_name("nvcc") if judge is not None else None
@@ -107,6 +126,8 @@ def main() -> int:
         return 2
     files = recorded() if RECORDED.exists() else {}
     files.update(compiled(nvcc))
+    if options.clang:
+        files.update(compiled_by_clang(options.clang))
     if options.python:
         files.update(compiled_python(options.python, "numba", _NUMBA))
         files.update(compiled_python(options.python, "triton", _TRITON))

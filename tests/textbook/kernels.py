@@ -115,8 +115,7 @@ def _shifted(given: list[Argument]) -> dict[int, Array]:
 
 
 def _turned(given: list[Argument]) -> dict[int, Array]:
-    values = _array(given[0])
-    return {1: np.concatenate([np.roll(values, -3), np.full(28, -1)])}
+    return {1: np.roll(_array(given[0]), -3), 2: np.full(1, 28)}
 
 
 CUDA = (
@@ -237,8 +236,8 @@ CUDA = (
         (BARRIER, None, None),
     ),
     Kernel(
-        "borders", (1,), (128,),
-        lambda r: [_ints(r, 100), _zeros(128), 100],
+        "turn", (1,), (128,),
+        lambda r: [_ints(r, 100), _zeros(100), _zeros(1), 100],
         _turned,
         (RACE, None, None),
     ),

@@ -12,12 +12,13 @@ from ptx_lsp.executor import ExecutionError, Finding, launch
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.module import Module
-from tests.oracle.textbook import LEVELS, recorded
+from tests.oracle.textbook import CLANG_LEVELS, LEVELS, recorded
 from tests.textbook.kernels import CUDA, NUMBA, TRITON, Argument, Kernel, Mistake
 
 FILES = recorded()
 RIGHT = [
     *((kernel, f"nvcc.{level}.ptx") for level in LEVELS for kernel in CUDA),
+    *((kernel, f"clang.{level}.ptx") for level in CLANG_LEVELS for kernel in CUDA),
     *((kernel, f"{kernel.name}.ptx") for kernel in (*NUMBA, *TRITON)),
 ]
 WRONG = [
