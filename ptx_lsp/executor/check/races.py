@@ -11,21 +11,22 @@
    with `fence.proxy.async`; here any such fence, of whatever thread, counts that came in between.
 4. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
    so a race with an access longer ago may go unseen.
-5. Weak writes of what is there already are no finding, nor are those of one instruction that all write the
-   same.
+5. Weak writes of what an earlier one has written, and those of one instruction that all write the same, are
+   one write by several threads (`Rewrites`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ptx_lsp.executor.access import Store
 from ptx_lsp.executor.check.finding import Findings, lane_of
 from ptx_lsp.executor.check.order import Order, Threads
+from ptx_lsp.executor.check.rewrites import Rewrites
 from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
+from ptx_lsp.executor.check.use import MemoryUse, alike, unchanged
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.check.words import (
     acquires,
@@ -37,7 +38,7 @@ from ptx_lsp.executor.check.words import (
 )
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.memory import Buffer, Bytes
+from ptx_lsp.executor.memory import Buffer
 from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.spaces import Spaces
@@ -55,30 +56,6 @@ _AGAINST: dict[tuple[bool, bool], tuple[Slot, ...]] = {
 _STRONG_SLOTS: tuple[Slot, ...] = ("strong write", "strong read")
 
 
-@dataclass(frozen=True, eq=False)
-class _Use:
-    """An access with its threads, or what they began (`Order.copies`): a row of cells for each."""
-
-    access: Access
-    threads: Threads
-    actors: Threads
-    """Those whose knowledge counts."""
-    cells: Cells
-    shadow: Shadow
-    writes: bool
-    strong: bool
-    narrow: bool  # of scope .cta
-
-    @property
-    def writing(self) -> Slot:
-        return "strong write" if self.strong else "write"
-
-    @property
-    def users(self) -> Threads:
-        """The thread of each cell."""
-        return np.broadcast_to(self.threads[:, None], self.cells.shape)
-
-
 class Races(Observer):
     """See the sentences above."""
 
@@ -87,7 +64,7 @@ class Races(Observer):
         self._variables = variables
         self._shared: WeakKeyDictionary[Wave, Shadow] = WeakKeyDictionary()
         self._global: dict[int, tuple[Buffer, Shadow]] = {}
-        self._writing: list[_Use] = []
+        self._writing: list[MemoryUse] = []
         self._proxy_fence = 0
         """When there was a fence between the proxies last."""
         self._began: WeakKeyDictionary[object, int] = WeakKeyDictionary()
@@ -153,16 +130,20 @@ class Races(Observer):
         elif is_bulk(usage):
             return
         strong = access.use == "update" or is_strong(usage)
-        use = _Use(
+        use = MemoryUse(
             access, threads, actors, shadow.cells(access.offsets, access.size), shadow,
             access.use != "read", strong, strong and ".cta" in usage.modifiers,
         )
+        if use.writes and not strong and access.by == "thread":
+            use = replace(use, same=unchanged(wave, step, use))
         if strong and access.by == "thread":
             self._acquire(use, usage)
         if access.by == "copy" and not use.writes:
             self._fenced(wave, step, use)
         for slot in dict.fromkeys((*_AGAINST[use.writes, strong], *_STRONG_SLOTS)):
             self._compare(wave, step, use, slot)
+        if use.writes and use.shadow.rewrites is not None:
+            self._compare_all(wave, step, use, use.shadow.rewrites)
         if strong and use.writes and access.by == "thread":
             self._release(use, usage)
         self._record(step, use)
@@ -177,14 +158,17 @@ class Races(Observer):
             if use.strong:
                 others = uses.thread[use.cells].astype(np.int64)
                 lost &= self.order.block(use.users) != self.order.block(others)
-            if lost.any():
-                differ = lost.any(axis=1)
-                if not use.strong:
-                    differ &= _differs(wave, step, use)
-                if differ.any():
-                    first = int(np.flatnonzero(differ)[0])
-                    other = int(uses.thread[use.cells[first]][lost[first]][0])
-                    self._report(wave, step, use, differ, step.line, other, "written")
+            elif not lost.any():
+                continue
+            elif (same := alike(wave, step, use)) is not None:
+                self._rewritten(step, use, lost & same if use.same is None else lost & same & ~use.same)
+                lost = ~same
+            differ: Bools = np.asarray(lost.any(axis=1), np.bool_)
+            if differ.any():
+                first = int(np.flatnonzero(differ)[0])
+                here = (use.cells == use.cells[first][lost[first]][0]).any(axis=1)
+                others = use.threads[here & (use.threads != use.threads[first])]
+                self._report(wave, step, use, differ, step.line, int(others[-1]), "written")
         self._writing = []
 
     # -- what is known of places ----------------------------------------------------------------
@@ -205,7 +189,7 @@ class Races(Observer):
             self._shared[wave] = Shadow(wave.shared.size, granule)
         return self._shared[wave]
 
-    def _compare(self, wave: Wave, step: Step, use: _Use, slot: Slot) -> None:
+    def _compare(self, wave: Wave, step: Step, use: MemoryUse, slot: Slot) -> None:
         """Sentence 2, against what one slot holds."""
         before = use.shadow.slots.get(slot)
         if before is None:
@@ -213,6 +197,8 @@ class Races(Observer):
         times, others = before.time[use.cells], before.thread[use.cells].astype(np.int64)
         users = np.broadcast_to(use.actors[:, None], use.cells.shape)
         suspect = (times > 0) & (others != users)
+        if use.same is not None:
+            suspect &= ~use.same
         if use.access.by == "copy":
             suspect &= (others != use.users) | (times < self.order.now)
         if slot not in _AGAINST[use.writes, use.strong]:  # both are strong, but perhaps not for each other
@@ -225,12 +211,15 @@ class Races(Observer):
         rows, columns = np.nonzero(suspect)
         at = use.cells[rows, columns]
         known = self.order.knows(users[rows, columns], others[rows, columns], before.time[at])
+        if slot == "write" and not use.writes and use.shadow.rewrites is not None and not known.all():
+            left = np.flatnonzero(~known)
+            known[left] = use.shadow.rewrites.known(
+                self.order, at[left], users[rows, columns][left], before.time[at[left]]
+            )
         if known.all():
             return
         wrong = np.zeros(use.threads.shape, np.bool_)
         wrong[rows[~known]] = True
-        if use.writes and slot == "write" and not use.strong:
-            wrong &= _differs(wave, step, use)
         bad = ~known & wrong[rows]
         for line in np.unique(before.line[at[bad]]).tolist():
             here = bad & (before.line[at] == line)
@@ -239,7 +228,20 @@ class Races(Observer):
             other = int(before.thread[at[here][0]])
             self._report(wave, step, use, lanes, abs(line), other, "read" if "read" in slot else "written")
 
-    def _fenced(self, wave: Wave, step: Step, use: _Use) -> None:
+    def _compare_all(self, wave: Wave, step: Step, use: MemoryUse, rewrites: Rewrites) -> None:
+        """A write that changes something, against all that wrote what stood there."""
+        before = use.shadow.slot("write")
+        changed = before.time[use.cells] > 0
+        if use.same is not None:
+            changed &= ~use.same
+        rows, columns = np.nonzero(changed)
+        at = use.cells[rows, columns]
+        for bad, others, line in rewrites.unknown(self.order, at, use.actors[rows], before.time[at]):
+            lanes = np.zeros(use.threads.shape, np.bool_)
+            lanes[rows[bad]] = True
+            self._report(wave, step, use, lanes, line, int(others[0]), "written")
+
+    def _fenced(self, wave: Wave, step: Step, use: MemoryUse) -> None:
         """The end of sentence 3."""
         for slot in ("write", "strong write"):
             before = use.shadow.slots.get(slot)
@@ -263,11 +265,16 @@ class Races(Observer):
                     other_lane=lane,
                 )
 
-    def _record(self, step: Step, use: _Use) -> None:
+    def _record(self, step: Step, use: MemoryUse) -> None:
         now = self.order.now
         line = -step.line if use.narrow else step.line
         if use.writes:
-            use.shadow.slot(use.writing).set(use.cells, use.users, now, line)
+            if use.same is None:
+                use.shadow.slot(use.writing).set(use.cells, use.users, now, line)
+            else:
+                new = ~use.same
+                use.shadow.slot(use.writing).set(use.cells[new], use.users[new], now, line)
+                self._rewritten(step, use, use.same)
             if use.narrow or not use.strong:
                 self._writing.append(use)
             return
@@ -283,12 +290,18 @@ class Races(Observer):
         lost = last.thread[use.cells] != use.users  # several lanes read the same
         earlier.set(use.cells[lost], use.users[lost], now, line)
 
-    def _acquire(self, use: _Use, usage: Usage) -> None:
+    def _rewritten(self, step: Step, use: MemoryUse, where: Bools) -> None:
+        if where.any():
+            if use.shadow.rewrites is None:
+                use.shadow.rewrites = Rewrites()
+            use.shadow.rewrites.add(use.cells[where], use.users[where], self.order.now, step.line)
+
+    def _acquire(self, use: MemoryUse, usage: Usage) -> None:
         if use.access.use != "write":
             locations = use.shadow.locations(use.cells[:, 0])
             self.order.acquire(use.threads, locations, fence=not acquires(usage))
 
-    def _release(self, use: _Use, usage: Usage) -> None:
+    def _release(self, use: MemoryUse, usage: Usage) -> None:
         places, inverse = np.unique(use.cells[:, 0], return_inverse=True)
         numbers = self.order.release(
             use.threads, use.shadow.locations(places), inverse, fence=not releases(usage),
@@ -297,7 +310,7 @@ class Races(Observer):
         use.shadow.set_locations(places, numbers)
 
     def _report(
-        self, wave: Wave, step: Step, use: _Use, wrong: Bools, line: int, other: int, done: str
+        self, wave: Wave, step: Step, use: MemoryUse, wrong: Bools, line: int, other: int, done: str
     ) -> None:
         where = self._variables.whereabouts(wave, use.access, int(np.flatnonzero(wrong)[0]))
         began = bool(self.order.is_copy(np.array(other)))
@@ -317,23 +330,3 @@ class Races(Observer):
 
 def _named(name: str, access: Access) -> str:
     return f"`{name}`" if name else f"{access.space} memory"
-
-
-def _differs(wave: Wave, step: Step, use: _Use) -> Bools:
-    """Which lanes write something else than what is in memory now."""
-    values = _values(wave, step, use.access)
-    if values is None:
-        return np.ones(use.threads.shape, np.bool_)
-    content = use.access.data[use.access.offsets[:, None] + np.arange(use.access.size)]
-    return (values != content).any(axis=1)
-
-
-def _values(wave: Wave, step: Step, access: Access) -> Bytes | None:
-    """The bytes that each lane writes; None where they cannot be told."""
-    if not isinstance(step.action, Store):
-        return None
-    elements = [
-        np.ascontiguousarray(np.broadcast_to(value, wave.shape).reshape(-1)[access.lanes])
-        for value in step.action.values.run(wave.registers)
-    ]
-    return np.concatenate([one.view(np.uint8).reshape(access.lanes.size, -1) for one in elements], axis=1)

@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.check.rewrites import Rewrites
+
 Slot = Literal["write", "strong write", "read", "earlier read", "strong read"]
 Cells = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
@@ -45,6 +47,8 @@ class Shadow:
         self._size = size
         self.granule = granule
         self.slots: dict[Slot, Uses] = {}
+        self.rewrites: Rewrites | None = None
+        """Writes of what stands there already; None while there are none."""
         self._locations: Numbers | None = None
 
     @property
@@ -61,6 +65,8 @@ class Shadow:
             self.slots = {name: uses.refined(by) for name, uses in self.slots.items()}
             if self._locations is not None:
                 self._locations = np.repeat(self._locations, by)
+            if self.rewrites is not None:
+                self.rewrites.refine(by)
         return offsets[:, None] // self.granule + np.arange(size // self.granule)
 
     def slot(self, name: Slot) -> Uses:
