@@ -75,10 +75,10 @@ module.exports = grammar({
     $.dwarf_line,
     ',', ';', ':', '{', '}', '(', ')', '[', ']', '@', '!', '=', '|', '<', '>',
     '+', '-', '*', '/', '%', '&', '^', '~', '?',
-    '.param', '.entry', '.attribute',
+    '.param', '.entry', '.attribute', 'WARP_SZ',
   ],
 
-  extras: $ => [/[ \t\n\f\r\uFEFF]/, $.comment, $.preprocessor_line],
+  extras: $ => [/[ \t\n\f\r\x1A\uFEFF]/, $.comment, $.preprocessor_line],
 
   rules: {
     source_file: $ => repeat(choice($._statement, $.stray_brace)),
@@ -128,7 +128,10 @@ module.exports = grammar({
       seq(field('guard', $.guard), $.block),
     ),
     guard: $ => seq('@', optional('!'), field('predicate', wanted($, choice($.identifier, $.member, $.element)))),
-    opcode: $ => seq(field('name', $.identifier), repeat($.modifier)),
+    // `ld.const[2].u32`: a bank of PTX 1.x to 2.1
+    opcode: $ => seq(
+      field('name', $.identifier), repeat(choice($.modifier, alias($._bank, $.modifier))),
+    ),
 
     _operand: $ => choice($._expression, $.address, $.vector, $.pair),
     pair: $ => prec(PRECEDENCE.pair, seq(
@@ -190,7 +193,10 @@ module.exports = grammar({
 
     declaration: $ => seq(
       repeat($.linkage),
-      field('space', $.space),
+      choice(
+        field('space', $.space),
+        seq(repeat1($._prefix), field('space', wanted($, $.space))),
+      ),
       repeat($._specifier),
       listOf(wanted($, $.declarator)),
       $._end,
@@ -201,9 +207,9 @@ module.exports = grammar({
       optional($.dimension),
     )),
     // `.f32[4] v` is how PTX 1.x wrote an array
-    _specifier: $ => choice(
-      prec.right(seq($.modifier, repeat($.dimension))), $.alignment, $.attribute, $.type_name,
-    ),
+    _specifier: $ => choice($._prefix, $._type),
+    _prefix: $ => choice($.alignment, $.attribute),
+    _type: $ => choice(prec.right(seq($.modifier, repeat($.dimension))), $.type_name),
     type_name: $ => prec(-1, $.identifier),
     alignment: $ => seq('.align', field('bytes', wanted($, $._count))),
     _count: $ => choice($._number, $.identifier), // `WARP_SZ`
@@ -264,8 +270,14 @@ module.exports = grammar({
     )),
     parameter_list: $ => enclosed($, '(', perhapsListOf($, $.parameter), ')'),
     parameter: $ => seq(
-      choice(field('space', $.space), $._specifier), repeat($._specifier), optional($.declarator),
+      choice(
+        $._first_word,
+        seq(repeat1($._prefix), wanted($, $._first_word)),
+      ),
+      repeat($._specifier),
+      optional($.declarator),
     ),
+    _first_word: $ => choice(field('space', $.space), $._type),
     // `.maxntid 256, 1, 1`, `.noreturn`, ... between the header and the body
     function_directive: $ => prec.right(seq(
       field('name', $.modifier),
@@ -301,17 +313,18 @@ module.exports = grammar({
     )),
     location: $ => prec.right(seq(
       '.loc',
-      field('file', wanted($, $._number)),
-      field('line', wanted($, $._number)),
-      field('column', wanted($, $._number)),
+      field('file', wanted($, $._location_number)),
+      field('line', wanted($, $._location_number)),
+      field('column', wanted($, $._location_number)),
       repeat(seq(',', wanted($, $.location_attribute))),
     )),
+    _location_number: $ => choice($._number, alias('WARP_SZ', $.identifier)),
     // `function_name $L__info_string0 + 4` and `inlined_at 1 5 3`
     location_attribute: $ => prec.right(seq(
       field('name', $.identifier),
       choice(
         seq(field('value', $.identifier), optional(seq('+', wanted($, $._number)))),
-        repeat1(field('value', $._number)),
+        repeat1(field('value', $._location_number)),
         $.missing,
       ),
     )),
@@ -353,6 +366,7 @@ module.exports = grammar({
 
     // `%` alone is the remainder operator
     identifier: _ => /[A-Za-z_][A-Za-z0-9_$]*|[$%][A-Za-z0-9_$]+/,
+    _bank: _ => /\.const\[([0-9]|[1-9][0-9])\]/,
     modifier: _ => /\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+(:[0-9]+)?)*/, // `.L1::evict_last`, `.sp::2:4`
 
     _number: $ => choice($.integer, $.float, $.exact_float, $.malformed_number),

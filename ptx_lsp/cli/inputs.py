@@ -67,12 +67,12 @@ def links_out(paths: Sequence[str]) -> list[str]:
 
 
 def read(one: Input) -> bytes:
-    """The PTX text of an input, without NUL bytes at its end. Raises InputError."""
+    """The PTX text of an input. Raises InputError."""
     if one.error is not None:
         raise InputError(one.error)
     data = one.data if one.data is not None else _bytes_of(one.path)
     _refuse_other_formats(data)
-    return data.rstrip(b"\0")
+    return data
 
 
 def _standard_input(name: str) -> Input:

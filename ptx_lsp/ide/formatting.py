@@ -208,7 +208,7 @@ class _Layout:
 _FURTHER_BYTES = re.compile("[\x80-\xbf]")
 """All of a character in UTF-8 but the first."""
 _OPEN = {"(": 1, ")": -1}
-_LINE_END = re.compile(r"[ \t\f\r]*(?:\n|\Z)")
+_LINE_END = re.compile(r"[ \t\f\r\x1a]*(?:\n|\Z)")
 
 
 def _lines(gap: str, line_end: str) -> str:
@@ -220,7 +220,7 @@ def _trimmed(text: str, token: Token) -> Token:
     if token.kind not in ("comment", "preprocessor", "dwarf"):
         return token
     end = token.end
-    while end > token.start and text[end - 1] in " \t\r\f":
+    while end > token.start and text[end - 1] in " \t\r\f\x1a":
         end -= 1
     return token._replace(end=end)
 

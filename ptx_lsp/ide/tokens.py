@@ -30,16 +30,16 @@ class Token(NamedTuple):
 
 
 _TOKEN = re.compile(
-    r"""[ \t\n\f\r]*(?:
+    r"""[ \t\n\f\r\x1a]*(?:
       (?P<word> [A-Za-z_][\w$]* | [$%][\w$]+ )
     | (?P<mark> && | \|\| | << | >> | <= | >= | == | != | (?!//|/\*|@@) [-,;:(){}\[\]@!=|<>+*/%&^~?] )
     | (?P<number> \d+\.\d*(?:[eE][+-]?\d+)? | \d+[eE][+-]?\d+(?![\w$]) | \d[\w$]* )
     | (?P<dotted> \.\w+ (?: ::\w+ (?: :\d+ )? )* )
     | (?P<comment> //[^\n]* | /\*.*?(?:\*/|\Z) )
-    | (?P<string> "[^"\n]*" | "[^"]*"(?=[ \t\r\f]*[;,]) | "[^"\n;]* )
+    | (?P<string> "[^"\n]*" | "[^"]*"(?=[ \t\r\f\x1a]*[;,]) | "[^"\n;]* )
     | (?P<preprocessor> \#[^\n]* )
     | (?P<dwarf> @@[^\n]* )
-    | (?P<other> [^ \t\n\f\r] )
+    | (?P<other> [^ \t\n\f\r\x1a] )
     )""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )

@@ -106,7 +106,11 @@ instruction(
         .order = {{ .relaxed, .acquire }};
         {_DEFINITIONS}
     """,
-    operands={"d": _VALUES, "a": address(_SPACE, pointer=GENERIC_OR_GLOBAL), "cache-policy": _POLICY},
+    operands={
+        "d": _VALUES,
+        "a": address(_SPACE, pointer=GENERIC_OR_GLOBAL, also=("element",)),
+        "cache-policy": _POLICY,
+    },
     unless=[
         *_NO_POLICY,
         *_TOO_LONG,
@@ -152,7 +156,11 @@ instruction(
         .cop = {{ .ca, .cg, .cs }};
         {_DEFINITIONS}
     """,
-    operands={"d": _VALUES, "a": address(".global", pointer=True), "cache-policy": _POLICY},
+    operands={
+        "d": _VALUES,
+        "a": address(".global", pointer=True, also=("element",)),
+        "cache-policy": _POLICY,
+    },
     unless=[
         *_NO_POLICY,
         *_TOO_LONG,
@@ -181,7 +189,7 @@ instruction(
     """,
     operands={
         "d": writes(count={".v2": 2, ".v4": 4, "": (0, 1)}, wider=True, sink=True),
-        "a": address({".global": ".global", "": GENERIC}, pointer=True),
+        "a": address({".global": ".global", "": GENERIC}, pointer=True, also=("element",)),
     },
     unless=[
         (f".v4 {_SIZE_64}", "a vector holds at most 128 bits"),
@@ -213,7 +221,7 @@ instruction(
         {_DEFINITIONS}
     """,
     operands={
-        "a": address(_SPACE, access="write", pointer=GENERIC_OR_GLOBAL),
+        "a": address(_SPACE, access="write", pointer=GENERIC_OR_GLOBAL, also=("element",)),
         "b": _SOURCES,
         "cache-policy": _POLICY,
     },

@@ -22,6 +22,8 @@ Given = Literal[
     "float",  # a decimal or 0d... literal: a double
     "single",  # a 0f... literal
     "variable",  # type, space: a name of memory, a texture, a sampler or a surface
+    "element",  # type, space: of an array, `a[4]`: an address without brackets
+    "offset",  # type, space: a register or variable, and a number that is added to it
     "label",  # a label, or a list of branch or call targets, or a prototype
     "function",
     "special",  # type: a special register; with `|`, all that it can be read in; parts: its elements
@@ -56,7 +58,6 @@ class Argument(NamedTuple):
     pair: Argument | None = None
     negated: bool = False  # !p, or -a
     suffix: str = ""  # .unified, or a selector of bytes or halves
-    offset: bool = False  # g+4: a variable with an offset
 
 
 @dataclass(frozen=True)
@@ -265,6 +266,12 @@ def mismatch(wanted: Operand, given: Argument) -> str:
     count = wanted.count if isinstance(wanted.count, int) else 0
     if given.kind == "unknown":
         return ""
+    if given.kind == "offset":
+        return _offset(wanted, given)
+    if given.kind == "element" and "element" in wanted.kinds:
+        return _space(wanted, given)
+    if given.kind == "element" and "variable" in wanted.kinds:
+        given = given._replace(kind="variable")
     if given.kind == "vector" and "vector" not in wanted.kinds:
         return _vector(wanted, given, count)
     scalar = given.kind in ("register", "integer", "float", "single", "variable")
@@ -333,6 +340,20 @@ def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
     return f"a {kind} of type `{register.name}` cannot stand here: {expected} is expected"
 
 
+def _offset(wanted: Operand, given: Argument) -> str:
+    """`r+4` stands for a register of any number of bits, `variable+4` for an integer, too."""
+    if wanted.access in ("write", "both"):
+        return f"a sum cannot stand here: {_expected(wanted)} is expected"
+    plain = given._replace(kind="variable" if given.space else "register")
+    if {"register", "integer"} <= wanted.kinds:
+        integers = [type for type in _types(wanted) if type.is_integer or type.kind is Kind.BITS]
+        register = TYPES.get(given.type)
+        is_number = given.space or (register and (register.is_integer or register.kind is Kind.BITS))
+        if integers and is_number:
+            return ""
+    return mismatch(wanted, plain)
+
+
 def _is_format(type: Type) -> bool:
     return type.kind is Kind.ALTERNATE
 
@@ -382,6 +403,8 @@ def _address(wanted: Operand, given: Argument) -> str:
             for one in _types(wanted)
         ):
             return f"a register of type `{base.type}` cannot hold this address: `{wanted.type}` does"
+    if base.kind in ("label", "function"):
+        return f"a {base.kind} is no address in memory; a register or variable is expected"
     return _space(wanted, base) if base.kind == "variable" else ""
 
 
@@ -400,6 +423,7 @@ def _article(given: Argument) -> str:
         "integer": "an integer",
         "single": "a float",
         "address": "an address",
+        "element": "an element of an array",
         "sink": "_",
         "special": "a special register",
     }

@@ -9,15 +9,19 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
-_PART = re.compile(r"\.?[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+(?::[0-9]+)?)*")
+_PART = re.compile(
+    r"//[^\n]*|/\*.*?\*/|#[^\n]*|\[\d+\]|(?P<part>\.?[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+(?::[0-9]+)?)*)",
+    re.DOTALL,
+)
 
 
 def opcode_part(function: Function, instruction: nodes.Instruction, index: int) -> Place:
     """The opcode (`index` 0) or its modifier number `index` as it stands in the file."""
     start = instruction.opcode.start
-    parts = list(_PART.finditer(function.text(instruction.opcode)))
-    part = parts[min(index, len(parts) - 1)]
-    return function.part(start + part.start(), start + part.end())
+    found = _PART.finditer(function.text(instruction.opcode))
+    parts = [part.span("part") for part in found if part["part"] is not None]
+    first, end = parts[min(index, len(parts) - 1)]
+    return function.part(start + first, start + end)
 
 
 def operand_place(function: Function, instruction: nodes.Instruction, index: int) -> Place:

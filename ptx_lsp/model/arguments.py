@@ -12,6 +12,7 @@ from functools import lru_cache
 from ptx_lsp.facts import instruction_fact
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.operand import Argument
+from ptx_lsp.model.constants import Constant, evaluated
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import (
@@ -29,6 +30,7 @@ from ptx_lsp.syntax import nodes
 
 UNKNOWN = Argument("unknown")
 _INTEGER = Argument("integer")
+_WARP_SIZE = Argument("integer", value=32)
 _FLOAT = Argument("float")
 _SINGLE = Argument("single")
 _SINK = Argument("sink")
@@ -43,6 +45,7 @@ COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
 def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argument, ...]:
     """The operands of an instruction of `function`, in order. What cannot be told is `unknown`."""
     symbols, linked = function.body.symbols, function.linked
+    is_call = instruction.opcode.text.startswith("call")
     found: list[Argument] = []
     for operand in instruction.operands:
         if isinstance(operand, nodes.Name):  # most of them, so without a call
@@ -50,7 +53,10 @@ def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argum
             if type(symbol) is Register:
                 found.append(_register(symbol.type, symbol.vector))
                 continue
-        found.append(argument(function, operand))
+        if is_call and isinstance(operand, nodes.Group):
+            found.append(_group(function, operand))
+        else:
+            found.append(argument(function, operand))
     return tuple(found)
 
 
@@ -70,18 +76,23 @@ def argument(function: Function, value: nodes.Expression) -> Argument:
         case nodes.Address():
             return Argument(
                 "address",
-                parts=tuple(argument(function, item) for item in value.items),
+                parts=tuple(_address_part(function, item) for item in value.items),
                 suffix=value.suffix.text if value.suffix else "",
             )
         case nodes.Vector():
             return Argument("vector", parts=tuple(_part(function, i) for i in value.items))
+        case nodes.Group(items=(nodes.Number() | nodes.Group() as inner,)):
+            return argument(function, inner)
         case nodes.Group():
-            return _group(function, value)
+            constant = evaluated(value)
+            return _group(function, value) if constant is None else _constant(constant)
         case nodes.Pair():
             second = UNKNOWN
             if isinstance(value.right, nodes.Name):
                 second = argument(function, value.right)
             return argument(function, value.left)._replace(pair=second)
+        case nodes.Element():
+            return _element(function, value)
         case nodes.Member():
             return _member(function, value)
         case nodes.Unary():
@@ -89,7 +100,8 @@ def argument(function: Function, value: nodes.Expression) -> Argument:
         case nodes.Binary():
             return _binary(function, value)
         case nodes.Cast() | nodes.Conditional():
-            return _INTEGER
+            constant = evaluated(value)
+            return _INTEGER if constant is None else _constant(constant)
         case _:
             return UNKNOWN
 
@@ -105,7 +117,7 @@ def _of_symbol(symbol: Symbol | None) -> Argument:
         case FunctionName() | AliasName():
             return _FUNCTION
         case Predefined(name="WARP_SZ"):
-            return _INTEGER
+            return _WARP_SIZE
         case Predefined():
             return _special(symbol.name)
         case _:
@@ -140,8 +152,12 @@ def _number(kind: str, text: str) -> Argument:
             return UNKNOWN
 
 
+def _constant(value: Constant) -> Argument:
+    return Argument("integer", value=value.value) if isinstance(value.value, int) else _FLOAT
+
+
 def _group(function: Function, value: nodes.Group) -> Argument:
-    """A list; what one constant in parentheses is, its place in the instruction decides."""
+    """The arguments of a call, and anything else in parentheses that is no constant."""
     parts = tuple(argument(function, item) for item in value.items)
     if len(parts) == 1 and not isinstance(value.items[0], nodes.Name):
         return UNKNOWN
@@ -168,9 +184,10 @@ def _member(function: Function, value: nodes.Member) -> Argument:
 
 
 def _unary(function: Function, value: nodes.Unary) -> Argument:
+    constant = evaluated(value)
+    if constant is not None:
+        return _constant(constant)
     inner = argument(function, value.value)
-    if value.operator == "-" and inner.kind == "integer":
-        return inner._replace(value=None if inner.value is None else -inner.value)
     if inner.kind in ("register", "special", "variable", "label", "function"):
         return inner._replace(negated=True)
     if inner.kind == "integer":
@@ -179,10 +196,29 @@ def _unary(function: Function, value: nodes.Unary) -> Argument:
 
 
 def _binary(function: Function, value: nodes.Binary) -> Argument:
-    """A register with an offset counts as the register; of constants only the kind is told."""
-    left, right = argument(function, value.left), argument(function, value.right)
-    if left.kind in ("integer", "float") and right.kind in ("integer", "float"):
-        return _FLOAT if "float" in (left.kind, right.kind) else _INTEGER
-    if left.kind == "variable":
-        return left._replace(offset=True)
-    return left if left.kind == "register" else UNKNOWN
+    constant = evaluated(value)
+    if constant is not None:
+        return _constant(constant)
+    base = argument(function, _base(value))
+    return base._replace(kind="offset") if base.kind in ("register", "variable") else UNKNOWN
+
+
+def _address_part(function: Function, value: nodes.Expression) -> Argument:
+    """A name and an offset count as the name."""
+    if isinstance(value, nodes.Binary) and evaluated(value) is None:
+        base = argument(function, _base(value))
+        return base if base.kind in ("register", "variable") else UNKNOWN
+    return argument(function, value)
+
+
+def _base(value: nodes.Binary) -> nodes.Expression:
+    """What a chain of operators begins with."""
+    base: nodes.Expression = value
+    while isinstance(base, nodes.Binary):
+        base = base.left
+    return base
+
+
+def _element(function: Function, value: nodes.Element) -> Argument:
+    array = argument(function, value.array)
+    return array._replace(kind="element") if array.kind == "variable" else UNKNOWN

@@ -1,53 +1,71 @@
-"""What kind of number a constant expression gives (PTX ISA, "Constant Expressions")."""
+"""The values of constant expressions, as ptxas computes them (PTX ISA, "Constant Expressions").
+
+1. Integers have 64 bits. A literal is signed unless it ends with `U` or needs the 64th bit; so is `WARP_SZ`.
+2. `+ - * /`, comparisons and `& | ^` are unsigned where one side is; comparisons, `!`, `&&` and `||` give
+   signed integers. `%` and `~` are unsigned, whatever their operands.
+3. Shifts have the type of their left side, and look at 6 bits of the right one.
+4. Floats know `+ - * /` and comparisons. No operator takes an integer and a float.
+5. `?:`, `!`, `~`, casts and the operators of integers take integers only. `?:` computes both values, and has
+   the type of the one that it chooses.
+6. A cast is to `.s64` or `.u64`.
+7. A float of 32 bits, `0f3F800000`, takes no sign and no part in arithmetic; one of 64 bits, `0d...`, does.
+
+(Probed with ptxas 13.5; docs/ptxas.md, section 1.4.)
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import re
+import struct
+from math import isinf
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import WORD, constant
 
 ConstantKind: TypeAlias = Literal["integer", "float"]
 
-_ARITHMETIC = ("+", "-", "*", "/")
+_SIGN: Final = 2**63
+_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
+_FLOATING = frozenset({"+", "-", "*", "/", *_COMPARISONS})
+
+
+class Constant(NamedTuple):
+    """The value of a constant expression: a signed integer is below 2^63, an unsigned one not negative."""
+
+    value: int | float
+    is_unsigned: bool = False
+
+    @property
+    def kind(self) -> ConstantKind:
+        return "integer" if isinstance(self.value, int) else "float"
+
+
+class Fault(NamedTuple):
+    """A part of an expression that ptxas does not compute, and why."""
+
+    part: nodes.Expression
+    message: str
+
+
+def evaluated(value: nodes.Expression) -> Constant | None:
+    """None where `value` is no constant expression, or one that ptxas does not take."""
+    evaluation = _Evaluation()
+    found = evaluation.of(value)
+    return None if evaluation.faults else found
+
+
+def faults(value: nodes.Expression) -> list[Fault]:
+    """What is wrong with the constants in an operand or initial value, which may begin with a name."""
+    evaluation = _Evaluation(follows_name=True)
+    evaluation.of(value)
+    return evaluation.faults
 
 
 def constant_kind(value: nodes.Expression) -> ConstantKind | None:
-    """None where `value` is no constant expression, or one that ptxas does not take."""
-    match value:
-        case nodes.Number(kind="integer"):
-            return "integer"
-        case nodes.Number(kind="float" | "exact_float"):
-            return "float"
-        case nodes.Name(text="WARP_SZ"):
-            return "integer"
-        case nodes.Group(items=(inner,)):
-            return constant_kind(inner)
-        case nodes.Unary(operator=operator, value=inner):
-            kind = constant_kind(inner)
-            return kind if operator in ("+", "-") or kind == "integer" else None
-        case nodes.Cast(value=inner):
-            return "integer" if constant_kind(inner) == "integer" else None
-        case nodes.Conditional(condition=condition, then=then, otherwise=otherwise):
-            parts = (condition, then, otherwise)
-            return "integer" if all(constant_kind(part) == "integer" for part in parts) else None
-        case nodes.Binary():
-            return _binary(value)
-        case _:
-            return None
-
-
-def _binary(value: nodes.Binary) -> ConstantKind | None:
-    """Without recursion along chains such as `1+1+1+...`."""
-    chain = [value]
-    while isinstance(chain[-1].left, nodes.Binary):
-        chain.append(chain[-1].left)
-    kind = constant_kind(chain[-1].left)
-    for link in reversed(chain):
-        if kind is None or constant_kind(link.right) != kind:
-            return None
-        if link.operator not in _ARITHMETIC:
-            kind = "integer"  # comparisons of floats too
-    return kind
+    """What kind of number a constant expression gives; None where `evaluated` knows none."""
+    found = evaluated(value)
+    return None if found is None else found.kind
 
 
 def whole_number(value: nodes.Expression) -> int | None:
@@ -62,3 +80,229 @@ def whole_number(value: nodes.Expression) -> int | None:
         return int(digits, 8 if is_octal else 0)
     except ValueError:
         return None
+
+
+_INTEGER = "a whole number is needed here, not a float"
+_MIXED = "an integer and a float cannot be computed with each other"
+
+
+class _Evaluation:
+    """Of one expression. With `follows_name` a name or an element of an array in it counts as 0: only the
+    first part can be one, and what stands behind it is an offset.
+    """
+
+    def __init__(self, *, follows_name: bool = False) -> None:
+        self.faults: list[Fault] = []
+        self._follows_name = follows_name
+
+    def of(self, value: nodes.Expression) -> Constant | None:
+        match value:
+            case nodes.Number():
+                found = _literal(value)
+                if found is None and value.kind == "float":
+                    self._fault(value, f"`{value.text}` is beyond the numbers of `.f64`")
+                return found
+            case nodes.Name(text="WARP_SZ"):
+                return Constant(32)
+            case nodes.Name():
+                return Constant(0) if self._follows_name else None
+            case nodes.Element():
+                for index in value.indices:
+                    self._integer(index)
+                return Constant(0) if self._follows_name else None
+            case nodes.Group(items=(inner,)):
+                return self.of(inner)
+            case nodes.Unary():
+                return self._unary(value)
+            case nodes.Cast():
+                return self._cast(value)
+            case nodes.Conditional():
+                return self._conditional(value)
+            case nodes.Binary():
+                return self._chain(value)
+            case nodes.Address() | nodes.Vector() | nodes.Group():
+                for item in value.items:
+                    found = self.of(item)
+                    if isinstance(value, nodes.Address) and found is not None and found.kind == "float":
+                        self._fault(item, _INTEGER)
+                return None
+            case _:
+                return None
+
+    def _fault(self, part: nodes.Expression, message: str) -> None:
+        self.faults.append(Fault(part, message))
+
+    def _integer(self, value: nodes.Expression) -> tuple[int, bool] | None:
+        """Of what must be an integer: its value, and whether it is unsigned."""
+        found = self.of(value)
+        if found is None:
+            return None
+        if isinstance(found.value, float):
+            self._fault(value, _INTEGER)
+            return None
+        return found.value, found.is_unsigned
+
+    def _no_single(self, operand: nodes.Expression) -> None:
+        if isinstance(operand, nodes.Number) and operand.kind == "exact_float" and operand.text[1] in "fF":
+            self._fault(operand, f"`{operand.text}` stands alone: it takes no sign and no part in arithmetic")
+
+    def _unary(self, value: nodes.Unary) -> Constant | None:
+        self._no_single(value.value)
+        if value.operator in ("!", "~"):
+            found = self._integer(value.value)
+            if found is None:
+                return None
+            return Constant(int(not found[0])) if value.operator == "!" else _wrapped(~found[0], True)
+        inner = self.of(value.value)
+        if inner is None or value.operator == "+":
+            return inner
+        if isinstance(inner.value, float):
+            return Constant(-inner.value)
+        return _wrapped(-inner.value, inner.is_unsigned)
+
+    def _cast(self, value: nodes.Cast) -> Constant | None:
+        found = self._integer(value.value)
+        if value.type.text not in (".s64", ".u64"):
+            self._fault(value, f"a constant can be cast to `.s64` or `.u64`, not to `{value.type.text}`")
+            return None
+        return None if found is None else _wrapped(found[0], value.type.text == ".u64")
+
+    def _conditional(self, value: nodes.Conditional) -> Constant | None:
+        condition, *choices = map(self._integer, (value.condition, value.then, value.otherwise))
+        if condition is None or None in choices:
+            return None
+        chosen = choices[0] if condition[0] else choices[1]
+        return None if chosen is None else Constant(*chosen)
+
+    def _chain(self, value: nodes.Binary) -> Constant | None:
+        """Without recursion along chains such as `1+1+1+...`."""
+        chain = [value]
+        while isinstance(chain[-1].left, nodes.Binary):
+            chain.append(chain[-1].left)
+        first = chain[-1].left
+        if self._follows_name and isinstance(first, nodes.Name) and first.text != "WARP_SZ":
+            first = chain.pop().right  # of `name + 4 < 5` all behind the first `+` is one number
+            found = self._applied(chain, first)
+            if found is not None and found.kind == "float":
+                self._fault(first, _INTEGER)
+            return Constant(0)
+        return self._applied(chain, first)
+
+    def _applied(self, chain: list[nodes.Binary], first: nodes.Expression) -> Constant | None:
+        """Of `first` and what the links of a chain, from the last to the first, do with it."""
+        found = self.of(first)
+        if chain:
+            self._no_single(first)
+        for link in reversed(chain):
+            self._no_single(link.right)
+            found = self._binary(link, found, self.of(link.right))
+        return found
+
+    def _binary(
+        self, node: nodes.Binary, left: Constant | None, right: Constant | None
+    ) -> Constant | None:
+        if left is None or right is None:
+            return None
+        a, b = left.value, right.value
+        if node.operator in ("/", "%") and not b and isinstance(a, type(b)):
+            self._fault(node.right, "this divides by zero")
+            return None
+        is_unsigned = left.is_unsigned or right.is_unsigned
+        if isinstance(a, int) and isinstance(b, int):
+            if node.operator in ("<<", ">>"):
+                shifted = a << (b & 63) if node.operator == "<<" else a >> (b & 63)
+                return _wrapped(shifted, left.is_unsigned)
+            return _of_integers(node.operator, a, b, is_unsigned)
+        if node.operator not in _FLOATING:
+            self._fault(node.left if isinstance(a, float) else node.right, _INTEGER)
+        elif isinstance(a, float) and isinstance(b, float):
+            return _of_floats(node.operator, a, b)
+        else:
+            self._fault(node, _MIXED)
+        return None
+
+
+def _literal(value: nodes.Number) -> Constant | None:
+    text = value.text
+    match value.kind:
+        case "integer":
+            number = constant(text)
+            if number is None:
+                return Constant(0)  # the rule `constant-overflow`
+            return Constant(number, text.endswith("U") or number >= _SIGN)
+        case "float":
+            number = float(text)
+            is_zero = not re.search("[1-9]", text.lower().partition("e")[0])
+            return None if isinf(number) or (not number and not is_zero) else Constant(number)
+        case "exact_float":
+            code, raw = ("<f", "<I") if text[1] in "fF" else ("<d", "<Q")
+            return Constant(float(struct.unpack(code, struct.pack(raw, int(text[2:], 16)))[0]))
+        case _:
+            return None
+
+
+def _wrapped(value: int, is_unsigned: bool) -> Constant:
+    """The lowest 64 bits of `value`."""
+    word = value % WORD
+    return Constant(word if is_unsigned or word < _SIGN else word - WORD, is_unsigned)
+
+
+def _of_integers(operator: str, a: int, b: int, is_unsigned: bool) -> Constant | None:
+    if is_unsigned or operator == "%":
+        a, b = a % WORD, b % WORD
+    match operator:
+        case "+":
+            return _wrapped(a + b, is_unsigned)
+        case "-":
+            return _wrapped(a - b, is_unsigned)
+        case "*":
+            return _wrapped(a * b, is_unsigned)
+        case "/":
+            quotient = abs(a) // abs(b)
+            return _wrapped(quotient if (a < 0) == (b < 0) else -quotient, is_unsigned)
+        case "%":
+            return Constant(a % b, True)
+        case "&":
+            return _wrapped(a & b, is_unsigned)
+        case "|":
+            return _wrapped(a | b, is_unsigned)
+        case "^":
+            return _wrapped(a ^ b, is_unsigned)
+        case "&&":
+            return Constant(int(bool(a) and bool(b)))
+        case "||":
+            return Constant(int(bool(a) or bool(b)))
+        case _:
+            return _compared(operator, a, b)
+
+
+def _of_floats(operator: str, a: float, b: float) -> Constant | None:
+    match operator:
+        case "+":
+            return Constant(a + b)
+        case "-":
+            return Constant(a - b)
+        case "*":
+            return Constant(a * b)
+        case "/":
+            return Constant(a / b)
+        case _:
+            return _compared(operator, a, b)
+
+
+def _compared(operator: str, a: float, b: float) -> Constant | None:
+    match operator:
+        case "==":
+            return Constant(int(a == b))
+        case "!=":
+            return Constant(int(a != b))
+        case "<":
+            return Constant(int(a < b))
+        case ">":
+            return Constant(int(a > b))
+        case "<=":
+            return Constant(int(a <= b))
+        case ">=":
+            return Constant(int(a >= b))
+        case _:
+            return None

@@ -285,7 +285,7 @@ def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> It
             pass
 
 
-_BETWEEN = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BETWEEN = re.compile(rb"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 
 
 def _reported(module: Module, place: Place) -> Place:

@@ -6,6 +6,7 @@ and preprocessor lines may stand anywhere, and are passed over.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from ptx_lsp.syntax.shape import operand_problems
 MOST_NESTED_BLOCKS = 1990
 """Deeper, ptxas 13.5 says `memory exhausted`."""
 _MOST_NUMBERED = 10_000
+_BANK = re.compile(r"\[\d+\]")
 
 
 class Lowered(NamedTuple):
@@ -117,9 +119,13 @@ class _Lowering(Directives):
     def opcode(self, node: Node) -> nodes.Opcode:
         start, end = node.start_byte, node.end_byte
         text = self.text[start:end]
-        if (node.child_count > 1 and not text.isprintable()) or " " in text:
+        if " " in text or "/" in text or (node.child_count > 1 and not text.isprintable()):
             text = "".join(self.text[c.start_byte : c.end_byte] for c in parts_of(node))
-        return nodes.Opcode(start - self.base, end - self.base, sys.intern(text))
+        bank: nodes.Name | None = None
+        if "[" in text:
+            bank = next(self.name(c) for c in parts_of(node) if self.text[c.end_byte - 1] == "]")
+            text = _BANK.sub("", text)
+        return nodes.Opcode(start - self.base, end - self.base, sys.intern(text), bank)
 
     def guard(self, node: Node) -> nodes.Guard:
         predicate: nodes.Expression | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -10,6 +11,10 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.lower_leaves import parts_of
 from ptx_lsp.syntax.lower_operands import MOST_NESTED, Operands
 from ptx_lsp.syntax.problem import SyntaxProblem
+
+_BANK = re.compile(r"\.const\[(?:0|[1-9][0-9]?)\]|\.tex\[\d+\]")
+"""A `.tex[0]` the rule `legacy-syntax` tells of."""
+_VECTORS = (".v2", ".v4")
 
 
 class Declarations(Operands):
@@ -27,6 +32,7 @@ class Declarations(Operands):
         type_name: nodes.Name | None = None
         alignment: nodes.Number | nodes.Missing | None = None
         misplaced = False
+        is_last = False  # a `.align` behind the type: only the name of the parameter may follow
         within = "a parameter" if node.type == "parameter" else "a declaration"
         for child in parts_of(node):
             match child.type:
@@ -34,8 +40,7 @@ class Declarations(Operands):
                     linkage.append(self.name(child))
                 case "space":
                     space = self.name(child.children[0])
-                    if child.child_count > 1:
-                        bank = self.dimension(child.children[-1])
+                    bank = self.bank(child, within)
                 case "modifier" if type_name is not None:
                     word = self.name(child)
                     if not misplaced:
@@ -44,6 +49,9 @@ class Declarations(Operands):
                     misplaced = True
                 case "modifier":
                     modifiers.append(self.name(child))
+                    if is_last:
+                        word = modifiers[-1]
+                        self.problems.append(SyntaxProblem(word.start, word.end, "a name", within))
                 case "dimension":
                     if not leading:  # `.f32[4] v` of PTX 1.x
                         first, last = self._span(child)
@@ -51,12 +59,18 @@ class Declarations(Operands):
                     leading.append(self.dimension(child))
                 case "alignment":
                     alignment = self.count(child.children[-1], "an alignment in bytes", within)
+                    if modifiers:
+                        is_last |= self.behind_type(child, modifiers[-1], within, is_last)
                 case "attribute":
                     attributes.extend(self.attribute(child))
+                    if modifiers:
+                        self.behind_type(child, modifiers[-1], within)
                 case "type_name":
                     type_name = self.name(child)
                 case "declarator":
                     declarators.append(self.declarator(child, leading))
+                case "missing" if space is None and node.type == "declaration":
+                    self.missing(child, "a state space", within)
                 case "missing":
                     # ptxas takes `.reg .b32;`, which declares nothing
                     if not (leading or (modifiers and self._follows(child, ";"))):
@@ -66,6 +80,9 @@ class Declarations(Operands):
                 case _:
                     pass
         start, end = self._span(node)
+        for one in declarators if node.type == "parameter" else ():
+            if one.range is not None:
+                self.problems.append(SyntaxProblem(one.name.end, one.end, "`,` or `)`", within))
         if type_name is not None and modifiers and declarators and not misplaced:
             # after a type comes the name: what seems a structure is a name without its comma
             second = declarators[0]
@@ -79,6 +96,30 @@ class Declarations(Operands):
             start, end, tuple(linkage), space, bank, tuple(modifiers), type_name, alignment,
             tuple(attributes), tuple(declarators),
         )
+
+    def bank(self, node: Node, within: str) -> nodes.Expression | None:
+        """The `2` of `.const[2]`, which is one token of ptxas: without blanks, and in no other space."""
+        if node.child_count == 1:
+            return None
+        bank = self.dimension(node.children[-1])
+        if _BANK.fullmatch(self._text(node)) is None:
+            start, end = self._span(node.children[-1])
+            self.problems.append(SyntaxProblem(start, end, "a type", within))
+        return bank
+
+    def behind_type(
+        self, node: Node, word: nodes.Name, within: str, is_second: bool = False
+    ) -> bool:
+        """`.align` and `.attribute` come before the type; one `.align` of a parameter may follow it. Whether
+        this is that one.
+        """
+        may_follow = node.type == "alignment" and within == "a parameter" and not is_second
+        if may_follow and word.text not in _VECTORS:
+            return True
+        start, end = self._span(node)
+        expected = f"a name, for `{node.children[0].type}` comes before the type,"
+        self.problems.append(SyntaxProblem(start, end, expected, within))
+        return False
 
     def declarator(
         self, node: Node, leading: list[nodes.Expression | None]

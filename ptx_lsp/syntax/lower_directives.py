@@ -18,6 +18,8 @@ from ptx_lsp.syntax.shape import location_problems
 _LOCATION_NUMBERS = 3
 _FILE_NUMBERS = 2
 """Time and size, behind the path."""
+_COUNTS = NUMBERS | {"identifier"}
+"""`WARP_SZ` is the only name that the grammar takes for a number there."""
 _MODIFIER = re.compile(r"\.[\w$]+")
 
 
@@ -114,7 +116,7 @@ class Directives(Declarations):
         for child in node.children:
             if child.type == "location_attribute":
                 attributes.append(self.location_attribute(child))
-            elif child.type in NUMBERS or (child.type == "missing" and len(numbers) < 3):
+            elif child.type in _COUNTS or (child.type == "missing" and len(numbers) < 3):
                 numbers.append(
                     self.count(child, "a file index, a line and a column", "`.loc`")
                 )

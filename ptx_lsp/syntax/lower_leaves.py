@@ -12,7 +12,7 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.problem import SyntaxProblem
 
 PASSED = frozenset({"comment", "preprocessor_line"})
-_BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLANK = re.compile(r"(?:[\s\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WHOLE = frozenset({"integer", "malformed_number"})
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
@@ -57,7 +57,7 @@ class Leaves:
         blank = _BLANK.match(self.text, start, end)
         if blank is not None and blank.end() < end:
             start = blank.end()
-            end = start + len(self.text[start:end].rstrip(" \t\r\n\f\v"))
+            end = start + len(self.text[start:end].rstrip(" \t\r\n\f\v\x1a"))
         self.problems.append(
             SyntaxProblem(start - self.base, end - self.base, expected, within)
         )

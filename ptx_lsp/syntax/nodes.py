@@ -173,11 +173,14 @@ Operand: TypeAlias = Expression
 
 
 class Opcode(NamedTuple):
-    """`add.s32`: `text` is the spelling with its modifiers and without blanks."""
+    """`add.s32`: `text` is the spelling with its modifiers and without blanks. `bank` is the `.const[2]` of
+    `ld.const[2].u32`, of which `text` has the state space only.
+    """
 
     start: int
     end: int
     text: str
+    bank: Name | None = None
 
 
 class Guard(NamedTuple):

@@ -1,9 +1,9 @@
 """What ptxas takes in an operand, beyond what the grammar tells apart.
 
 The grammar reads operands as C would read them. PTX is narrower: a name can only come first in an
-expression, and only `+` may follow it; an exact float (`0f3F800000`) takes no sign and no part in
-arithmetic; vectors are nested only inside an address; a component (`v.x`) stands alone. (Probed,
-docs/ptxas.md sections 1.3 to 1.7.)
+expression, and only `+` may follow it; vectors are nested only inside an address; a component (`v.x`) stands
+alone, and so does the element of an array (`a[4]`), which is an address of its own. (Probed, docs/ptxas.md
+sections 1.4 to 1.7.)
 """
 
 from __future__ import annotations
@@ -21,18 +21,14 @@ def operand_problems(operand: nodes.Operand, within: str) -> Iterator[SyntaxProb
             return
         case nodes.String():
             yield _problem(operand, "an operand, not a string,", within)
-        case nodes.Relocation(operator=nodes.Name()) if within == "an instruction":
+        case nodes.Relocation() if within == "an instruction":
             yield _problem(operand, "`,` before the `(`", within)
         case nodes.Address():
-            for item in operand.items:
-                if isinstance(item, nodes.Vector):
+            for index, item in enumerate(operand.items):
+                if isinstance(item, nodes.Vector) and index:
                     yield from _vector_problems(item, within)
-                elif isinstance(item, nodes.Address):
-                    yield _problem(item, "an address, not one in brackets again,", within)
-                elif isinstance(item, nodes.Member):
-                    yield _problem(item.components[0], "`]` or `+`", within)
                 else:
-                    yield from _expression_problems(item, within, first=True)
+                    yield from _address_problems(item, within)
         case nodes.Vector():
             yield from _vector_problems(operand, within)
         case nodes.Group():
@@ -40,17 +36,52 @@ def operand_problems(operand: nodes.Operand, within: str) -> Iterator[SyntaxProb
                 if isinstance(item, nodes.Member):
                     yield _problem(item.components[0], "`,` or `)`", within)
                 else:
-                    yield from operand_problems(item, within)
+                    yield from _item_problems(item, within)
         case _:
             yield from _expression_problems(operand, within, first=True)
 
 
+def _address_problems(item: nodes.Expression, within: str) -> Iterator[SyntaxProblem]:
+    """Of one part of an address."""
+    match item:
+        case nodes.Address() | nodes.Vector():
+            yield _problem(item, "an address, not one in brackets again,", within)
+        case nodes.Member():
+            yield _problem(item.components[0], "`]` or `+`", within)
+        case nodes.Name(text="_"):
+            yield _problem(item, "an address", within)
+        case nodes.Unary(value=nodes.Name(text=text)) if text != "WARP_SZ":
+            yield _problem(item.value, "a constant", within)
+        case _:
+            element = _leftmost(item)
+            if isinstance(element, nodes.Element):
+                start = element.array.end
+                yield SyntaxProblem(start, element.end, "`]` or `+`", within)
+            else:
+                yield from _expression_problems(item, within, first=True)
+
+
+def _leftmost(value: nodes.Expression) -> nodes.Expression:
+    while isinstance(value, nodes.Binary):
+        value = value.left
+    return value
+
+
 def _vector_problems(vector: nodes.Vector, within: str) -> Iterator[SyntaxProblem]:
     for item in vector.items:
-        if isinstance(item, nodes.Vector | nodes.Address):
-            yield _problem(item, "a register or a constant", within)
-        else:
-            yield from _expression_problems(item, within, first=True)
+        yield from _item_problems(item, within)
+
+
+def _item_problems(item: nodes.Expression, within: str) -> Iterator[SyntaxProblem]:
+    """An item of a vector or of a list in parentheses. Names stand alone there, without a sign or offset."""
+    if isinstance(item, nodes.Vector | nodes.Address | nodes.Element | nodes.Pair):
+        yield _problem(item, "a register or a constant", within)
+        return
+    base = _leftmost(item)
+    if base is not item and isinstance(base, nodes.Name) and base.text != "WARP_SZ":
+        yield SyntaxProblem(base.end, item.end, "nothing after a name", within)
+        return
+    yield from _expression_problems(item, within, first=isinstance(item, nodes.Name | nodes.Member))
 
 
 def _expression_problems(
@@ -63,15 +94,16 @@ def _expression_problems(
         case nodes.Name() | nodes.Member() | nodes.Element() if not first:
             yield _problem(value, "a constant", within)
         case nodes.Element():
-            for index in value.indices:
-                yield from _expression_problems(index, within, first=True)
+            yield from _element_problems(value, within)
+        case nodes.String():
+            yield _problem(value, "an operand, not a string,", within)
+        case nodes.Relocation() if within == "an instruction":
+            yield _problem(value, "a constant or a name", within)
         case nodes.Member(object=nodes.Element()):
             yield _problem(value.components[0], "no component of an element", within)
         case nodes.Member() if len(value.components) > 1:
             yield _problem(value.components[1], "one component", within)
-        case nodes.Unary(value=nodes.Number(kind="exact_float") as literal):
-            yield _problem(literal, "a number without sign: its bits hold one already", within)
-        case nodes.Unary(operator="-" | "!", value=nodes.Name() | nodes.Member()):
+        case nodes.Unary(operator="-" | "!", value=nodes.Name() | nodes.Member()) if first:
             return  # `-a` and `!p`: the table knows where
         case nodes.Unary():
             yield from _expression_problems(value.value, within, first=False)
@@ -84,10 +116,24 @@ def _expression_problems(
         case nodes.Cast():
             yield from _expression_problems(value.value, within, first=False)
         case nodes.Group():
+            if len(value.items) != 1:
+                yield _problem(value, "one value in parentheses", within)
             for item in value.items:
                 yield from _expression_problems(item, within, first=False)
         case _:
             return
+
+
+def _element_problems(value: nodes.Element, within: str) -> Iterator[SyntaxProblem]:
+    first = value.indices[0]
+    if value.array.text == "WARP_SZ":
+        yield SyntaxProblem(value.array.end, value.end, "an operator or nothing after `WARP_SZ`", within)
+    elif isinstance(_leftmost(first), nodes.Member | nodes.Element):
+        yield _problem(first, "a constant or a register", within)
+    else:
+        yield from _expression_problems(first, within, first=True)
+    for index in value.indices[1:]:
+        yield _problem(index, "one index: PTX counts elements as if all stood in one row", within)
 
 
 def _binary_problems(
@@ -99,12 +145,13 @@ def _binary_problems(
         rights.append(left)
         left = left.left
     innermost = rights[-1]
-    if first and isinstance(left, nodes.Member):
-        yield SyntaxProblem(left.end, innermost.right.start, "nothing after a component", within)
+    if first and isinstance(left, nodes.Member | nodes.Element):
+        what = "a component" if isinstance(left, nodes.Member) else "an element"
+        yield SyntaxProblem(left.end, innermost.right.start, f"nothing after {what}", within)
     elif (
         first
-        and isinstance(left, nodes.Name | nodes.Element)
-        and not (isinstance(left, nodes.Name) and left.text == "WARP_SZ")
+        and isinstance(left, nodes.Name)
+        and left.text != "WARP_SZ"
         and innermost.operator != "+"
     ):
         end = innermost.right.start
@@ -113,9 +160,6 @@ def _binary_problems(
     else:
         yield from _expression_problems(left, within, first)
     for part in reversed(rights):
-        for side in (left if part is innermost else None, part.right):
-            if isinstance(side, nodes.Number) and side.kind == "exact_float":
-                yield _problem(side, "a number that arithmetic takes: an exact float is none", within)
         yield from _expression_problems(part.right, within, first=False)
 
 

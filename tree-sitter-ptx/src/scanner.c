@@ -21,7 +21,7 @@ enum Token {
   IDENTIFIER, MODIFIER, INTEGER, STRING, DWARF_LINE,
   COMMA, SEMICOLON, COLON, LEFT_BRACE, RIGHT_BRACE, LEFT_PAREN, RIGHT_PAREN, LEFT_BRACKET,
   RIGHT_BRACKET, AT, NOT, EQUALS, BAR, LESS, GREATER, PLUS, MINUS, TIMES, DIVIDE, PERCENT, AND, XOR,
-  TILDE, QUESTION, PARAM, ENTRY, ATTRIBUTE,
+  TILDE, QUESTION, PARAM, ENTRY, ATTRIBUTE, WARP_SIZE,
   NOTHING,
 };
 
@@ -29,7 +29,7 @@ static inline bool is_digit(int32_t c) { return c >= '0' && c <= '9'; }
 static inline bool is_letter(int32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static inline bool is_word(int32_t c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; }
 static inline bool is_blank(int32_t c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == 0xFEFF;
+  return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == 0x1A || c == 0xFEFF;
 }
 static inline void next(TSLexer *lexer) { lexer->advance(lexer, false); }
 
@@ -62,13 +62,6 @@ static bool is_one_of(const char *word, const char *const *list) {
   return false;
 }
 
-static bool next_is(TSLexer *lexer, const char *expected) {
-  const char *const list[] = {expected, 0};
-  char word[16];
-  read_word(lexer, word, sizeof word);
-  return is_one_of(word, list);
-}
-
 /* Directives that can only begin a statement. */
 static const char *const DIRECTIVES[] = {
   "version", "target", "address_size", "entry", "func", "visible", "extern", "weak", "common",
@@ -83,9 +76,13 @@ static const char *const SPACES[] = {
 /* What follows the `c` of the only opcode without modifiers that a `(` may follow. */
 static const char *const CALL[] = {"all", 0};
 
+/* What follows the `W` of the only name that a `.loc` takes for a number. */
+static const char *const CONSTANT[] = {"ARP_SZ", 0};
+
 /* What may also stand behind `.ptr` in a parameter. */
 static const char *const POINTED[] = {"global", "shared", "local", "const", 0};
 static const char *const ALIGN[] = {"align", 0};
+static const char *const ATTRIBUTES[] = {"attribute", 0};
 /* Words of a `.loc`, without their first letters. */
 static const char *const LOCATED[] = {"unction_name", "nlined_at", 0};
 
@@ -302,8 +299,19 @@ bool tree_sitter_ptx_external_scanner_scan(void *payload, TSLexer *lexer, const 
     token = NOTHING;
   }
   int32_t second = lexer->lookahead;
-  if (token == MODIFIER && !valid[MODIFIER] && valid[ATTRIBUTE] && next_is(lexer, "attribute"))
-    return false;
+  if (token == MODIFIER && !valid[MODIFIER] && valid[ATTRIBUTE]) {
+    char word[16];
+    read_word(lexer, word, sizeof word);
+    /* before its name a function takes attributes; behind `.align 4` a state space may come, too */
+    if (is_one_of(word, ATTRIBUTES)) return false;
+    if (valid[PARAM] && (is_one_of(word, ALIGN) || is_one_of(word, SPACES))) return false;
+  }
+  if (token == IDENTIFIER && !valid[IDENTIFIER] && valid[WARP_SIZE] && c == 'W') {
+    char word[16];
+    read_word(lexer, word, sizeof word);
+    if (is_one_of(word, CONSTANT)) return false;
+    return emit(lexer, MISSING);
+  }
   if (valid[MISSING] && line && starts_statement(lexer, c, valid)) return emit(lexer, MISSING);
   if (is_possible(token, c, second, valid)) return false;
   if (token == RIGHT_BRACE || (line && token == IDENTIFIER) || !valid[JUNK]) {

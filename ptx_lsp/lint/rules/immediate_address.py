@@ -8,6 +8,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.body import names_in
+from ptx_lsp.model.constants import evaluated
 from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes
 
@@ -65,6 +66,10 @@ def immediate_address(function: Function, instruction: nodes.Instruction) -> Ite
 
 def _is_constant(address: nodes.Address) -> bool:
     value = address.items[0]
+    if isinstance(value, nodes.Name):
+        return value.text == "WARP_SZ"
+    if evaluated(value) is not None:
+        return True
     while isinstance(value, nodes.Unary | nodes.Cast):
         value = value.value
     is_number = isinstance(value, nodes.Number | nodes.Binary)

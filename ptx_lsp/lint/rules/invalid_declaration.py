@@ -18,6 +18,7 @@ from ptx_lsp.syntax import nodes
 _MOST_BITS = 128
 _LARGEST_ALIGNMENT = 1 << 31
 _UNINITIALIZED = frozenset({".reg", ".shared", ".local", ".param"})
+_ATTRIBUTES = (".managed", ".unified")
 _SPACES = frozenset({".reg", ".shared", ".local", ".param", ".global", ".const"})
 
 
@@ -202,8 +203,13 @@ def _of_attributes(declared: Declared) -> Iterator[Finding]:
     node = declared.node
     if not node.declarators or not node.attributes or declared.of_prototype:
         return
+    for attribute in node.attributes:
+        if attribute.name.text not in _ATTRIBUTES:
+            known = "`.managed` and `.unified` are all there are"
+            yield Finding(declared.place(attribute.name), f"`{attribute.name.text}` is no attribute; {known}")
+            return
     name = node.attributes[0].name
-    if name.text in (".managed", ".unified") and declared.space in _SPACES - {".global"}:
+    if declared.space in _SPACES - {".global"}:
         message = f"`{name.text}` is for variables in `.global`; this one is in `{declared.space}`"
         yield Finding(declared.place(name), message)
 
@@ -317,6 +323,12 @@ def _of_head(function: Function) -> Iterator[Finding]:
         for word in declaration.modifiers:
             if word.text == ".ptr":
                 yield Finding(function.place(word), "`.ptr` is for the parameters of kernels")
+        alignment = declaration.alignment
+        words = declaration.modifiers
+        is_pointer = any(word.text == ".ptr" for word in words)
+        if alignment is not None and not is_pointer and any(w.start < alignment.start for w in words):
+            message = "`.align` comes before the type: behind it, it is for the parameters of kernels"
+            yield Finding(function.place(alignment), message)
         for declarator in declaration.declarators:
             if declarator.name.text == "_":
                 message = "a parameter of a function needs a name; `_` is none"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import instruction_rule
+from ptx_lsp.model.arguments import argument
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
@@ -16,7 +18,8 @@ def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator
     """An index behind a name that is no array, most often because a comma is missing.
 
     ## What it does
-    Reports `name[index]` where the name is a register or a variable without dimensions.
+    Reports `name[index]` where the name is a register, a variable without dimensions or anything else that is
+    no array, and an index that is no integer.
 
     ## Why it matters
     ptxas rejects it.
@@ -56,6 +59,7 @@ def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator
         if not isinstance(operand, nodes.Element):
             continue
         symbol = function.resolve(operand.array)
+        yield from _index(function, operand)
         name = operand.array
         if isinstance(symbol, Register):
             behind = function.place(nodes.Missing(name.end, name.end))
@@ -66,3 +70,23 @@ def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator
             message = f"`{name.text}` is not an array"
             related = ((symbol.place, "it is declared here, without dimensions"),)
             yield Finding(function.place(name), message, related)
+        elif symbol is not None and not isinstance(symbol, Variable) and name.text != "WARP_SZ":
+            yield Finding(function.place(name), f"`{name.text}` is a {symbol.kind}, not an array")
+
+
+def _index(function: Function, element: nodes.Element) -> Iterator[Finding]:
+    """A name as an index, or before its `+`: it is an integer, or the address of a variable."""
+    index = element.indices[0]
+    while isinstance(index, nodes.Binary):
+        index = index.left
+    if not isinstance(index, nodes.Name):
+        return
+    given = argument(function, index)
+    type = TYPES.get(given.type.partition("|")[0])
+    is_register = given.kind in ("register", "special") and type is not None
+    if given.kind == "function" or given.parts or (is_register and not _is_integer(type)):
+        yield Finding(function.place(index), f"an index is an integer; `{index.text}` is none")
+
+
+def _is_integer(type: Type | None) -> bool:
+    return type is not None and (type.is_integer or type.kind is Kind.BITS)

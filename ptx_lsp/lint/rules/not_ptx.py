@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -14,7 +14,7 @@ _MARK = b"\xef\xbb\xbf"
 _PART = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"]*\"|#[^\n]*|[^\x00-\x7f]+", re.DOTALL
 )
-_LINE = re.compile(r'#\s*(?:line)?\s*\d+\s+"[^"\n]*"(?:\s+\d+)*\s*(?://.*)?')
+_LINE = re.compile(r'#[\s\x1a]*(?:line)?[\s\x1a]*\d+[\s\x1a]+"[^"\n]*"(?:[\s\x1a]+\d+)*[\s\x1a]*(?://.*)?')
 _WORD = re.compile(r"#\s*\w*")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
@@ -25,7 +25,7 @@ def not_ptx(module: Module) -> Iterator[Finding]:
 
     ## What it does
     Reports lines of the C preprocessor, of which ptxas knows only `# 5 "file"`; and outside comments
-    everything that is not ASCII.
+    everything that is not ASCII; and NUL characters, which may stand nowhere, not even at the end.
 
     ## Why it matters
     ptxas stops there. It does not run a preprocessor.
@@ -48,9 +48,15 @@ def not_ptx(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what stands there may have been meant to do something.
+    NUL characters at the end of the file, as strings of C have one, are removed. The rest has no fix: it may
+    have been meant to do something.
     """
     data = module.document.source.data
+    nul = data.find(b"\0")
+    if nul >= 0:
+        end = len(data) - len(data[nul:].lstrip(b"\0"))
+        remedy = Remedy("Remove it", (Replacement(Place(None, nul, end), ""),)) if end == len(data) else None
+        yield Finding(Place(None, nul, end), "ptxas stops at a NUL character, wherever it is", remedy=remedy)
     if b"#" not in data and module.document.source.is_ascii:
         return
     text = module.document.source.text

@@ -19,7 +19,7 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.problem import SyntaxProblem
 
-_SPACE = re.compile(r"(?:[ \t\n\f\r]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_SPACE = re.compile(r"(?:[ \t\n\f\r\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(r"[A-Za-z0-9_$%.:]+|\"[^\"\n]*\"?|\S")
 _OPERATORS = "+-*/%~!&|^<>=?("
 _LONGEST = 30
@@ -79,7 +79,8 @@ def syntax_error(module: Module) -> Iterator[Finding]:
         for problem in item.problems:
             if any(start < problem.start <= end for start, end in unknown.get(id(anchor(item.node)), ())):
                 continue  # the shape of a directive that PTX does not have is not known either
-            if not source.data[slice(*item.span(problem))].isascii():
+            text = source.data[slice(*item.span(problem))]
+            if not text.isascii() or b"\0" in text:
                 continue  # the rule `not-ptx`
             is_function = isinstance(item.node, nodes.Function)
             function = module.function_at(item.start) if is_function else None

@@ -60,6 +60,9 @@ def unknown_version(module: Module) -> Iterator[Finding]:
     if "\n" in between:
         yield Finding(place, "the number must stand on the line of `.version`")
         return
+    if "/" in between:
+        yield Finding(place, "no comment may stand between `.version` and its number")
+        return
     try:
         version = parse_version(number.text)
     except ValueError:

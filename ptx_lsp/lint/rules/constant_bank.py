@@ -1,0 +1,132 @@
+"""The rule `constant-bank`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.isa.target import Version
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
+from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.scope import integer
+from ptx_lsp.syntax import nodes
+
+_FIRST, _REMOVED = Version(1, 5), Version(2, 2)
+_MOST = 10
+"""ptxas 13.5 takes the banks 0 to 10, though it says that 1 to 11 are for arrays of unknown size."""
+
+
+@module_rule("constant-bank", code="E190")
+def constant_bank(module: Module) -> Iterator[Finding]:
+    """A constant bank, as in `.const[2]`, that the file's `.version` or the declaration does not allow.
+
+    ## What it does
+    Reports `.const[0]` to `.const[10]` from PTX ISA 2.2 on, the banks 1 to 10 before 1.5, greater numbers,
+    and declarations in the banks 1 to 10 of anything but `.extern` arrays of unknown size, which are not
+    possible in bank 0.
+
+    ## Why it matters
+    ptxas rejects them. Since PTX ISA 2.2 there is one constant space; its further banks are passed as
+    pointers.
+
+    ## Example
+    ```ptx
+    .version 2.2
+    .target sm_20
+    .const[0] .align 4 .b32 scale;
+    .entry kernel()
+    {
+        exit;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 2.2
+    .target sm_20
+    .const .align 4 .b32 scale;
+    .entry kernel()
+    {
+        exit;
+    }
+    ```
+
+    ## Fix safety
+    Bank 0 is what `.const` means, so the fix removes the `[0]` where banks are not known any more. The other
+    banks have no fix.
+    """
+    for declared in declarations_outside(module):
+        yield from _of_declaration(module, declared)
+    yield from _in_directives(module)
+    yield from _in_functions(module)
+
+
+@each_functions_directives
+def _in_directives(function: Function) -> Iterator[Finding]:
+    for declared in declarations_of(function):
+        yield from _of_declaration(function.module, declared)
+
+
+@each_function
+def _in_functions(function: Function) -> Iterator[Finding]:
+    yield from _of_instructions(function)
+
+
+@found_in_instructions
+def _of_instructions(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    bank = instruction.opcode.bank
+    if bank is None:
+        return
+    number = int(bank.text.removeprefix(".const[").removesuffix("]"))
+    message = _about(number, function.module.version)
+    if message is not None:
+        yield _finding(function.place(bank), number, message, function.module.version)
+
+
+def _of_declaration(module: Module, declared: Declared) -> Iterator[Finding]:
+    node = declared.node
+    if declared.space != ".const" or node.space is None or not isinstance(node.bank, nodes.Number):
+        return
+    number = integer(node.bank.text)
+    if number is None:
+        return
+    message = _about(number, module.version)
+    if message is None:
+        is_open = all(_is_open(one) for one in node.declarators)
+        is_extern = any(word.text == ".extern" for word in node.linkage)
+        if number and not (is_open and is_extern):
+            message = f"bank {number} is for arrays of unknown size: `.extern .const[{number}] .b32 name[];`"
+        elif not number and is_extern and is_open and node.declarators:
+            message = f"an array of unknown size is in one of the banks 1 to {_MOST}, not in bank 0"
+    if message is not None:
+        space = Place(declared.owner, node.space.start, node.bank.end + 1)
+        yield _finding(space, number, message, module.version)
+
+
+def _about(number: int, version: Version | None) -> str | None:
+    """What is wrong with a bank wherever it stands."""
+    if version is not None and version >= _REMOVED:
+        return f"constant banks are not taken any more since PTX ISA {_REMOVED}; write `.const`"
+    if number > _MOST:
+        return f"there are the constant banks 0 to {_MOST}, and no {number}"
+    if number and version is not None and version < _FIRST:
+        return f"the constant banks 1 to {_MOST} need PTX ISA {_FIRST}; the file says {version}"
+    return None
+
+
+def _finding(place: Place, number: int, message: str, version: Version | None) -> Finding:
+    is_removed = version is not None and version >= _REMOVED
+    remedy = Remedy("Write `.const`", (Replacement(place, ".const"),)) if is_removed and not number else None
+    return Finding(place, message, remedy=remedy)
+
+
+def _is_open(declarator: nodes.Declarator) -> bool:
+    """Whether the array has no size; `[0]` says the same to ptxas."""
+    if not declarator.dimensions:
+        return False
+    first = declarator.dimensions[0]
+    return first is None or (isinstance(first, nodes.Number) and integer(first.text) == 0)

@@ -1,0 +1,75 @@
+"""The rule `invalid-constant`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.line import operand_or_line
+from ptx_lsp.lint.rule import instruction_rule
+from ptx_lsp.model.constants import faults
+from ptx_lsp.model.function import Function
+from ptx_lsp.syntax import nodes
+
+
+@instruction_rule("invalid-constant", code="E188")
+def invalid_constant(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    """A constant expression that has no value.
+
+    ## What it does
+    Reports divisions by zero, casts to anything but `.s64` and `.u64`, floats where a whole number is needed
+    (in an address or index, and as an operand of `?:`, `!`, `~`, `%`, shifts and logic), operators between an
+    integer and a float, and operators of `0f3F800000`. Initial values are told of by `invalid-initializer`.
+
+    ## Why it matters
+    ptxas rejects them; at a division by zero it stops.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r;
+        mov.b32 %r, (.u32) 5;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r;
+        mov.b32 %r, (.u64) 5;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: what was meant is not known.
+    """
+    for operand in instruction.operands:
+        if _is_plain(operand):
+            continue
+        for fault in faults(operand):
+            place, related = operand_or_line(function, instruction, fault.part)
+            yield Finding(place, fault.message, related)
+            return
+
+
+def _is_plain(operand: nodes.Operand) -> bool:
+    """Whether there is no expression in an operand, as in most; only a shortcut."""
+    if isinstance(operand, nodes.Address) and len(operand.items) == 1:
+        operand = operand.items[0]
+        if isinstance(operand, nodes.Number):
+            return operand.kind == "integer"
+        if isinstance(operand, nodes.Binary):
+            right = operand.right
+            is_offset = isinstance(right, nodes.Number) and right.kind == "integer"
+            return is_offset and operand.operator == "+" and isinstance(operand.left, nodes.Name)
+    return isinstance(operand, nodes.Name) or (isinstance(operand, nodes.Number) and operand.kind != "float")

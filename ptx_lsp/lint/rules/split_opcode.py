@@ -1,0 +1,70 @@
+"""The rule `split-opcode`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptx_lsp.isa.dotted_names import name_of
+from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.rule import instruction_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.syntax import nodes
+
+_GAP = re.compile(r"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/|#[^\n]*)+", re.DOTALL)
+
+
+@instruction_rule("split-opcode", code="E191")
+def split_opcode(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    """A blank or comment inside the name of an opcode, as in `mul .lo.s32`.
+
+    ## What it does
+    Reports white space and comments in names that have dots: `mul.lo`, `cp.async.wait_all`, `bar.warp.sync`.
+    Before the dot of a modifier they are free: `mul.lo .s32`.
+
+    ## Why it matters
+    ptxas reads the first word as the whole name, and does not know it or its modifiers.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r;
+        mov.b32 %r, 1;
+        mul .lo.s32 %r, %r, 3;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .reg .b32 %r;
+        mov.b32 %r, 1;
+        mul.lo.s32 %r, %r, 3;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    The fix takes away white space. Comments stay, and have none.
+    """
+    opcode = instruction.opcode
+    if opcode.end - opcode.start == len(opcode.text) or "." not in opcode.text:
+        return
+    text = function.text(opcode)
+    gap = _GAP.search(text)
+    name = name_of(opcode.text)
+    if gap is None or gap.start() >= len(name):
+        return
+    place = function.part(opcode.start + gap.start(), opcode.start + gap.end())
+    is_blank = gap[0].strip(" \t\r\n\f\x1a") == ""
+    remedy = Remedy(f"Write `{name}`", (Replacement(place, ""),)) if is_blank else None
+    yield Finding(place, f"nothing may stand inside the name `{name}`", remedy=remedy)
