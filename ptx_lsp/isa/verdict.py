@@ -9,6 +9,7 @@ from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.pointer import narrow_pointers
 from ptx_lsp.isa.resolve import Match, Problem, resolve
 from ptx_lsp.isa.target import Target, Version
+from ptx_lsp.isa.unbracketed import BRACKETS_SINCE, bracketed, coordinate_problems
 
 
 class Verdict(NamedTuple):
@@ -38,11 +39,16 @@ def judge(
     """The verdict on a spelling with its operands, where addresses have `address_size` bits; of needs only
     where both are known.
     """
+    is_old = version is not None and version < BRACKETS_SINCE
+    if is_old:
+        arguments = bracketed(spelling, arguments)
     resolution = resolve(spelling)
     match = resolution.match(arguments)
     if match is None:
         return Verdict(None, resolution.problems, (), ())
     problems = (*match.candidate.problems, *match.problems)
+    if is_old and not problems:
+        problems = coordinate_problems(spelling, arguments)
     if address_size == 64 and not match.problems:
         problems += narrow_pointers(match, arguments)
     unmet: tuple[Need, ...] = ()

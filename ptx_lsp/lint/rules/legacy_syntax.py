@@ -27,8 +27,8 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
     """A spelling of the manual of PTX 1.x that no ptxas takes today.
 
     ## What it does
-    Reports `.entry name[16][16]`, `%tid.0`, `.surf`, `.sreg`, `.struct`, `.union` and `.v3`, and says how
-    it is written now.
+    Reports `.entry name[16][16]`, `%tid.0`, `.surf`, `.sreg`, `.struct`, `.union`, `.v3`, and `.tex`
+    with a bank, without a type or of another one than `.u32` and `.u64`, and says how it is written now.
 
     ## Why it matters
     To ptxas it is a syntax error, in every version of PTX.
@@ -85,6 +85,8 @@ def _of_uses(uses: Iterable[Use]) -> Iterator[Finding]:
         match use.node:
             case nodes.Declaration(modifiers=words) if word == ".surf":
                 yield _surface(use.place, words, use.owner)
+            case nodes.Declaration() as node if word == ".tex":
+                yield from _texture(use.place, node, use.owner)
             case _ if word in _MODERN:
                 message = f"`{word}` is of PTX 1.x and no ptxas takes it; {_MODERN[word]}"
                 remedy = None
@@ -142,6 +144,19 @@ def _components(function: Function, instruction: nodes.Instruction) -> Iterator[
                 message = f"`{word.text}` is of PTX 1.x and no ptxas takes it; write `{modern}`"
                 remedy = Remedy(f"Write `{modern}`", (Replacement(place, modern),))
                 yield Finding(place, message, remedy=remedy)
+
+
+def _texture(place: Place, node: nodes.Declaration, owner: Owner) -> Iterator[Finding]:
+    """A `.tex` that ptxas takes in no version; one of `.u32` or `.u64` it takes up to PTX ISA 1.4."""
+    types = [word.text for word in node.modifiers]
+    is_single = not any(one.dimensions or one.initializer for one in node.declarators)
+    if types in ([".u32"], [".u64"]) and is_single and node.bank is None:
+        return
+    bank = node.bank
+    where = place if bank is None else Place(owner, place.start, bank.end + 1)
+    name = node.declarators[0].name.text if node.declarators else "name"
+    modern = f"write `.tex .u32 {name};`, and from PTX ISA 1.5 on `.global .texref {name};`"
+    yield Finding(where, f"a texture is a single `.u32` or `.u64` without a bank; {modern}")
 
 
 def _surface(place: Place, words: tuple[nodes.Name, ...], owner: Owner) -> Finding:

@@ -69,6 +69,8 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
         least = row.since.version
         if effective(version) < least and message.endswith(f"the file says {version}"):
             remedy = raise_version(module, least)
+        if row.name == ".tex" and version >= (row.removed or version):
+            message += "; write `.global .texref`, without `.u32`"
         if row.successor and version >= (row.removed or version):
             message += f"; write `{row.successor}`"
             remedy = Remedy(f"Write `{row.successor}`", (Replacement(place, row.successor),))
