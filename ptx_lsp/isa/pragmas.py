@@ -9,26 +9,34 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from ptx_lsp.isa.directives import Where
 from ptx_lsp.isa.target import OLDEST, Requirement, parse_requirement
 
 ALWAYS: Final = Requirement(OLDEST, ())
+_BODY: Final[frozenset[Where]] = frozenset({"body"})
+_BODY_AND_HEAD: Final[frozenset[Where]] = frozenset({"kernel", "body"})
+_ANYWHERE: Final[frozenset[Where]] = frozenset({"module", "kernel", "body"})
 
 
 class Pragma(NamedTuple):
-    """`anywhere`: outside functions and in the head of a kernel, too, not in bodies only."""
+    """A name, and where it may stand. In the head of a kernel ptxas passes over some (docs/ptxas.md)."""
 
     name: str
     summary: str
     since: Requirement = ALWAYS
-    anywhere: bool = False
+    places: frozenset[Where] = _BODY
     takes_number: bool = False
-    positive: bool = False
+    least: int | None = None
+    largest: int | None = None
+    """ptxas looks at the lowest 32 bits, with a sign."""
+    of_kernels: bool = False
+    """Whether no function that is called may have it in its body."""
 
 
 PRAGMAS: Final = {
     pragma.name: pragma
     for pragma in (
-        Pragma("nounroll", "Loops are not unrolled.", anywhere=True),
+        Pragma("nounroll", "Loops are not unrolled.", places=_ANYWHERE),
         Pragma(
             "used_bytes_mask",
             "Which of the bytes that the next load reads are used, as a mask.",
@@ -39,21 +47,26 @@ PRAGMAS: Final = {
             "enable_smem_spilling",
             "Registers may be spilled to shared memory.",
             parse_requirement("8.7", 75),
+            of_kernels=True,
         ),
         Pragma(
             "local_maxnreg",
             "How many registers ptxas may use here, as a number.",
             parse_requirement("6.3", 30),
-            anywhere=True,
+            places=_BODY_AND_HEAD,
+            takes_number=True,
+            least=0,
+            largest=255,
         ),
         Pragma(
             "frequency",
             "How often the block of instructions is executed, as a number.",
             parse_requirement("9.0", 10),
             takes_number=True,
-            positive=True,
+            least=1,
         ),
         Pragma("mma_throughput", "Code is made for the throughput of `mma`.", parse_requirement("9.3", 10)),
+        Pragma("abi_param_reg", "How many registers pass parameters; in no manual.", places=_ANYWHERE),
     )
 }
 
@@ -66,11 +79,10 @@ def split(text: str) -> tuple[str, str]:
     return match[1], match[2] or ""
 
 
-def is_number(text: str) -> bool:
-    """Whether ptxas takes `text` as the argument of a pragma: a whole number as in C."""
-    return re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)", text) is not None
-
-
-def is_positive(text: str) -> bool:
-    """Whether a number is above 0."""
-    return not text.startswith("-") and re.fullmatch(r"\+?0[xXbB]?0*", text) is None
+def number(text: str) -> int | None:
+    """The value of the argument of a pragma, a whole number as in C; None where it is none."""
+    if re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)", text) is None:
+        return None
+    digits = text.lstrip("+-")
+    is_octal = digits.isdigit() and digits.startswith("0")
+    return int(digits, 8 if is_octal else 0) * (-1 if text.startswith("-") else 1)

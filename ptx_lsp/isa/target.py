@@ -106,7 +106,7 @@ TARGETS: Final = _targets()
 """Every target that ptxas takes, with the first version that takes it."""
 
 OPTIONS: Final = {
-    "texmode_unified": Version(1, 5),
+    "texmode_unified": Version(1, 0),
     "texmode_independent": Version(1, 5),
     "debug": Version(3, 0),
     "map_f64_to_f32": Version(1, 0),

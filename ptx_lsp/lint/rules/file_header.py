@@ -22,6 +22,8 @@ _WORDS: dict[type, str] = {
 }
 _DEFAULT_TARGET = "sm_75"  # what ptxas 13 takes when it is not told
 _DEFAULT_NEEDS = (6, 3)
+_ADDRESS_SIZE = 64
+_OLD_SIZE = 32
 
 
 @module_rule("file-header", code="E130")
@@ -32,7 +34,7 @@ def file_header(module: Module) -> Iterator[Finding]:
     A file begins with `.version`, then `.target`, then perhaps `.address_size`; only comments may stand
     before and between them. Reports the first thing that stands where one of these has to, and each
     `.version`, `.target` or `.address_size` further down. (`.target` may be repeated right behind
-    `.target`, and stand in a body.)
+    `.target`, and stand in a body.) Reports `.address_size 32`, too, which ptxas no longer compiles.
 
     ## Why it matters
     ptxas stops there and reads nothing else.
@@ -62,7 +64,8 @@ def file_header(module: Module) -> Iterator[Finding]:
 
     ## Fix safety
     One too many is deleted, a misplaced one is moved. A missing `.version` becomes the newest, a missing
-    `.target` the default of ptxas: these two are guesses and not applied unasked.
+    `.target` the default of ptxas: these two are guesses and not applied unasked, nor is `.address_size 64`:
+    the file may keep addresses in 32 bits.
     """
     found = header(module)
     late = list(found.late)
@@ -100,8 +103,13 @@ def file_header(module: Module) -> Iterator[Finding]:
 def _address_size(found: Header) -> Iterator[Finding]:
     match found.address_size:
         case Item(node=nodes.AddressSize(bits=nodes.Number() as bits) as node):
-            if integer(bits.text) not in (32, 64):
-                yield Finding(Place.of(node, bits), "`.address_size` is 32 or 64")
+            size, place = integer(bits.text), Place.of(node, bits)
+            if size == _OLD_SIZE:
+                message = "ptxas 13 compiles for addresses of 64 bits only; `.address_size 32` was the other"
+                remedy = Remedy("Write `64`", (Replacement(place, "64"),), safe=False)
+                yield Finding(place, message, remedy=remedy)
+            elif size != _ADDRESS_SIZE:
+                yield Finding(place, "`.address_size` is 64")
         case _:
             pass
 

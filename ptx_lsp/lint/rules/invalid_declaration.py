@@ -18,7 +18,6 @@ from ptx_lsp.syntax import nodes
 _MOST_BITS = 128
 _LARGEST_ALIGNMENT = 1 << 31
 _UNINITIALIZED = frozenset({".reg", ".shared", ".local", ".param"})
-_ATTRIBUTES = (".managed", ".unified")
 _SPACES = frozenset({".reg", ".shared", ".local", ".param", ".global", ".const"})
 
 
@@ -29,7 +28,7 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
     ## What it does
     Reports variables in a state space that their type cannot be in, vectors that are too large, arrays of
     registers, arrays without a size, alignments that are no power of two, initial values where there can
-    be none, and parameters that a kernel or function cannot have.
+    be none, a missing type, and parameters that a kernel or function cannot have.
 
     ## Why it matters
     ptxas rejects it.
@@ -101,11 +100,21 @@ def _of_type(declared: Declared) -> Iterator[Finding]:
     node = declared.node
     type = TYPES.get(element_type(node))
     if type is None:
+        yield from _without_type(declared)
         return
     message = _about_type(declared, type)
     if message is not None:
         word = next(word for word in node.modifiers if word.text == type.name)
         yield Finding(declared.place(word), message)
+
+
+def _without_type(declared: Declared) -> Iterator[Finding]:
+    """Nothing, or `.ptr` first, where the type has to stand."""
+    node = declared.node
+    if element_type(node) or node.type_name is not None or not node.declarators or node.space is None:
+        return
+    word = next((word for word in node.modifiers if word.text == ".ptr"), node.declarators[0].name)
+    yield Finding(declared.place(word), f"a type such as `.b32` must stand before `{word.text}`")
 
 
 def _about_type(declared: Declared, type: Type) -> str | None:
@@ -203,13 +212,8 @@ def _of_attributes(declared: Declared) -> Iterator[Finding]:
     node = declared.node
     if not node.declarators or not node.attributes or declared.of_prototype:
         return
-    for attribute in node.attributes:
-        if attribute.name.text not in _ATTRIBUTES:
-            known = "`.managed` and `.unified` are all there are"
-            yield Finding(declared.place(attribute.name), f"`{attribute.name.text}` is no attribute; {known}")
-            return
     name = node.attributes[0].name
-    if declared.space in _SPACES - {".global"}:
+    if name.text in (".managed", ".unified") and declared.space in _SPACES - {".global"}:
         message = f"`{name.text}` is for variables in `.global`; this one is in `{declared.space}`"
         yield Finding(declared.place(name), message)
 
@@ -314,6 +318,9 @@ def _of_head(function: Function) -> Iterator[Finding]:
                 message = "`.extern` is for what another file defines; here is a body"
                 yield Finding(function.place(word), message)
     parameters = node.parameters or ()
+    if function.is_kernel and node.returns is not None:
+        first = node.returns[0] if node.returns else node.kind
+        yield Finding(function.place(first), "a kernel returns nothing: only a `.func` has return parameters")
     if function.is_kernel:
         for declaration in parameters:
             yield from _of_kernel_parameter(function, declaration)

@@ -9,6 +9,7 @@ from ptx_lsp.isa.target import (
     HAS_F64,
     OPTIONS,
     TARGETS,
+    Target,
     Version,
     known_targets,
     parse_target,
@@ -29,7 +30,8 @@ def unknown_target(module: Module) -> Iterator[Finding]:
 
     ## What it does
     Reports architectures and options that PTX does not have, architectures that came after the version
-    that `.version` names, and a `.target` that names no architecture.
+    that `.version` names, a `.target` that names no architecture, and `debug` in a file that has no debugging
+    data.
 
     ## Why it matters
     ptxas rejects the file.
@@ -72,16 +74,19 @@ def _names(module: Module, owner: Owner, node: nodes.Target) -> Iterator[Finding
         yield Finding(Place.of(owner, first), message)
         return
     seen: dict[str, nodes.Name] = {}
+    last: Target | None = None
     for name in node.names:
         place = Place.of(owner, name)
         target = parse_target(name.text)
         if target is not None and target in TARGETS:
+            last = target
             least = TARGETS[target]
             if not _is_header_only(module):  # ptxas does not look at it otherwise
                 yield from _too_old(module, place, name.text, least)
         elif name.text in OPTIONS:
             yield from _too_old(module, place, name.text, OPTIONS[name.text])
-            yield from _conflicts(module, owner, name, seen)
+            yield from _conflicts(owner, name, seen, last)
+            yield from _without_data(module, place, name.text)
             seen[name.text] = name
         else:
             yield _unknown(place, name.text)
@@ -96,16 +101,22 @@ def _too_old(module: Module, place: Place, name: str, least: Version) -> Iterato
 
 
 def _conflicts(
-    module: Module, owner: Owner, name: nodes.Name, seen: dict[str, nodes.Name]
+    owner: Owner, name: nodes.Name, seen: dict[str, nodes.Name], target: Target | None
 ) -> Iterator[Finding]:
+    """`target` is the last architecture that stands before the option."""
     place = Place.of(owner, name)
     other = seen.get(EXCLUDES.get(name.text, ""))
     if other is not None:
         related = ((Place.of(owner, other), f"`{other.text}` is asked for here"),)
         yield Finding(place, f"`{name.text}` cannot stand beside `{other.text}`", related)
-    target = module.target
     if name.text == "map_f64_to_f32" and target is not None and target.number >= HAS_F64:
         message = f"`map_f64_to_f32` is for targets below sm_13, which have no `.f64`; this is {target}"
+        yield Finding(place, message)
+
+
+def _without_data(module: Module, place: Place, name: str) -> Iterator[Finding]:
+    if name == "debug" and not any(isinstance(item.node, nodes.Section) for item in module.outside):
+        message = "`debug` needs debugging data: the file has no `.section` with any"
         yield Finding(place, message)
 
 

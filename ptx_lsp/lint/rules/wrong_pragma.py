@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.isa.pragmas import PRAGMAS, Pragma, is_number, is_positive, split
+from ptx_lsp.isa.pragmas import PRAGMAS, Pragma, number, split
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.module import Module
@@ -17,7 +17,7 @@ def wrong_pragma(module: Module) -> Iterator[Finding]:
 
     ## What it does
     Reports `used_bytes_mask`, `enable_smem_spilling`, `frequency` and `mma_throughput` outside a body,
-    and numbers that are missing, wrong or not positive.
+    `local_maxnreg` outside functions, and numbers that are missing, wrong or out of range.
 
     ## Why it matters
     ptxas rejects them, of the numbers without a line.
@@ -52,17 +52,25 @@ def wrong_pragma(module: Module) -> Iterator[Finding]:
     for use in pragmas(module):
         name, argument = split(use.text)
         pragma = PRAGMAS.get(name)
-        if pragma is None:
+        if pragma is None or (use.where == "kernel" and "body" in pragma.places and pragma.name == _PASSED):
             continue  # the rule `unknown-pragma`
-        message = _about_place(use, pragma) or _about_argument(pragma, argument)
+        message = _about_place(module, use, pragma) or _about_argument(pragma, argument)
         if message is not None:
             yield Finding(use.place, message)
 
 
-def _about_place(use: PragmaUse, pragma: Pragma) -> str | None:
-    if pragma.anywhere or use.where == "body":
-        return None
-    return f"`{pragma.name}` can stand in the body of a function only"
+_PASSED = "local_maxnreg"
+"""In the head of a kernel ptxas warns of it, whatever its argument."""
+
+
+def _about_place(module: Module, use: PragmaUse, pragma: Pragma) -> str | None:
+    if use.where not in pragma.places:
+        return f"`{pragma.name}` can stand in the body of a function only"
+    if pragma.of_kernels and use.where == "body":
+        function = module.function_at(module.span(use.place).start)
+        if function is not None and not function.is_kernel:
+            return f"`{pragma.name}` can stand in the body of a kernel only"
+    return None
 
 
 def _about_argument(pragma: Pragma, argument: str) -> str | None:
@@ -70,8 +78,12 @@ def _about_argument(pragma: Pragma, argument: str) -> str | None:
         return None
     if not argument:
         return f'`{pragma.name}` needs a number: `"{pragma.name} 1"`'
-    if not is_number(argument):
+    value = number(argument)
+    if value is None:
         return f"`{argument}` is no whole number, which `{pragma.name}` takes"
-    if pragma.positive and not is_positive(argument):
+    if pragma.least == 1 and value < 1:
         return f"`{pragma.name}` must be positive, not `{argument}`"
+    taken = (value + (1 << 31)) % (1 << 32) - (1 << 31)
+    if pragma.largest is not None and not (pragma.least or 0) <= taken <= pragma.largest:
+        return f"`{pragma.name}` is from {pragma.least} to {pragma.largest}, not `{argument}`"
     return None

@@ -1,0 +1,106 @@
+"""The rule `wrong-attribute`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ptx_lsp.facts import directive_fact, of_all
+from ptx_lsp.isa.features import ATTRIBUTES
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.constants import whole_number
+from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Owner, Place
+from ptx_lsp.syntax import nodes
+
+_VALUES = {".managed": 0, ".unified": 2}
+"""How many numbers each takes."""
+
+
+@module_rule("wrong-attribute", code="E142")
+def wrong_attribute(module: Module) -> Iterator[Finding]:
+    """An `.attribute` that ptxas does not take where it stands.
+
+    ## What it does
+    Reports attributes that PTX does not have, `.managed` with numbers and `.unified` without its two, and
+    attributes of kernels, behind the name of a function, and `.unified` wherever it stands.
+
+    ## Why it matters
+    ptxas rejects them; `.unified` it takes only as a part of a program, with `--compile-only`.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .global .attribute(.managed(1)) .b32 counter;
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .global .attribute(.managed) .b32 counter;
+    ```
+
+    ## Fix safety
+    There is no fix: what was meant is not known.
+    """
+    for declared in declarations_outside(module):
+        yield from _of_each(_of_declaration(declared))
+    yield from _of_each(of_all(_in_function, module))
+
+
+class _Attribute(NamedTuple):
+    node: nodes.Attribute
+    owner: Owner
+    misplaced: str
+    """Why no attribute can stand there, if so."""
+
+
+def _of_declaration(declared: Declared) -> Iterator[_Attribute]:
+    """That `.managed` and `.unified` are for `.global` tells the rule `invalid-declaration`."""
+    for attribute in declared.node.attributes:
+        if declared.space == ".global" or attribute.name.text not in ATTRIBUTES:
+            yield _Attribute(attribute, declared.owner, "")
+
+
+@directive_fact
+def _in_function(function: Function) -> tuple[_Attribute, ...]:
+    node = function.node
+    found = [_Attribute(one, node.kind, _about_place(function, one)) for one in node.attributes]
+    for declared in declarations_of(function):
+        found += _of_declaration(declared)
+    return tuple(found)
+
+
+def _about_place(function: Function, attribute: nodes.Attribute) -> str:
+    if function.is_kernel:
+        return "a kernel takes no `.attribute`"
+    name = function.node.name
+    is_behind = name is not None and attribute.start > name.start
+    return "an `.attribute` of a function stands before its name" if is_behind else ""
+
+
+def _of_each(found: Iterable[_Attribute]) -> Iterator[Finding]:
+    for attribute in found:
+        name = attribute.node.name
+        message = attribute.misplaced or _about(attribute.node)
+        if message and not (name.text == ".managed" and attribute.misplaced):
+            yield Finding(Place.of(attribute.owner, name), message)
+
+
+def _about(attribute: nodes.Attribute) -> str | None:
+    name = attribute.name.text
+    if name not in _VALUES:
+        return f"`{name}` is no attribute; there are `.managed` and `.unified`"
+    values = [whole_number(value) for value in attribute.values]
+    if len(values) != _VALUES[name] or None in values:
+        return f"`{name}` takes {'two whole numbers' if _VALUES[name] else 'no number'}"
+    if name == ".unified":
+        return "`.unified` needs `ptxas --compile-only`; a whole program cannot have it"
+    return None
