@@ -18,7 +18,7 @@ class Item:
     kept as well; an edit inside a function keeps the statements of its body that it does not touch.
     """
 
-    __slots__ = ("alone", "end", "marks", "node", "problems", "start", "tree")
+    __slots__ = ("_is_unclosed", "alone", "end", "marks", "node", "problems", "start", "tree")
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class Item:
         self.marks = marks or Marks.of(end - start)
         self.tree = tree
         """That of its text alone, if it was parsed alone."""
+        self._is_unclosed: bool | None = None
 
     def offset(self, mark: int) -> int:
         """The byte offset in the file of a node's `start`, or of its `end`."""
@@ -56,7 +57,9 @@ class Item:
     @property
     def is_unclosed(self) -> bool:
         """Whether a `}` is missing from it, so that its blocks may not be those that were meant."""
-        return any(problem.expected == "`}`" for problem in self.problems)
+        if self._is_unclosed is None:
+            self._is_unclosed = any(problem.expected == "`}`" for problem in self.problems)
+        return self._is_unclosed
 
     def moved(self, by: int) -> Item:
         if not by:

@@ -18,8 +18,10 @@ from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.problem import SyntaxProblem
+from ptx_lsp.text import Source
 
 _SPACE = re.compile(r"(?:[ \t\n\f\r\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLANK = re.compile(r"\s*")
 _TOKEN = re.compile(r"[A-Za-z0-9_$%.:]+|\"[^\"\n]*\"?|\S")
 _OPERATORS = "+-*/%~!&|^<>=?("
 _LONGEST = 30
@@ -76,7 +78,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
         if id(item) in after_strays:
             continue  # the rule `outside-function` tells of it
         told: set[int] = set()
-        for problem in item.problems:
+        for problem in dict.fromkeys(item.problems):  # each open block lacks its `}` at the same place
             if any(start < problem.start <= end for start, end in unknown.get(id(anchor(item.node)), ())):
                 continue  # the shape of a directive that PTX does not have is not known either
             text = source.data[slice(*item.span(problem))]
@@ -85,7 +87,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
             is_function = isinstance(item.node, nodes.Function)
             function = module.function_at(item.start) if is_function else None
             if problem.expected == "`}`" and function is not None:
-                finding, at = _unclosed(function, problem, source.text)
+                finding, at = _unclosed(function, problem, source)
             else:
                 finding, at = _finding(item, problem, source.text)
             if at not in told:
@@ -107,10 +109,12 @@ def _unknown_directives(module: Module) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-def _unclosed(function: Function, problem: SyntaxProblem, text: str) -> tuple[Finding, int]:
+def _unclosed(
+    function: Function, problem: SyntaxProblem, source: Source
+) -> tuple[Finding, int]:
     """A missing `}`: told at the first thing that cannot stand in a body, else at the end of the file."""
-    item = function.item
-    opening = _opening(function, text)
+    item, text = function.item, source.text
+    opening = _opening(function, source)
     related = ((function.place(opening), "this `{` is not closed"),) if opening else ()
     finding, at = _finding(item, problem, text)
     for use in directives_of(function):
@@ -125,7 +129,7 @@ def _unclosed(function: Function, problem: SyntaxProblem, text: str) -> tuple[Fi
     return Finding(Place(None, size, size), message, related, finding.remedy), size
 
 
-def _opening(function: Function, text: str) -> nodes.Missing | None:
+def _opening(function: Function, source: Source) -> nodes.Missing | None:
     """The `{` that most likely lacks its `}`: the innermost whose `}` stands further left than its own
     line, else that of the body.
     """
@@ -133,22 +137,22 @@ def _opening(function: Function, text: str) -> nodes.Missing | None:
     if body is None:
         return None
     found = body
-    pending = list(body.statements)
+    pending = list(reversed(body.statements))
     while pending:
-        node = pending.pop(0)
+        node = pending.pop()
         if isinstance(node, nodes.Block):
             start, end = function.span(node)
-            if _indentation(text, end - 1) < _indentation(text, start):
+            if _indentation(source, end - 1) < _indentation(source, start):
                 found = node
-            pending[:0] = node.statements
+            pending.extend(reversed(node.statements))
     return nodes.Missing(found.start, found.start + 1)
 
 
-def _indentation(text: str, offset: int) -> int:
+def _indentation(source: Source, offset: int) -> int:
     """The column where the line that holds `offset` begins to have text."""
-    begin = text.rfind("\n", 0, offset) + 1
-    line = text[begin : offset + 1].expandtabs(8)
-    return len(line) - len(line.lstrip())
+    _, begin = source.lines.at(offset)
+    blank = _BLANK.match(source.text, begin, offset + 1)
+    return len(blank[0].expandtabs(8)) if blank is not None else 0
 
 
 def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, int]:
