@@ -1,14 +1,17 @@
 """Whether a function is understood: analyses of one that is not may be wrong, and rules keep silent.
 
 A function is understood when its syntax is right, every name is declared, and the instruction table knows
-each instruction with its operands.
+each instruction with its operands; and when its graph is not so intricate that analyses give up
+(`dominance.py`, `splits.py`, `values.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyses.splits import splits
 from analyses.steps import Step, steps
+from analyses.values import values
 from ptx_lsp.facts import fact, numbered, of_all
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -22,7 +25,9 @@ def is_certain(function: Function) -> bool:
         return False
     if function.undeclared or function.undeclared_late or body.duplicates or body.early_uses:
         return False
-    return not _not_understood(function).numbers
+    if _not_understood(function).numbers:
+        return False
+    return values(function).is_known and not splits(function).is_intricate
 
 
 @numbered

@@ -9,6 +9,8 @@
    jump may go to every label of the function, and its block is `unknown`.
 4. The last block of the graph, `exit`, is empty: all that leaves the function goes there.
 5. Block 0 is where the function is entered. What cannot be reached from there stays in the graph.
+6. Where jumps to several labels make more than `_EDGES_ANYWAY` edges and `_EDGES_OF_EACH` for each block, those
+   that are left lead to `exit` alone, and the graph is not complete. Those of compilers have 2 for each block.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
 from ptx_lsp.syntax import nodes
+
+_EDGES_ANYWAY, _EDGES_OF_EACH = 10_000, 32
 
 Edges = tuple[tuple[int, ...], ...]
 """For each block some others."""
@@ -66,6 +70,8 @@ class Graph:
     successors: Edges
     predecessors: Edges
     is_unknown: tuple[bool, ...]
+    is_complete: bool = True
+    """Whether it has all edges (6)."""
 
     @property
     def exit(self) -> int:
@@ -163,6 +169,10 @@ class _Builder:
         self.starts: list[int] = []
         self.number_of: dict[int, int] = {}
         """Of each step that begins a block the number of the block."""
+        self.left = 0
+        """How many edges jumps to several labels may still make; below 0 once there were more."""
+        self.listed: dict[int, tuple[int, ...] | None] = {}
+        """The steps that the labels of a table stand before."""
 
     def build(self) -> Cfg:
         self.place_labels()
@@ -196,6 +206,7 @@ class _Builder:
     def graph(self) -> Graph:
         count = len(self.steps)
         ends = [*self.starts[1:], count]
+        self.left = _EDGES_ANYWAY + _EDGES_OF_EACH * len(ends)
         ways = [self.ways(start, end) for start, end in zip(self.starts, ends, strict=False)]
         number_of = self.number_of
         successors = [
@@ -206,7 +217,8 @@ class _Builder:
             for target in targets:
                 predecessors[target].append(number)
         unknown = [is_unknown for _, is_unknown in ways]
-        found = Graph((*successors, ()), tuple(map(tuple, predecessors)), (*unknown, False))
+        into = tuple(map(tuple, predecessors))
+        found = Graph((*successors, ()), into, (*unknown, False), is_complete=self.left >= 0)
         is_same = self.earlier is not None and self.earlier.value.graph == found
         return self.earlier.value.graph if self.earlier and is_same else found
 
@@ -242,12 +254,22 @@ class _Builder:
         onward = (end,) if step.is_guarded else ()
         if step.opcode in JUMPS:
             targets = self.targets(step)
+            is_unknown = targets is None
             if targets is None:
-                return (*onward, *sorted(self.at.values())) or (count,), True
-            return (*onward, *targets), False
+                targets = self.everywhere or (() if onward else (count,))
+            if len(targets) > 1:
+                self.left -= len(targets)
+                if self.left < 0:
+                    return (*onward, count), True
+            return (*onward, *targets), is_unknown
         if self.ends_block(step):
             return (*onward, count), False
         return (end,), False
+
+    @cached_property
+    def everywhere(self) -> tuple[int, ...]:
+        """The steps that labels stand before."""
+        return tuple(sorted(self.at.values()))
 
     def targets(self, step: Step) -> tuple[int, ...] | None:
         """The steps that a jump goes to; None where they are not known."""
@@ -257,12 +279,18 @@ class _Builder:
             case Label() if symbol.place.start in self.at:
                 return (self.at[symbol.place.start],)
             case TargetTable():
-                listed = [self.function.resolve(item) for item in symbol.node.names]
-                found = [self.at.get(s.place.start) for s in listed if isinstance(s, Label)]
-                known = [position for position in found if position is not None]
-                return tuple(known) if known and len(known) == len(listed) else None
+                key = symbol.place.start
+                if key not in self.listed:
+                    self.listed[key] = self.labels(symbol)
+                return self.listed[key]
             case _:
                 return None
+
+    def labels(self, table: TargetTable) -> tuple[int, ...] | None:
+        listed = [self.function.resolve(item) for item in table.node.names]
+        found = [self.at.get(s.place.start) for s in listed if isinstance(s, Label)]
+        known = [position for position in found if position is not None]
+        return tuple(known) if known and len(known) == len(listed) else None
 
 
 @steps_spelt

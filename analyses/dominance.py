@@ -9,6 +9,10 @@
 4. An edge to a block that dominates its source is a back edge. Its target heads a loop, whose blocks are
    all that reach the source without going through the head.
 5. A graph is irreducible where a way runs into itself at a block that does not dominate it.
+6. A graph is *intricate* where these sets of blocks are so large that finding them means to visit blocks more
+   than `most_visited` times: only the dominators are known then, and what needs more says that it does not
+   know. No kernel of a
+   compiler comes near that: the most seen is 5 visits for each block, and 3 000 in all.
 
 Dominators are computed by the algorithm Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
 Related Problems", 2005), whose cost grows hardly faster than the graph, whatever its shape.
@@ -23,6 +27,9 @@ from typing import NamedTuple
 from analyses.cfg import Edges, Graph, cfg
 from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
+
+
+_VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32
 
 
 @dataclass(frozen=True)
@@ -66,34 +73,25 @@ class Dominance:
                 found[self.immediate[block]].append(block)
         return tuple(map(tuple, found))
 
-    @cached_property
+    @property
     def frontiers(self) -> tuple[frozenset[int], ...]:
         """For each block, where its dominance ends: the blocks behind it that other ways lead to as well."""
-        found: list[set[int]] = [set() for _ in self.graph.successors]
-        for block in self.graph.order:
-            sources = [one for one in self.graph.predecessors[block] if one in self.graph.reached]
-            if len(sources) < 2 and block != 0:
-                continue
-            for source in sources:
-                while source != self.immediate[block] and block not in found[source]:
-                    found[source].add(block)
-                    if source == 0:
-                        break
-                    source = self.immediate[source]
-        return tuple(map(frozenset, found))
+        return self._regions.frontiers
 
-    @cached_property
+    @property
+    def deciding(self) -> tuple[tuple[int, ...], ...]:
+        """For each block those whose ways decide whether it is reached (Ferrante et al., 1987)."""
+        return self._regions.deciding
+
+    @property
     def loops(self) -> tuple[Loop, ...]:
         """The natural loops, in the order of their heads."""
-        latches: dict[int, list[int]] = {}
-        for block in self.graph.order:
-            for target in self.graph.successors[block]:
-                if self.dominates(target, block):
-                    latches.setdefault(target, []).append(block)
-        return tuple(
-            Loop(head, self._loop(head, sources), tuple(sources))
-            for head, sources in sorted(latches.items())
-        )
+        return self._regions.loops
+
+    @property
+    def is_intricate(self) -> bool:
+        """Whether the graph is too intricate (6): its frontiers, loops and what decides are not known."""
+        return not self.graph.is_complete or self._regions.is_intricate
 
     @cached_property
     def depth_of_loops(self) -> tuple[int, ...]:
@@ -115,31 +113,12 @@ class Dominance:
         )
 
     @cached_property
-    def deciding(self) -> tuple[tuple[int, ...], ...]:
-        """For each block those whose ways decide whether it is reached (Ferrante et al., 1987)."""
-        found: list[list[int]] = [[] for _ in self.graph.successors]
-        for block in self.graph.order:
-            if len(self.graph.successors[block]) < 2:
-                continue
-            meeting = self.immediate_post[block]
-            for target in self.graph.successors[block]:
-                while target not in (meeting, -1):
-                    if not found[target] or found[target][-1] != block:
-                        found[target].append(block)
-                    target = self.immediate_post[target]
-        return tuple(map(tuple, found))
-
-    def _loop(self, head: int, sources: list[int]) -> frozenset[int]:
-        blocks = {head}
-        open_blocks = list(sources)
-        while open_blocks:
-            block = open_blocks.pop()
-            if block not in blocks:
-                blocks.add(block)
-                open_blocks.extend(
-                    p for p in self.graph.predecessors[block] if p in self.graph.reached
-                )
-        return frozenset(blocks)
+    def _regions(self) -> _Regions:
+        size = len(self.graph.successors)
+        try:
+            return _Finder(self, most_visited(size)).run()
+        except _TooMany:
+            return _Regions((frozenset(),) * size, ((),) * size, (), is_intricate=True)
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
@@ -153,6 +132,89 @@ class Dominance:
     @cached_property
     def _post_subtrees(self) -> _Subtrees:
         return _Subtrees.of(self.immediate_post)
+
+
+class _Regions(NamedTuple):
+    """What has a size that may grow with the square of the graph."""
+
+    frontiers: tuple[frozenset[int], ...]
+    deciding: tuple[tuple[int, ...], ...]
+    loops: tuple[Loop, ...]
+    is_intricate: bool
+
+
+class _TooMany(Exception):
+    """More blocks have to be visited than `most_visited`."""
+
+
+class _Finder:
+    """Finds the regions of a graph. Raises `_TooMany`."""
+
+    def __init__(self, found: Dominance, most: int) -> None:
+        self.found = found
+        self.graph = found.graph
+        self.left = most
+
+    def run(self) -> _Regions:
+        return _Regions(self.frontiers(), self.deciding(), self.loops(), is_intricate=False)
+
+    def visit(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise _TooMany
+
+    def frontiers(self) -> tuple[frozenset[int], ...]:
+        immediate = self.found.immediate
+        found: list[set[int]] = [set() for _ in self.graph.successors]
+        for block in self.graph.order:
+            sources = [one for one in self.graph.predecessors[block] if one in self.graph.reached]
+            if len(sources) < 2 and block != 0:
+                continue
+            for source in sources:
+                while source != immediate[block] and block not in found[source]:
+                    self.visit()
+                    found[source].add(block)
+                    if source == 0:
+                        break
+                    source = immediate[source]
+        return tuple(map(frozenset, found))
+
+    def deciding(self) -> tuple[tuple[int, ...], ...]:
+        above = self.found.immediate_post
+        found: list[list[int]] = [[] for _ in self.graph.successors]
+        for block in self.graph.order:
+            if len(self.graph.successors[block]) < 2:
+                continue
+            meeting = above[block]
+            for target in self.graph.successors[block]:
+                while target not in (meeting, -1):
+                    self.visit()
+                    if not found[target] or found[target][-1] != block:
+                        found[target].append(block)
+                    target = above[target]
+        return tuple(map(tuple, found))
+
+    def loops(self) -> tuple[Loop, ...]:
+        latches: dict[int, list[int]] = {}
+        for block in self.graph.order:
+            for target in self.graph.successors[block]:
+                if self.found.dominates(target, block):
+                    latches.setdefault(target, []).append(block)
+        return tuple([
+            Loop(head, self.loop(head, sources), tuple(sources))
+            for head, sources in sorted(latches.items())
+        ])
+
+    def loop(self, head: int, sources: list[int]) -> frozenset[int]:
+        blocks = {head}
+        waiting = list(sources)
+        while waiting:
+            block = waiting.pop()
+            if block not in blocks:
+                self.visit()
+                blocks.add(block)
+                waiting.extend([p for p in self.graph.predecessors[block] if p in self.graph.reached])
+        return frozenset(blocks)
 
 
 class _Subtrees(NamedTuple):
@@ -190,22 +252,23 @@ class _Subtrees(NamedTuple):
         return self.first[above] <= self.first[below] <= self.last[above]
 
 
+def most_visited(blocks: int) -> int:
+    """How often the blocks of a graph of some size may be visited to find out about regions of it."""
+    return _VISITS_ANYWAY + _VISITS_OF_EACH * blocks
+
+
 @lasting_fact
 def dominance(function: Function, earlier: Earlier[Dominance] | None) -> Dominance:
     """The dominators and post-dominators of the blocks of `function`."""
     graph = cfg(function).graph
     if earlier is not None and earlier.value.graph is graph:
         return earlier.value
-<<<<<<< HEAD
     return dominance_of(graph)
 
 
 def dominance_of(graph: Graph) -> Dominance:
     """The dominators and post-dominators of the blocks of a graph that is entered at block 0."""
-    immediate = _immediate(graph.successors, graph.predecessors, 0, graph.order)
-=======
     immediate = _immediate(graph.successors, graph.predecessors, 0)
->>>>>>> fc9c64c (Dominators in near-linear time; one look at blocks that are not closed)
     return Dominance(graph, immediate, _immediate_post(graph))
 
 

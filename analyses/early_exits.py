@@ -106,7 +106,7 @@ class EarlyExits:
     def _closed(self) -> frozenset[int]:
         """The blocks from which control leaves the kernel without meeting another path, or waiting."""
         known = self._not_leaving
-        if not self.is_kernel:
+        if not self.is_kernel or known.is_intricate:
             return frozenset()
         waits = set(self.waiting)
         found: set[int] = set()

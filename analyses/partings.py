@@ -8,7 +8,9 @@
    that can be reached from the step as well, or to one in which threads wait for others.
 3. Where such a path goes through a block that all paths from the jump to the step go through, its threads
    have met the others there: what parts them afterwards is a jump of its own.
-4. `is_known` tells that threads come to the step only if the jump's guard held (or did not).
+4. Where the answers for a function would need more than `most_visited` visits of blocks, those that are asked
+   for last are that nothing parts the threads.
+5. `is_known` tells that threads come to the step only if the jump's guard held (or did not).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import NamedTuple
 
 from analyses.cfg import Cfg
 from analyses.conditions import Condition, Conditions, conditions
+from analyses.dominance import most_visited
 from analyses.early_exits import EarlyExits, early_exits
 from analyses.lane_arithmetic import WARP
 from analyses.sources import Level
@@ -62,6 +65,9 @@ class Partings:
     conditions: Conditions
     _ahead: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
     _at: dict[int, Lanes] = field(default_factory=dict[int, Lanes])
+    _parted: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
+    _visits: list[int] = field(default_factory=lambda: [0])
+    """How many blocks were visited so far."""
 
     @property
     def uniformity(self) -> Uniformity:
@@ -190,6 +196,13 @@ class Partings:
         """Whether the branch at the end of `source` lets some threads come to `block`, and others go where
         they meet them afterwards, or wait for them (2).
         """
+        found = self._parted.get((source, block))
+        if found is None:
+            is_too_much = self._visits[0] > most_visited(len(self.cfg.blocks))
+            found = self._parted[source, block] = not is_too_much and self._part(source, block)
+        return found
+
+    def _part(self, source: int, block: int) -> bool:
         staying = self.early_exits.staying
         targets = staying.graph.successors[source]
         if len(targets) < 2:
@@ -218,6 +231,7 @@ class Partings:
             if one in after or one in self.early_exits.waiting:
                 return True
             pending.extend(self.early_exits.staying.graph.successors[one])
+            self._visits[0] += 1
         return False
 
     def _on_all_paths(self, source: int, block: int) -> frozenset[int]:
@@ -227,6 +241,7 @@ class Partings:
         while block >= 0 and not staying.dominates(block, source):
             found.add(block)
             block = staying.immediate[block]
+        self._visits[0] += len(found)
         return frozenset(found)
 
     def _reached(self, start: int, end: int) -> set[int]:
@@ -238,6 +253,7 @@ class Partings:
             if one not in found and one != end:
                 found.add(one)
                 pending.extend(self.early_exits.staying.graph.successors[one])
+        self._visits[0] += len(found)
         return found
 
     def _reached_from(self, block: int) -> frozenset[int]:

@@ -84,6 +84,8 @@ class _Propagation:
         """The steps that were looked at before."""
 
     def run(self) -> Propagated:
+        if self.splits.is_intricate or not self.values.is_known:
+            return self.unknown()
         self.begin()
         for block in self.cfg.order:
             for join in self.values.joins_of[block]:
@@ -96,6 +98,11 @@ class _Propagation:
             else:
                 self.join(~one)
         return Propagated(bytes(self.levels), self.branches, self.causes, self.escapes)
+
+    def unknown(self) -> Propagated:
+        """What is said where nothing is known."""
+        branches = dict.fromkeys((b for b in self.cfg.order if self.cfg.blocks[b].splits), int(Level.UNKNOWN))
+        return Propagated(bytes([Level.UNKNOWN]) * len(self.levels), branches, {}, {})
 
     def begin(self) -> None:
         for block in self.cfg.order:

@@ -13,6 +13,10 @@
 5. So is a part of the graph that runs into itself at several blocks (irreducible), if it is split or
    entered in different ways.
 
+6. Where the ways of all blocks together are longer than `most_visited`, or the graph is intricate
+   (`dominance.py`), nothing is known of any block. In kernels of compilers they have 12 blocks for each block
+   at most, and 3 000 in all.
+
 Ways are told apart by the first block after which they have nothing in common, as in Karrenberg and
 Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's uniformity analysis.
 """
@@ -26,7 +30,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from analyses.cfg import Graph
-from analyses.dominance import Dominance, Loop, dominance
+from analyses.dominance import Dominance, Loop, dominance, most_visited
 from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
 
@@ -46,6 +50,35 @@ class Splits:
     graph: Graph
     dominance: Dominance
     known: dict[int, Split] = field(default_factory=dict[int, Split])
+
+    @cached_property
+    def is_intricate(self) -> bool:
+        """Whether the ways are too long, taken together, to say what becomes of the threads (6)."""
+        if self.dominance.is_intricate:
+            return True
+        left = most_visited(len(self.graph.successors))
+        for block in self.graph.order:
+            if len(self.graph.successors[block]) > 1:
+                left -= self._length(block, left)
+                if left < 0:
+                    return True
+        return False
+
+    def _length(self, block: int, most: int) -> int:
+        """How many blocks and edges are on the ways from `block` until the threads meet; more than `most` where
+        there are more.
+        """
+        meeting = self.dominance.reconvergence(block)
+        seen = {block, meeting}
+        waiting = [block]
+        count = 0
+        while waiting and count <= most:
+            for target in self.graph.successors[waiting.pop()]:
+                count += 1
+                if target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        return count
 
     def of(self, block: int) -> Split:
         """What happens when `block` splits a warp."""

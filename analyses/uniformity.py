@@ -12,6 +12,8 @@
 4. Threads that left a branch in different ways meet again at its reconvergence point, and steps that
    threads of a warp come to together are executed together. Nothing is said of threads that are not.
 5. A fixed point: all begin as uniform in the grid, and get worse until nothing changes.
+6. Of a function whose branches are too intricate (`splits.py`) or that has no values (`values.py`) nothing is
+   known.
 """
 
 from __future__ import annotations
@@ -56,6 +58,8 @@ class Uniformity:
     of_whole: tuple[Size, bool]
     """What the plans depend on besides the blocks and their values."""
     memory: VisitMemory
+    is_known: bool
+    """Whether the function is simple enough to say anything (6)."""
 
     def written(self, number: int) -> tuple[Level, ...]:
         """The levels of what step `number` writes, in the order of `Step.writes`."""
@@ -98,7 +102,7 @@ class Uniformity:
         """
         found: list[Step] = []
         seen: set[int] = set()
-        waiting = [block]
+        waiting = [block] if self.is_known else []
         for one in waiting:
             for above in self.dominance.deciding[one]:
                 if above not in seen:
@@ -128,7 +132,7 @@ class Uniformity:
     def at(self, value: int, block: int) -> Level:
         """The level of a value where `block` reads it."""
         if value == NONE:
-            return Level.GRID
+            return Level.GRID if self.is_known else Level.UNKNOWN
         level = self.levels[value]
         for blocks, worse, _ in self.escapes.get(value, ()):
             if block not in blocks and worse > level:
@@ -194,6 +198,8 @@ class Uniformity:
     @cached_property
     def _control(self) -> tuple[tuple[Level, int], ...]:
         """The level of each block, and the block whose jump makes it so."""
+        if not self.is_known:
+            return ((Level.UNKNOWN, NONE),) * len(self.values.cfg.blocks)
         found = [(Level.GRID, NONE) for _ in self.values.cfg.blocks]
         below: list[list[int]] = [[] for _ in found]
         for block, deciding in enumerate(self.dominance.deciding):
@@ -223,7 +229,7 @@ def uniformity(function: Function, earlier: Earlier[Uniformity] | None) -> Unifo
         found, plans(function), ways.dominance,
         tuple([_LEVELS[level] for level in levels.values]), levels.values,
         {block: _LEVELS[level] for block, level in levels.branches.items()},
-        levels.causes, levels.escapes, of_whole, memory,
+        levels.causes, levels.escapes, of_whole, memory, found.is_known and not ways.is_intricate,
     )
 
 

@@ -10,6 +10,9 @@
 
 6. Values are numbers. Those that a block makes are next to each other, and keep their numbers for as long as
    the block is not edited, so that what is known of them can be kept: some numbers may stand for nothing.
+7. Where the graph is intricate (`dominance.py`), or there are so many registers with so many joins that they
+   take more than `most_visited` visits and 4 for each step, no step has values. Kernels of compilers have 6
+   joins for each block at most.
 
 This is static single assignment form; joins are placed as in Cytron et al. (1991), pruned by liveness.
 """
@@ -22,7 +25,7 @@ from typing import Final, NamedTuple
 
 from analyses.cfg import Block, Cfg, cfg
 from analyses.contents import Content, contents
-from analyses.dominance import dominance
+from analyses.dominance import dominance, most_visited
 from analyses.liveness import liveness
 from analyses.local_values import NONE as NONE
 from analyses.local_values import LocalValues, local_values
@@ -33,6 +36,7 @@ from ptx_lsp.model.function import Function
 
 _MOST_FREE: Final = 2
 _SPARE: Final = 1_000
+_VISITS_OF_STEP: Final = 4
 
 
 class Join(NamedTuple):
@@ -58,6 +62,8 @@ class Values:
     """For each block the joins at its beginning."""
     blocks: tuple[BlockValues, ...]
     numbers: Numbers
+    is_known: bool
+    """Whether there are values at all (7)."""
 
     @property
     def limit(self) -> int:
@@ -182,8 +188,10 @@ class _Renaming:
         self.blocks: list[BlockValues] = []
 
     def run(self) -> Values:
-        self.place_joins()
-        found = self.rename()
+        is_known = not self.dominance.is_intricate and self.place_joins()
+        if not is_known:
+            self.joined = [{} for _ in self.cfg.blocks]
+        found = self.rename() if is_known else {}
         self.blocks = [
             found.get(block.number) or self.block_values(block.number, None)
             for block in self.cfg.blocks
@@ -200,12 +208,14 @@ class _Renaming:
         return Values(
             self.flow, self.cfg, tuple([one for block in self.blocks for one in block.of]),
             {join.value: join for joins in joins_of for join in joins},
-            joins_of, tuple(self.blocks), self.numbers,
+            joins_of, tuple(self.blocks), self.numbers, is_known,
         )
 
     # -- joins ----------------------------------------------------------------------------------
 
-    def place_joins(self) -> None:
+    def place_joins(self) -> bool:
+        """Whether there are few enough."""
+        left = most_visited(len(self.cfg.blocks)) + _VISITS_OF_STEP * len(self.flow.steps)
         frontier = self.dominance.frontiers
         writers: dict[int, list[int]] = {}
         kept = set[int]().union(*(one.kept for one in self.local))
@@ -217,7 +227,11 @@ class _Renaming:
         for register, blocks in writers.items():
             waiting = list(blocks)
             while waiting:
-                for block in frontier[waiting.pop()]:
+                blocks_behind = frontier[waiting.pop()]
+                left -= len(blocks_behind)
+                if left < 0:
+                    return False
+                for block in blocks_behind:
                     if register in self.joined[block]:
                         continue
                     if register in self.live_in[block] or register in kept:
@@ -225,6 +239,7 @@ class _Renaming:
                         self.joined[block][register] = value
                         self.inputs[value] = [register] if block == 0 else []
                         waiting.append(block)
+        return True
 
     # -- names ----------------------------------------------------------------------------------
 

@@ -68,10 +68,10 @@ def dead_write(function: Function) -> Iterator[Finding]:
     dead, flow = dead_writes(function), steps(function)
     if not dead:
         return
-    read = registers_read(function)
+    read = frozenset[int]().union(*registers_read(function))
     for step in dead:
         place = function.place(step.node.operands[0])
-        is_read = any(not some.isdisjoint(step.writes) for some in read)
+        is_read = not read.isdisjoint(step.writes)
         remedy = Remedy(f"Remove this `{step.opcode}`", (removal(function.place(step.node)),), safe=False)
         message = _message(step, flow, is_read=is_read)
         yield Finding(place, message, severity="hint", alternatives=(remedy,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
@@ -18,6 +19,10 @@ from ptx_lsp.syntax import nodes
 
 _FAR = 1_000
 """A name so far beyond a range is hardly meant to be one of it."""
+_MOST_GUESSES = 100
+"""Of a function. Where more names are unknown, most of them are no slips."""
+_MOST_FUNCTIONS = 500
+"""Other functions in which a name is looked for."""
 
 
 @module_rule("undeclared-name", code="E101")
@@ -78,13 +83,16 @@ def _in_functions(function: Function) -> Iterator[Finding]:
     for use, later in function.undeclared_late:
         if not (isinstance(later, Label) and function.item.is_unclosed):
             yield _finding(function.place(use.name), use.name.text, later, [])
+    guesses = _MOST_GUESSES
+    elsewhere = _Elsewhere(function) if function.undeclared else None
     next_opcodes = {one.place.start for one in joined(function)}  # the rule `syntax-error` tells of them
     for use in function.undeclared:
         if use.name.start in next_opcodes:
             continue
-        hidden = _elsewhere_in(function, use.name.text)
+        hidden = elsewhere.find(use.name.text) if elsewhere is not None else None
         if hidden is None:
-            yield _unknown(function, use)
+            guesses -= 1
+            yield _unknown(function, use, guess=guesses >= 0)
         elif not function.item.is_unclosed:  # else the blocks are not those that were meant
             yield _out_of_block(function.place(use.name), use.name.text, hidden)
 
@@ -118,7 +126,7 @@ def _out_of_block(place: Place, name: str, hidden: Declared) -> Finding:
     )
 
 
-def _unknown(function: Function, use: Free) -> Finding:
+def _unknown(function: Function, use: Free, *, guess: bool) -> Finding:
     name, place = use.name.text, function.place(use.name)
     scope = function.body.scopes[use.scope]
     beyond = scope.range_of(name)
@@ -127,7 +135,7 @@ def _unknown(function: Function, use: Free) -> Finding:
         message = f"`{name}` is not declared: `{base}<{beyond.count}>` ends with `{base}{beyond.count - 1}`"
         remedy = _longer(beyond, name)
         return Finding(place, message, ((beyond.declared.place, "the range"),), remedy)
-    for other in function.module.functions.anywhere():
+    for other in islice(function.module.functions.anywhere(), _MOST_FUNCTIONS):
         found = other.body.scope.find_here(name) if other.symbol is not function.symbol else None
         if found is not None:
             return Finding(
@@ -135,7 +143,7 @@ def _unknown(function: Function, use: Free) -> Finding:
                 f"`{name}` is not known here: it belongs to `{other.name}`",
                 ((found.place, f"`{name}` is declared here"),),
             )
-    close = nearest(name, [*scope.all_names(), *function.module.names])
+    close = nearest(name, chain(scope.all_names(), function.module.names)) if guess else None
     message = f"`{name}` is not declared"
     if close is not None:
         message += f"; did you mean `{close}`?"
@@ -153,11 +161,26 @@ def _longer(beyond: Range, name: str) -> Remedy | None:
     return Remedy(message, (Replacement(place, str(index + 1)),), safe=False)
 
 
-def _elsewhere_in(function: Function, name: str) -> Declared | None:
-    """What `name` stands for in some other block of the function."""
-    return next(
-        (found for scope in function.body.scopes if (found := scope.find_here(name))), None
-    )
+class _Elsewhere:
+    """What names stand for in any of the blocks of a function, the first first."""
+
+    def __init__(self, function: Function) -> None:
+        self.names: dict[str, Declared] = {}
+        self.ranges: dict[str, list[Range]] = {}
+        for scope in function.body.scopes:
+            for name, declared in scope.names.items():
+                self.names.setdefault(name, declared)
+            for base, found in scope.ranges.items():
+                self.ranges.setdefault(base, []).append(found)
+
+    def find(self, name: str) -> Declared | None:
+        found = self.names.get(name)
+        if found is not None or not self.ranges:
+            return found
+        base = name.rstrip("0123456789")
+        index = range_index(name, base)
+        ranges = self.ranges.get(base, ()) if base != name else ()
+        return next((one.member(name) for one in ranges if index < one.count), None)
 
 
 def _remedy(place: Place, close: str | None) -> Remedy | None:
