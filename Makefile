@@ -62,6 +62,7 @@ bench: setup ## time linting and the analyses
 	$(BIN)/python -m benchmarks.edits
 	$(BIN)/python -m benchmarks.tree
 	$(BIN)/python -m benchmarks.executor
+	$(BIN)/python -m benchmarks.hostile
 
 docs: setup ## build the site in build/site (its pages on rules and instructions come from the code)
 	$(BIN)/python -m mkdocs build --strict

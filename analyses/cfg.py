@@ -9,8 +9,8 @@
    jump may go to every label of the function, and its block is `unknown`.
 4. The last block of the graph, `exit`, is empty: all that leaves the function goes there.
 5. Block 0 is where the function is entered. What cannot be reached from there stays in the graph.
-6. Where jumps to several labels make more than `_EDGES_ANYWAY` edges and `_EDGES_OF_EACH` for each block, those
-   that are left lead to `exit` alone, and the graph is not complete. Those of compilers have 2 for each block.
+6. Where jumps to several labels make more than `_EDGES_ANYWAY` edges and `_EDGES_OF_EACH` for each block,
+   those that are left lead to `exit` alone, and the graph is not complete. Compilers make 2 for each block.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ from analyses.cfg import Edges, Graph, cfg
 from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
 
-
 _VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32
 
 
@@ -117,7 +116,7 @@ class Dominance:
         size = len(self.graph.successors)
         try:
             return _Finder(self, most_visited(size)).run()
-        except _TooMany:
+        except _TooManyError:
             return _Regions((frozenset(),) * size, ((),) * size, (), is_intricate=True)
 
     @cached_property
@@ -143,12 +142,12 @@ class _Regions(NamedTuple):
     is_intricate: bool
 
 
-class _TooMany(Exception):
+class _TooManyError(Exception):
     """More blocks have to be visited than `most_visited`."""
 
 
 class _Finder:
-    """Finds the regions of a graph. Raises `_TooMany`."""
+    """Finds the regions of a graph. Raises `_TooManyError`."""
 
     def __init__(self, found: Dominance, most: int) -> None:
         self.found = found
@@ -161,7 +160,7 @@ class _Finder:
     def visit(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise _TooMany
+            raise _TooManyError
 
     def frontiers(self) -> tuple[frozenset[int], ...]:
         immediate = self.found.immediate

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -99,14 +100,13 @@ class _Search:
     def __init__(self, flow: Steps, graph: Cfg) -> None:
         self.flow = flow
         self.graph = graph
+        self.numbers: dict[str, list[int]] = {}
+        """The steps of each spelling, in order."""
         self.after: dict[str, frozenset[int]] = {}
         self.before: dict[str, frozenset[int]] = {}
 
     def has(self, spellings: tuple[str, ...]) -> bool:
-        return any(
-            step.opcode == "call" or step.spelling.startswith(spellings)
-            for step in self.flow.steps
-        )
+        return any(self.spelt(one) for one in spellings)
 
     def follows(self, spelling: str, step: Step) -> bool:
         """Whether a way leads from `step` to one spelt so."""
@@ -139,5 +139,15 @@ class _Search:
         return frozenset(found)
 
     def among(self, numbers: range, spelling: str) -> bool:
-        found = (self.flow.steps[number] for number in numbers)
-        return any(step.opcode == "call" or step.spelling.startswith(spelling) for step in found)
+        found = self.spelt(spelling)
+        return bisect_left(found, numbers.start) < bisect_left(found, numbers.stop)
+
+    def spelt(self, spelling: str) -> list[int]:
+        found = self.numbers.get(spelling)
+        if found is None:
+            found = self.numbers[spelling] = [
+                step.number
+                for step in self.flow.steps
+                if step.opcode == "call" or step.spelling.startswith(spelling)
+            ]
+        return found

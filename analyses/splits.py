@@ -65,7 +65,7 @@ class Splits:
         return False
 
     def _length(self, block: int, most: int) -> int:
-        """How many blocks and edges are on the ways from `block` until the threads meet; more than `most` where
+        """How many edges are on the ways from `block` until the threads meet; some number above `most` where
         there are more.
         """
         meeting = self.dominance.reconvergence(block)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from itertools import chain, repeat
+from itertools import repeat
 from typing import NamedTuple
 
 from benchmarks.inputs import HEADER
 
 
 class Shape(NamedTuple):
-    """`text` makes one of a size, which is about `size` when it is measured: then linting takes about a second."""
+    """`text` makes a text of any size; `size` is one that takes about a second."""
 
     text: Callable[[int], str]
     size: int
+    tested: int
+    """That of a test."""
 
 
 SHAPES: dict[str, Shape] = {}
 
 
-def shape(size: int) -> Callable[[Callable[[int], str]], Callable[[int], str]]:
+def shape(size: int, tested: int = 0) -> Callable[[Callable[[int], str]], Callable[[int], str]]:
     def add(text: Callable[[int], str]) -> Callable[[int], str]:
-        SHAPES[text.__name__.replace("_", "-")] = Shape(text, size)
+        SHAPES[text.__name__.replace("_", "-")] = Shape(text, size, tested or max(12, size // 200))
         return text
 
     return add
@@ -45,9 +46,15 @@ def _each(template: str, n: int) -> str:
     return "".join([template.replace("#", str(i)).replace("$", str(i + 1)) for i in range(n)])
 
 
-_REGISTERS = ".reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<8>;\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n"
+_REGISTERS = """\
+.reg .pred %p<4>;
+.reg .b32 %r<8>;
+.reg .b64 %rd<8>;
+mov.u32 %r1, %tid.x;
+setp.eq.u32 %p1, %r1, 0;
+"""
 
-# -- nesting ---------------------------------------------------------------------------------------------
+# -- nesting --------------------------------------------------------------------------------------
 
 
 @shape(8_000)
@@ -72,7 +79,9 @@ def nested_blocks(n: int) -> str:
 
 @shape(20_000)
 def sibling_blocks(n: int) -> str:
-    return _body(_REGISTERS, "{\n.reg .b32 %a;\nmov.u32 %a, %r1;\nst.global.u32 [%rd1], %a;\n}\n" * n)
+    return _body(
+        _REGISTERS, "{\n.reg .b32 %a;\nmov.u32 %a, %r1;\nst.global.u32 [%rd1], %a;\n}\n" * n
+    )
 
 
 @shape(4_000)
@@ -140,14 +149,15 @@ def nested_aggregates(n: int) -> str:
     return _file(".struct a {\n" * n + ".u32 x;\n" + "};\n" * n)
 
 
-# -- control flow -----------------------------------------------------------------------------------------
+# -- control flow ---------------------------------------------------------------------------------
 
 
 @shape(1_000)
 def scattered_branches(n: int) -> str:
     """Three branches behind each label, to labels all over the place."""
     labels = [
-        f"L{i}:\n" + "".join([f"@%p{k + 1} bra L{(i * m + 7 * k) % n};\n" for k, m in enumerate((7, 31, 101))])
+        f"L{i}:\n"
+        + "".join([f"@%p{k + 1} bra L{(i * m + 7 * k) % n};\n" for k, m in enumerate((7, 31, 101))])
         for i in range(n)
     ]
     return _body(_REGISTERS, *labels)
@@ -172,28 +182,40 @@ def nested_loops(n: int) -> str:
 
 @shape(1_000)
 def nested_counting_loops(n: int) -> str:
-    inner = [f"add.s32 %i{i}, %i{i}, 1;\nsetp.lt.s32 %p2, %i{i}, 9;\n@%p2 bra L{i};\n" for i in reversed(range(n))]
+    inner = [
+        f"add.s32 %i{i}, %i{i}, 1;\nsetp.lt.s32 %p2, %i{i}, 9;\n@%p2 bra L{i};\n"
+        for i in reversed(range(n))
+    ]
     return _body(
-        _REGISTERS, f".reg .b32 %i<{n}>;\n", _each("mov.u32 %i#, 0;\nL#:\n", n), "bar.sync 0;\n", *inner
+        _REGISTERS,
+        f".reg .b32 %i<{n}>;\n",
+        _each("mov.u32 %i#, 0;\nL#:\n", n),
+        "bar.sync 0;\n",
+        *inner,
     )
 
 
 @shape(1_000)
 def nested_ifs(n: int) -> str:
     ends = [f"E{i}:\nadd.s32 %r2, %r2, 1;\n" for i in reversed(range(n))]
-    return _body(_REGISTERS, _each("setp.eq.u32 %p2, %r1, #;\n@%p2 bra E#;\n", n), "bar.sync 0;\n", *ends)
+    return _body(
+        _REGISTERS, _each("setp.eq.u32 %p2, %r1, #;\n@%p2 bra E#;\n", n), "bar.sync 0;\n", *ends
+    )
 
 
 @shape(5_000)
 def chain_of_ifs(n: int) -> str:
     return _body(
-        _REGISTERS, _each("setp.eq.u32 %p2, %r1, #;\n@%p2 bra E#;\nadd.s32 %r2, %r1, %r2;\nE#:\n", n)
+        _REGISTERS,
+        _each("setp.eq.u32 %p2, %r1, #;\n@%p2 bra E#;\nadd.s32 %r2, %r1, %r2;\nE#:\n", n),
     )
 
 
 @shape(5_000)
 def chain_of_loops(n: int) -> str:
-    return _body(_REGISTERS, _each("L#:\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p2, %r2, #;\n@%p2 bra L#;\n", n))
+    return _body(
+        _REGISTERS, _each("L#:\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p2, %r2, #;\n@%p2 bra L#;\n", n)
+    )
 
 
 @shape(10_000)
@@ -211,21 +233,30 @@ def chain_backwards(n: int) -> str:
 @shape(2_000)
 def loops_backwards(n: int) -> str:
     """Blocks that run from the last to the first, with a way back from each to the last."""
-    blocks = [f"L{i}:\nadd.s32 %r{i % 7}, %r1, %r2;\n@%p1 bra L{n - 1};\nbra L{i - 1};\n" for i in range(1, n)]
+    blocks = [
+        f"L{i}:\nadd.s32 %r{i % 7}, %r1, %r2;\n@%p1 bra L{n - 1};\nbra L{i - 1};\n"
+        for i in range(1, n)
+    ]
     return _body(_REGISTERS, f"bra L{n - 1};", *blocks, "L0:")
 
 
 @shape(5_000)
 def early_exits(n: int) -> str:
-    return _body(_REGISTERS, _each("setp.eq.u32 %p2, %r1, #;\n@%p2 bra END;\nbar.sync 0;\n", n), "END:\n")
+    return _body(
+        _REGISTERS, _each("setp.eq.u32 %p2, %r1, #;\n@%p2 bra END;\nbar.sync 0;\n", n), "END:\n"
+    )
 
 
 @shape(2_000)
 def ladder(n: int) -> str:
     """An irreducible graph: two columns of blocks, with branches from each to the next of the other."""
-    rungs = [f"A{i}:\n@%p1 bra B{i + 1};\n@%p2 bra B{max(0, i - 1)};\nbra A{i + 1};\n" for i in range(n)]
+    rungs = [
+        f"A{i}:\n@%p1 bra B{i + 1};\n@%p2 bra B{max(0, i - 1)};\nbra A{i + 1};\n" for i in range(n)
+    ]
     rungs += [f"A{n}:\n"]
-    rungs += [f"B{i}:\n@%p1 bra A{i + 1};\n@%p2 bra A{max(0, i - 1)};\nbra B{i + 1};\n" for i in range(n)]
+    rungs += [
+        f"B{i}:\n@%p1 bra A{i + 1};\n@%p2 bra A{max(0, i - 1)};\nbra B{i + 1};\n" for i in range(n)
+    ]
     return _body(_REGISTERS, "@%p1 bra B0;", *rungs, f"B{n}:\n")
 
 
@@ -252,7 +283,9 @@ def jump_table(n: int) -> str:
 def jump_tables(n: int) -> str:
     names = ", ".join([f"L{i}" for i in range(n)])
     return _body(
-        _REGISTERS, f"TS: .branchtargets {names};\n", _each("L#:\nadd.s32 %r2, %r1, %r2;\nbrx.idx %r2, TS;\n", n)
+        _REGISTERS,
+        f"TS: .branchtargets {names};\n",
+        _each("L#:\nadd.s32 %r2, %r1, %r2;\nbrx.idx %r2, TS;\n", n),
     )
 
 
@@ -260,22 +293,38 @@ def jump_tables(n: int) -> str:
 def interference(n: int) -> str:
     """Values that are alive through a chain of loops, each changed in some."""
     loops = [
-        f"L{i}:\n" + f"add.s32 %i{i}, %i{(i * 7) % n}, %i{(i * 3) % n};\n@%p1 bra L{i};\n" for i in range(n)
+        f"L{i}:\n" + f"add.s32 %i{i}, %i{(i * 7) % n}, %i{(i * 3) % n};\n@%p1 bra L{i};\n"
+        for i in range(n)
     ]
-    return _body(_REGISTERS, f".reg .b32 %i<{n}>;\n", _each("mov.u32 %i#, %tid.x;\n", n), *loops * 2 if n < 0 else loops, _each("st.global.u32 [%rd1], %i#;\n", n))
+    return _body(
+        _REGISTERS,
+        f".reg .b32 %i<{n}>;\n",
+        _each("mov.u32 %i#, %tid.x;\n", n),
+        *loops,
+        _each("st.global.u32 [%rd1], %i#;\n", n),
+    )
 
 
 @shape(1_000)
 def joins(n: int) -> str:
     """Many registers that change on both sides of many branches."""
     parts = [
-        f"@%p1 bra T{i};\nadd.s32 %i{i}, %i{i}, 1;\nbra J{i};\nT{i}:\nsub.s32 %i{i}, %i{i}, 1;\nJ{i}:\n" for i in range(n)
+        f"@%p1 bra T{i};\nadd.s32 %i{i}, %i{i}, 1;\nbra J{i};\nT{i}:\nsub.s32 %i{i}, %i{i}, 1;\nJ{i}:\n"
+        for i in range(n)
     ]
     ends = _each("st.global.u32 [%rd1], %i#;\n", n)
-    return _body(_REGISTERS, f".reg .b32 %i<{n}>;\n", _each("mov.u32 %i#, 0;\n", n), "HEAD:\n", *parts, "@%p2 bra HEAD;\n", ends)
+    return _body(
+        _REGISTERS,
+        f".reg .b32 %i<{n}>;\n",
+        _each("mov.u32 %i#, 0;\n", n),
+        "HEAD:\n",
+        *parts,
+        "@%p2 bra HEAD;\n",
+        ends,
+    )
 
 
-# -- straight code ------------------------------------------------------------------------------------------
+# -- straight code --------------------------------------------------------------------------------
 
 
 @shape(20_000)
@@ -305,7 +354,11 @@ def writes_of_one(n: int) -> str:
 
 @shape(20_000)
 def chain_of_values(n: int) -> str:
-    return _body(_REGISTERS, f".reg .b32 %i<{n + 1}>;\nmov.u32 %i0, %tid.x;\n", _each("add.s32 %i$, %i#, 1;\n", n))
+    return _body(
+        _REGISTERS,
+        f".reg .b32 %i<{n + 1}>;\nmov.u32 %i0, %tid.x;\n",
+        _each("add.s32 %i$, %i#, 1;\n", n),
+    )
 
 
 @shape(20_000)
@@ -319,7 +372,11 @@ def chain_of_addresses(n: int) -> str:
 
 @shape(20_000)
 def predicates(n: int) -> str:
-    return _body(_REGISTERS, f".reg .pred %q<{n}>;\n", _each("setp.eq.u32 %q#, %r1, #;\n@%q# add.s32 %r2, %r2, 1;\n", n))
+    return _body(
+        _REGISTERS,
+        f".reg .pred %q<{n}>;\n",
+        _each("setp.eq.u32 %q#, %r1, #;\n@%q# add.s32 %r2, %r2, 1;\n", n),
+    )
 
 
 @shape(10_000)
@@ -357,7 +414,11 @@ def barriers(n: int) -> str:
 def shared_accesses(n: int) -> str:
     return _file(
         ".shared .b32 buffer[1024];\n",
-        _kernel(_REGISTERS + "mov.u64 %rd1, buffer;\n" + "ld.shared.u32 %r1, [%rd1];\nst.shared.u32 [%rd1+4], %r1;\n" * n),
+        _kernel(
+            _REGISTERS
+            + "mov.u64 %rd1, buffer;\n"
+            + "ld.shared.u32 %r1, [%rd1];\nst.shared.u32 [%rd1+4], %r1;\n" * n
+        ),
     )
 
 
@@ -366,7 +427,7 @@ def async_copies(n: int) -> str:
     return _body(_REGISTERS, "cp.async.ca.shared.global [%r1], [%rd1], 16;\n" * n)
 
 
-# -- declarations ---------------------------------------------------------------------------------------------
+# -- declarations ---------------------------------------------------------------------------------
 
 
 @shape(20_000)
@@ -441,7 +502,12 @@ def kernels(n: int) -> str:
 
 @shape(3_000)
 def kernels_with_work(n: int) -> str:
-    return _file(*[_kernel(_REGISTERS + "@%p1 bra A;\nst.global.u32 [%rd1], %r1;\nA:", name=f"k{i}") for i in range(n)])
+    return _file(
+        *[
+            _kernel(_REGISTERS + "@%p1 bra A;\nst.global.u32 [%rd1], %r1;\nA:", name=f"k{i}")
+            for i in range(n)
+        ]
+    )
 
 
 @shape(5_000)
@@ -470,9 +536,6 @@ def parameters_read(n: int) -> str:
     return _file(_kernel(_REGISTERS + read, ",\n".join([f".param .u32 p{i}" for i in range(n)])))
 
 
-_FUNC = ".func (.reg .b32 r) f# (.reg .b32 a)\n{\n"
-
-
 @shape(3_000)
 def call_chain(n: int) -> str:
     """Functions that call the next, the last first."""
@@ -483,20 +546,26 @@ def call_chain(n: int) -> str:
 @shape(3_000)
 def recursion(n: int) -> str:
     """Functions that call each other in a circle."""
-    functions = [f".func f{i}()\n{{\ncall f{(i + 1) % n};\nbar.sync 0;\nret;\n}}\n" for i in range(n)]
+    functions = [
+        f".func f{i}()\n{{\ncall f{(i + 1) % n};\nbar.sync 0;\nret;\n}}\n" for i in range(n)
+    ]
     return _file(_each(".func f#();\n", n), *functions, _kernel("call f0;"))
 
 
 @shape(200)
 def call_everything(n: int) -> str:
     calls = _each("call f#;\n", n)
-    return _file(_each(".func f#();\n", n), *[f".func f{i}()\n{{\n{calls}ret;\n}}\n" for i in range(n)])
+    return _file(
+        _each(".func f#();\n", n), *[f".func f{i}()\n{{\n{calls}ret;\n}}\n" for i in range(n)]
+    )
 
 
 @shape(1_000)
 def doubling_calls(n: int) -> str:
     """Functions that call the one before twice: 2^n calls in all."""
-    functions = [f".func f{i}()\n{{\ncall f{i - 1};\ncall f{i - 1};\nret;\n}}\n" for i in range(1, n)]
+    functions = [
+        f".func f{i}()\n{{\ncall f{i - 1};\ncall f{i - 1};\nret;\n}}\n" for i in range(1, n)
+    ]
     return _file(".func f0()\n{\nret;\n}\n", *functions, _kernel(f"call f{n - 1};"))
 
 
@@ -510,8 +579,13 @@ def calls(n: int) -> str:
 
 @shape(3_000)
 def call_sequences(n: int) -> str:
-    sequence = "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], %r1;\ncall (r), f, (a);\nld.param.b32 %r1, [r];\n}\n"
-    return _file(".extern .func (.param .b32 r) f (.param .b32 a);\n", _kernel(_REGISTERS + sequence * n))
+    sequence = (
+        "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], %r1;\n"
+        "call (r), f, (a);\nld.param.b32 %r1, [r];\n}\n"
+    )
+    return _file(
+        ".extern .func (.param .b32 r) f (.param .b32 a);\n", _kernel(_REGISTERS + sequence * n)
+    )
 
 
 @shape(10_000)
@@ -526,7 +600,9 @@ def arguments(n: int) -> str:
 def indirect_calls(n: int) -> str:
     functions = _each(".func f#()\n{\nret;\n}\n", n)
     names = ", ".join([f"f{i}" for i in range(n)])
-    return _file(functions, _kernel(_REGISTERS + f"T: .calltargets {names};\n" + "call %rd1, T;\n" * 3))
+    return _file(
+        functions, _kernel(_REGISTERS + f"T: .calltargets {names};\n" + "call %rd1, T;\n" * 3)
+    )
 
 
 @shape(5_000)
@@ -534,15 +610,15 @@ def aliases(n: int) -> str:
     return _file(".func f()\n{\nret;\n}\n", _each(".func g#();\n.alias g#, f;\n", n))
 
 
-# -- single statements ------------------------------------------------------------------------------------------
+# -- single statements ----------------------------------------------------------------------------
 
 
-@shape(2_000)
+@shape(2_000, tested=150)
 def modifiers(n: int) -> str:
     return _body(_REGISTERS, f"add{'.s32' * n} %r1, %r1, 1;")
 
 
-@shape(2_000)
+@shape(2_000, tested=150)
 def distinct_modifiers(n: int) -> str:
     return _body(_REGISTERS, f"add{_each('.m#', n)} %r1, %r1, 1;")
 
@@ -599,7 +675,9 @@ def unknown_pragmas(n: int) -> str:
 
 @shape(10_000)
 def targets(n: int) -> str:
-    return f".version 9.0\n.target {', '.join(repeat('sm_90', n))}\n.address_size 64\n" + _kernel("")
+    return f".version 9.0\n.target {', '.join(repeat('sm_90', n))}\n.address_size 64\n" + _kernel(
+        ""
+    )
 
 
 @shape(5_000)
@@ -607,7 +685,7 @@ def versions(n: int) -> str:
     return (".version 9.0\n.target sm_90\n" * n) + _kernel("")
 
 
-# -- names, comments and strings -----------------------------------------------------------------------------------
+# -- names, comments and strings ------------------------------------------------------------------
 
 
 @shape(500_000)
@@ -697,13 +775,17 @@ def preprocessor_lines(n: int) -> str:
 
 @shape(20_000)
 def locations(n: int) -> str:
-    return _file('.file 1 "a.cu"\n', _kernel(_REGISTERS + _each(".loc 1 # 3\nadd.s32 %r1, %r1, 1;\n", n)))
+    return _file(
+        '.file 1 "a.cu"\n', _kernel(_REGISTERS + _each(".loc 1 # 3\nadd.s32 %r1, %r1, 1;\n", n))
+    )
 
 
 @shape(10_000)
 def inlined_locations(n: int) -> str:
     lines = _each(".loc 1 # 3, function_name $f, inlined_at 1 5 3\nadd.s32 %r1, %r1, 1;\n", n)
-    return _file('.file 1 "a.cu"\n', _kernel(_REGISTERS + lines), ".section .debug_str\n{\n$f:\n.b8 97\n}\n")
+    return _file(
+        '.file 1 "a.cu"\n', _kernel(_REGISTERS + lines), ".section .debug_str\n{\n$f:\n.b8 97\n}\n"
+    )
 
 
 @shape(20_000)
@@ -713,10 +795,13 @@ def debug_data(n: int) -> str:
 
 @shape(10_000)
 def debug_labels(n: int) -> str:
-    return _file(_kernel(_each("$L__tmp#:\n", n)), ".section .debug_info\n{\n" + _each(".b64 $L__tmp#\n", n) + "}\n")
+    return _file(
+        _kernel(_each("$L__tmp#:\n", n)),
+        ".section .debug_info\n{\n" + _each(".b64 $L__tmp#\n", n) + "}\n",
+    )
 
 
-# -- errors -----------------------------------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------
 
 
 @shape(5_000)
@@ -724,7 +809,7 @@ def unknown_opcodes(n: int) -> str:
     return _body("foo.s32 %r1, 2;\n" * n)
 
 
-@shape(3_000)
+@shape(3_000, tested=100)
 def distinct_unknown_opcodes(n: int) -> str:
     return _body(_each("foo#.s32 %r1, 2;\n", n))
 

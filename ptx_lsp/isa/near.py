@@ -16,6 +16,8 @@ from ptx_lsp.isa.types import TYPES, Kind
 
 _LEAST = 0.6
 _MOST = 5
+_LONGEST = 60
+"""Of the opcodes and modifiers that there are, none is half as long."""
 
 _TYPE: Final = re.compile(r"\.(u|s|b|f|i|d|int|uint|float)([0-9]+)")
 _MEANT: Final = {"i": "s", "int": "s", "uint": "u", "d": "f", "float": "f"}
@@ -26,6 +28,8 @@ def near(word: str, names: Iterable[str]) -> tuple[str, ...]:
     """The nearest names, five at most, the best first; empty where none is near."""
     from difflib import get_close_matches  # only where something is wrong: it costs a start
 
+    if len(word) > _LONGEST:
+        return ()
     found = get_close_matches(word, list(names), 2 * _MOST, _LEAST)
     return tuple(sorted(found, key=lambda name: _order(word, name), reverse=True)[:_MOST])
 

@@ -7,8 +7,9 @@ a spelling repeats thousands of times in one file.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import product
 from typing import Final, Literal, NamedTuple
@@ -135,6 +136,8 @@ class Resolution:
 def resolve(spelling: str) -> Resolution:
     """Resolves an opcode with its modifiers, such as "ld.global.v4.f32"."""
     opcode, *modifiers = spelling.split(".")
+    if len(modifiers) > _MOST_MODIFIERS:
+        return _shortened(spelling, opcode, modifiers)
     words = tuple("." + modifier for modifier in modifiers)
     entries = table.entries(opcode)
     if not entries:
@@ -152,6 +155,35 @@ def resolve(spelling: str) -> Resolution:
         return Resolution(spelling, (), tuple(_excluded(exact[0])))
     best = min(fitting, key=lambda fit: fit.distance)
     return Resolution(spelling, (), _explain(best, fitting, words))
+
+
+_MOST_MODIFIERS, _MOST_ALIKE = 100, 8
+"""No form has so many modifiers, nor so many times the same; but ptxas takes `.sat` as often as you like."""
+
+
+def _shortened(spelling: str, opcode: str, modifiers: list[str]) -> Resolution:
+    """Of a spelling with very many modifiers: what the table knows of it without repetitions, and without the
+    last ones of more than `_MOST_MODIFIERS`, which make it wrong.
+    """
+    seen = Counter[str]()
+    kept = [0]
+    for number, modifier in enumerate(modifiers, 1):
+        seen[modifier] += 1
+        if seen[modifier] <= _MOST_ALIKE:
+            kept.append(number)
+    behind = kept[_MOST_MODIFIERS + 1 :]
+    kept = kept[: _MOST_MODIFIERS + 1]
+    known = resolve(".".join((opcode, *(modifiers[number - 1] for number in kept[1:]))))
+
+    def placed(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        return tuple([replace(problem, index=kept[problem.index]) for problem in problems])
+
+    if behind:
+        message = f"`{opcode}` does not have so many modifiers"
+        extra = Problem("modifier-not-allowed", behind[0], message)
+        return Resolution(spelling, (), (*placed(known.problems), extra))
+    candidates = tuple([replace(one, problems=placed(one.problems)) for one in known.candidates])
+    return Resolution(spelling, candidates, placed(known.problems))
 
 
 class _Fit(NamedTuple):
@@ -307,6 +339,7 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
     name, form = best.candidate.entry.opcode, best.candidate.form
     known = frozenset(word for fit in fitting for word in fit.candidate.form.words)
     problems: list[Problem] = []
+    is_hopeless = sum(words[number] not in known for number in best.extra) > 1  # one of them stays wrong
     for number in best.extra:
         word = words[number]
         if word in words[:number]:
@@ -317,7 +350,7 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
             instead = _instead(best, fitting)
             problems.append(Problem("modifier-not-allowed", number + 1, message, instead))
         else:
-            suits = partial(_is_right_with, name, words, number)
+            suits = _never if is_hopeless else partial(_is_right_with, name, words, number)
             meant = near_modifiers(word, sorted(known), suits) or _instead(best, fitting)
             message = f"`{name}` has no modifier `{word}`"
             problems.append(Problem("unknown-modifier", number + 1, message, meant))
@@ -332,6 +365,10 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
 
 
 _SHOWN = 6
+
+
+def _never(_: str) -> bool:
+    return False
 
 
 def _is_right(opcode: str, words: tuple[str, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ptx_lsp.isa.resolve import Problem
+from ptx_lsp.isa.resolve import Problem, resolve
 from ptx_lsp.isa.verdict import judge
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.model.arguments import arguments
@@ -26,6 +26,9 @@ class Offer(NamedTuple):
 
 def suiting(function: Function, instruction: nodes.Instruction, problem: Problem) -> tuple[str, ...]:
     """Of the choices of a problem those that make the whole instruction right; all where none does."""
+    problems = resolve(instruction.opcode.text).problems
+    if any(one.kind == "unknown-modifier" and one.index != problem.index for one in problems):
+        return problem.choices  # whatever stands here, that one stays wrong
     module, given = function.module, arguments(function, instruction)
     words = instruction.opcode.text.split(".")
 

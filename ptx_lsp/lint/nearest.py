@@ -7,13 +7,15 @@ from difflib import get_close_matches
 from itertools import islice
 
 _CLOSE, _CLOSE_WHEN_SHORT, _SHORT = 0.75, 0.6, 5
-_MOST, _MOST_SEEN = 1_000, 20_000
+_MOST, _MOST_SEEN, _LONGEST = 1_000, 20_000, 300
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate closest to `name`, None where none is close. Of the first 20 000 it compares 1 000 at
-    most, so that many unknown names in a file of many names do not take long.
+    most, so that many unknown names in a file of many names do not take long; and none with a very long one.
     """
+    if len(name) > _LONGEST:
+        return None
     seen = islice(candidates, _MOST_SEEN)
     alike = dict.fromkeys(c for c in seen if abs(len(c) - len(name)) <= 2)
     others = list(islice(alike, _MOST))

@@ -110,7 +110,7 @@ def _touched(
     last = bisect_left(statements, touched.end + 1, lo=first, key=lambda one: item.span(one)[0])
     if first and not isinstance(statements[first - 1], nodes.Block):
         first -= 1
-    problems = [item.offset(problem.start) for problem in item.problems]
+    problems = sorted([item.offset(problem.start) for problem in item.problems])
     while first and _is_broken(item, statements[first - 1], problems):
         first -= 1
     while last < len(statements) and _is_broken(item, statements[last], problems):
@@ -119,10 +119,12 @@ def _touched(
 
 
 def _is_broken(item: Item, statement: nodes.Statement, problems: list[int]) -> bool:
+    """Whether one of the problems, which are offsets in order, is in a statement."""
     if not problems:
         return False
     start, end = item.span(statement)
-    return any(start <= at <= end for at in problems)
+    index = bisect_left(problems, start)
+    return index < len(problems) and problems[index] <= end
 
 
 def _children(node: Node, start: int, end: int) -> Iterator[Node]:

@@ -193,8 +193,8 @@ def _deletion(module: Module, item: Item) -> Replacement:
 def _broken_before(module: Module, item: Item) -> bool:
     """Whether the statement before lacks its end, of which `syntax-error` speaks."""
     items = module.document.items
-    index = items.index(item)
-    if index == 0:
+    index = items.last_before(item.start)
+    if index <= 0:
         return False
     before = items[index - 1]
     return any(before.span(problem).start >= before.end for problem in before.problems)

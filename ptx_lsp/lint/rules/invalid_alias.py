@@ -61,8 +61,12 @@ def invalid_alias(module: Module) -> Iterator[Finding]:
     There is no fix: what was meant is not known.
     """
     aliased: dict[str, Place] = {}
+    named: dict[str, list[Function]] = {}
     for alias in _aliases(module):
-        yield from _of(module, alias, aliased)
+        if not named:
+            for function in module.functions:
+                named.setdefault(function.name, []).append(function)
+        yield from _of(module, alias, aliased, named)
 
 
 Resolve: TypeAlias = Callable[[nodes.Name], Symbol | None]
@@ -111,8 +115,10 @@ def _before(module: Module, start: int) -> Resolve:
     return lambda name: module.find(name.text, start) or predefined(name.text)
 
 
-def _of(module: Module, alias: _Alias, aliased: dict[str, Place]) -> Iterator[Finding]:
-    """`aliased` are the aliases so far."""
+def _of(
+    module: Module, alias: _Alias, aliased: dict[str, Place], named: dict[str, list[Function]]
+) -> Iterator[Finding]:
+    """`aliased` are the aliases so far, `named` the functions by their names."""
     name, aliasee = alias.name, alias.aliasee
     here = alias.place(name)
     first = aliased.setdefault(name.text, here)
@@ -134,13 +140,15 @@ def _of(module: Module, alias: _Alias, aliased: dict[str, Place]) -> Iterator[Fi
             wrong = True
             yield Finding(alias.place(word), f"`{word.text}` is a {symbol.kind}; an alias is of functions")
     if not wrong:
-        yield from _of_functions(module, alias)
+        yield from _of_functions(module, alias, named)
 
 
-def _of_functions(module: Module, alias: _Alias) -> Iterator[Finding]:
+def _of_functions(
+    module: Module, alias: _Alias, named: dict[str, list[Function]]
+) -> Iterator[Finding]:
     start = module.span(alias.place(alias.name)).start
     names, functions = (
-        [f for f in module.functions if f.name == name.text and f.item.start <= start]
+        [function for function in named.get(name.text, ()) if function.item.start <= start]
         for name in (alias.name, alias.aliasee)
     )
     for function in names:

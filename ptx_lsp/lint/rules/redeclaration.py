@@ -63,43 +63,40 @@ def redeclaration(module: Module) -> Iterator[Finding]:
         if function.name in again:
             named.setdefault(function.name, []).append(function)
     for functions in named.values():
-        for index, function in enumerate(functions[1:], 1):
-            finding = _of_function(function, functions[:index])
+        defined = next((one for one in functions if one.symbol.is_definition), None)
+        for function in functions[1:]:
+            finding = _of_function(function, functions[0], defined)
             if finding is not None:
                 yield finding
     told: set[str] = set()
     for repeated in module.repeated:
         name = repeated.symbol.name
-        declared = [symbol for _, symbol in module.names[name]]
-        variables = [symbol for symbol in declared if isinstance(symbol, Variable)]
-        functions = named.get(name, [])
         if name in told:
             continue
         told.add(name)
+        declared = [symbol for _, symbol in module.names[name]]
+        variables = [symbol for symbol in declared if isinstance(symbol, Variable)]
+        functions = named.get(name, [])
         if variables and functions:
             yield _of_two_kinds(module, variables[0], functions[0].symbol)
             continue
         if isinstance(repeated.first, Variable) and repeated.first not in variables:
             variables.insert(0, repeated.first)  # a range
-        for index, variable in enumerate(variables[1:], 1):
-            finding = _of_variable(variable, variables[:index])
-            if finding is not None:
-                yield finding
+        yield from _of_variables(variables)
 
 
 # -- functions ------------------------------------------------------------------------------------
 
 
-def _of_function(function: Function, earlier: list[Function]) -> Finding | None:
-    first = earlier[0]
+def _of_function(function: Function, first: Function, defined: Function | None) -> Finding | None:
+    """`first` and `defined` are the first declaration and the first definition of that name."""
     name, kind = function.name, function.symbol.kind
     place, start = function.symbol.place, function.item.start
     if function.is_kernel != first.is_kernel:
         return _again(place, f"`{name}` is a {first.symbol.kind} already, not a {kind}", first.symbol.place)
-    for other in earlier:
-        if other.symbol.is_definition and other.item.end <= start:
-            message = f"the {kind} `{name}` is defined already; a declaration belongs before the body"
-            return _again(place, message, other.symbol.place)
+    if defined is not None and defined.item.end <= start:
+        message = f"the {kind} `{name}` is defined already; a declaration belongs before the body"
+        return _again(place, message, defined.symbol.place)
     found = difference(first.node, function.node)
     if found is not None:
         at = _head(function) if found.part is None else Place.of(function.node, found.part)
@@ -132,25 +129,60 @@ def _linkage(first: FunctionName, second: FunctionName) -> str | None:
 # -- variables ------------------------------------------------------------------------------------
 
 
-def _of_variable(variable: Variable, earlier: list[Variable]) -> Finding | None:
+def _of_variables(variables: list[Variable]) -> Iterator[Finding]:
+    """Those of one name, in order."""
+    earlier = _Earlier(variables[0]) if variables else None
+    for variable in variables[1:]:
+        assert earlier is not None
+        if variable.space not in _SPACES or not earlier.is_in_spaces:
+            return
+        finding = _of_variable(variable, earlier)
+        if finding is not None:
+            yield finding
+        earlier.add(variable)
+
+
+class _Earlier:
+    """The earlier declarations of a variable, as far as they matter."""
+
+    def __init__(self, first: Variable) -> None:
+        self.first = first
+        self.is_in_spaces = first.space in _SPACES
+        self.has_range = False
+        self.is_extern = False
+        """Whether one is `.extern`."""
+        self.defined: Variable | None = None
+        """The first that is not."""
+        self.types: dict[tuple[object, ...], Variable] = {}
+        """The first of each type."""
+        self.add(first)
+
+    def add(self, variable: Variable) -> None:
+        self.has_range = self.has_range or variable.declarator.range is not None
+        if variable.linkage == ".extern":
+            self.is_extern = True
+        elif self.defined is None:
+            self.defined = variable
+        self.types.setdefault((variable.type, variable.vector, dimensions(variable.declarator)), variable)
+
+
+def _of_variable(variable: Variable, earlier: _Earlier) -> Finding | None:
     name, place = variable.name, variable.place
-    if any(one.space not in _SPACES for one in (variable, *earlier)):
+    is_extern = variable.linkage == ".extern"
+    if earlier.has_range or variable.declarator.range is not None:
+        if not (earlier.is_extern or is_extern):
+            return _again(place, f"`{name}` is one of a range declared already", earlier.first.place)
         return None
-    if any(one.declarator.range is not None for one in (variable, *earlier)):
-        if all(one.linkage != ".extern" for one in (variable, *earlier)):
-            return _again(place, f"`{name}` is one of a range declared already", earlier[0].place)
-        return None
-    for other in earlier:
+    for other in earlier.types.values():
         if not _is_same_type(other, variable):
             return _again(place, f"`{name}` is declared with another type before", other.place)
-    if variable.linkage == ".extern":
+    if is_extern:
         return None
-    for other in earlier:
-        if other.linkage != ".extern":
-            return _again(place, f"`{name}` is defined already", other.place)
+    if earlier.defined is not None:
+        return _again(place, f"`{name}` is defined already", earlier.defined.place)
     if not variable.linkage:
         message = f"`{name}` is declared `.extern`; its definition needs `.visible` or `.weak`"
-        return _again(place, message, earlier[0].place)
+        return _again(place, message, earlier.first.place)
     return None
 
 

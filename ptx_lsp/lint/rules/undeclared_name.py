@@ -19,7 +19,7 @@ from ptx_lsp.syntax import nodes
 
 _FAR = 1_000
 """A name so far beyond a range is hardly meant to be one of it."""
-_MOST_GUESSES = 100
+_MOST_GUESSES = 30
 """Of a function. Where more names are unknown, most of them are no slips."""
 _MOST_FUNCTIONS = 500
 """Other functions in which a name is looked for."""

@@ -62,12 +62,15 @@ def unknown_target(module: Module) -> Iterator[Finding]:
     A version that is too old is raised to the first that has the target. An older driver may not take
     it, so it is not applied unasked.
     """
+    is_header_only = _is_header_only(module)
     for use in target_directives(module):
         if isinstance(use.node, nodes.Target) and use.node.names:
-            yield from _names(module, use.owner, use.node)
+            yield from _names(module, use.owner, use.node, is_header_only=is_header_only)
 
 
-def _names(module: Module, owner: Owner, node: nodes.Target) -> Iterator[Finding]:
+def _names(
+    module: Module, owner: Owner, node: nodes.Target, *, is_header_only: bool
+) -> Iterator[Finding]:
     first = node.names[0]
     if first.text in OPTIONS:
         message = f"an architecture such as `sm_90` must come before `{first.text}`"
@@ -81,7 +84,7 @@ def _names(module: Module, owner: Owner, node: nodes.Target) -> Iterator[Finding
         if target is not None and target in TARGETS:
             last = target
             least = TARGETS[target]
-            if not _is_header_only(module):  # ptxas does not look at it otherwise
+            if not is_header_only:  # ptxas does not look at it otherwise
                 yield from _too_old(module, place, name.text, least)
         elif name.text in OPTIONS:
             yield from _too_old(module, place, name.text, OPTIONS[name.text])

@@ -1,0 +1,96 @@
+"""Linting, and a keystroke, cost at most 2.5 times as much for a text of twice the size, whatever its shape.
+
+Cost is the number of calls, of Python and of C, and of resumed generators: the same each time, on every
+machine.
+The limits of analyses are small here, so that texts are above them that do not take long.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+
+from analyses import cfg, dominance
+from benchmarks.hostile import edits
+from benchmarks.shapes import SHAPES
+from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.lint import nearest
+from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.rules import undeclared_name
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.text import Source
+
+_MOST = 2.5
+
+
+@pytest.fixture(autouse=True)
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dominance, "_VISITS_ANYWAY", 20)
+    monkeypatch.setattr(dominance, "_VISITS_OF_EACH", 2)
+    monkeypatch.setattr(cfg, "_EDGES_ANYWAY", 20)
+    monkeypatch.setattr(cfg, "_EDGES_OF_EACH", 2)
+    monkeypatch.setattr(nearest, "_MOST", 4)
+    monkeypatch.setattr(undeclared_name, "_MOST_GUESSES", 4)
+    monkeypatch.setattr(undeclared_name, "_MOST_FUNCTIONS", 4)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_cost_of_linting_grows_with_the_text(name: str) -> None:
+    def cost(size: int) -> int:
+        data = _text(name, size)
+        return _calls(lambda: _linted(data).diagnostics)
+
+    _assert_linear(cost, name)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_cost_of_a_keystroke_grows_with_the_text(name: str) -> None:
+    def cost(size: int) -> int:
+        data = _text(name, size)
+        before = _linted(data)
+        document, found = before.module.document, 0
+        for _, edit in edits(data):
+            found += _calls(
+                lambda edit=edit: Linting(
+                    Module(document.edited(edit), before.module), previous=before
+                ).worst(1_000)
+            )
+        return found
+
+    _assert_linear(cost, name)
+
+
+def _assert_linear(cost: Callable[[int], int], name: str) -> None:
+    size = SHAPES[name].tested
+    cost(size)  # what is the same for every text is known
+    growth = len(_text(name, 2 * size)) / len(_text(name, size))
+    assert cost(2 * size) <= _MOST * growth / 2 * cost(size)
+
+
+def _text(name: str, size: int) -> bytes:
+    return SHAPES[name].text(size).encode()
+
+
+def _linted(data: bytes) -> Linting:
+    return Linting(Module(Document.parse(Source(data))))
+
+
+def _calls(work: Callable[[], object]) -> int:
+    count = 0
+
+    def tick(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    resolve.cache_clear()
+    before = sys.getprofile()
+    sys.setprofile(tick)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
