@@ -6,9 +6,11 @@
 2. `.minnctapersm n` asks for n resident blocks. ptxas ignores it without a block size, above the
    number of places for blocks, and where n blocks, counted in whole warps, are more than an SM holds.
 3. The limit L is what the registers of a thread may be at most so that the blocks asked for, else one
-   block, fit on an SM. `.maxnreg` is a limit too, raised to the least that ptxas uses and ignored above 255.
-   The lower one holds; but beside `.maxnreg` a block size without a `.minnctapersm` that counts sets no
-   limit. So a kernel can get more registers than a block of that size can have.
+   block, fit on an SM. `.maxnreg` is a limit too, raised to the least that ptxas uses; above 255 it stands
+   for 255. The lower one holds; but beside `.maxnreg` a block size without a `.minnctapersm` that counts
+   sets no limit. So a kernel can get more registers than a block of that size can have. ptxas's option
+   `-maxrregcount` is the limit of kernels that have neither `.maxnreg` nor a block size that counts: they
+   override it, also with more registers.
 4. A kernel that needs more than L is reduced to L, at the expense of local memory; with a block
    size alone often further. One that needs less keeps what it needs, and may be raised up to L when
    `.minnctapersm` counts; with a block size alone ptxas looks at the thresholds (5).
@@ -44,7 +46,7 @@ from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 
 ThreadsSource: TypeAlias = Literal["reqntid", "maxntid", "none"]
-LimitSource: TypeAlias = Literal["maxnreg", "minnctapersm", "block size", "target"]
+LimitSource: TypeAlias = Literal["maxnreg", "minnctapersm", "block size", "maxrregcount", "target"]
 Ignored: TypeAlias = Literal[
     "minnctapersm without block size",
     "minnctapersm above blocks per SM",
@@ -130,8 +132,10 @@ class LaunchBounds(NamedTuple):
         return (*_size_failures(self, registers), *shared, *_cluster_failures(self))
 
 
-def launch_bounds_of(target: str | Target, directives: Directives) -> LaunchBounds:
-    """What the directives mean on `target`.
+def launch_bounds_of(
+    target: str | Target, directives: Directives, maxrregcount: int | None = None
+) -> LaunchBounds:
+    """What the directives mean on `target`, and ptxas's option `-maxrregcount` beside them.
 
     Raises ValueError for an unknown target and one before sm_50.
     """
@@ -148,7 +152,7 @@ def launch_bounds_of(target: str | Target, directives: Directives) -> LaunchBoun
         blocks = 0
     if directives.maxnreg > MAX_REGISTERS_PER_THREAD:
         ignored.append("maxnreg above 255")
-    limit, limit_source = _register_limit(device, counting, blocks, directives.maxnreg)
+    limit, limit_source = _register_limit(device, counting, blocks, directives.maxnreg, maxrregcount)
     return LaunchBounds(
         directives, device, threads, source, blocks, limit, limit_source, tuple(ignored)
     )
@@ -233,17 +237,19 @@ def _why_ignored(device: DeviceLimits, threads: int, blocks: int) -> Ignored | N
 
 
 def _register_limit(
-    device: DeviceLimits, threads: int, blocks: int, maxnreg: int
+    device: DeviceLimits, threads: int, blocks: int, maxnreg: int, maxrregcount: int | None
 ) -> tuple[int, LimitSource]:
     """Sentence 3."""
     compiled = device._replace(sub_partitions=_COMPILED_SUB_PARTITIONS)
     limit, source = MAX_REGISTERS_PER_THREAD, "target"
-    has_maxnreg = 0 < maxnreg <= MAX_REGISTERS_PER_THREAD
     if blocks:
         limit, source = most_registers(compiled, threads, blocks), "minnctapersm"
-    elif threads and not has_maxnreg:
+    elif threads and not maxnreg:
         limit, source = most_registers(compiled, threads, 1), "block size"
-    if has_maxnreg and max(maxnreg, device.least_registers) < limit:
+    elif maxrregcount is not None and not maxnreg:
+        asked = max(maxrregcount, device.least_registers)
+        return (asked, "maxrregcount") if asked < limit else (limit, source)
+    if maxnreg and max(maxnreg, device.least_registers) < limit:
         return max(maxnreg, device.least_registers), "maxnreg"
     return limit, source
 

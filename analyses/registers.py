@@ -17,7 +17,7 @@ as that costs no blocks on a multiprocessor (`schedule`), and counted:
 5. `estimate` is what ptxas reports as used. It is higher than the peak, since registers of 64 and 128 bits
    must be aligned, and two are always counted on top; with small blocks there are registers to spare, and
    ptxas spreads them more. `low` and `high` hold nine of ten kernels.
-6. The launch bounds cap all of it (`launch_bounds`).
+6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
 
 The constants (`Calibration`) were found on one half of a set of kernels, by leaving out each source in
 turn; the error is in docs/accuracy.md.
@@ -96,15 +96,18 @@ class RegisterEstimate(NamedTuple):
 
 
 def register_estimate(
-    function: Function, target: Target | None = None, calibration: Calibration = CALIBRATED
+    function: Function,
+    target: Target | None = None,
+    calibration: Calibration = CALIBRATED,
+    maxrregcount: int | None = None,
 ) -> RegisterEstimate | None:
     """The registers of a kernel or function on `target`, else on that of its module; None where there are
-    no figures for that target.
+    no figures for that target. `maxrregcount` is the option of ptxas.
     """
     target = target or function.module.target
     if target is None or target.number not in LIMITS:
         return None
-    bounds = launch_bounds_of(target, directives_of(function))
+    bounds = launch_bounds_of(target, directives_of(function), maxrregcount)
     made = calls_made(function)
     if _is_debug(function):
         above = calibration.debug_with_calls if made.reached else calibration.debug

@@ -147,6 +147,7 @@ def judge(
     arch: str | None = None,
     optimise: str = "-O3",
     timeout_s: float = 60,
+    maxrregcount: int | None = None,
 ) -> Report:
     """Has ptxas compile `source` and returns what it said.
 
@@ -157,10 +158,11 @@ def judge(
     know `arch`, or takes longer than `timeout_s` seconds.
     """
     chosen = arch or architecture(source, ptxas)
-    options = [optimise]
+    limit = ["-maxrregcount", str(maxrregcount)] if maxrregcount is not None else []
+    options = [optimise, *limit]
     report = _compile(source, ptxas, chosen, options, timeout_s)
     if _says(report, _NOT_OPTIMISED):
-        options = ["-g", "-O0"]
+        options = ["-g", "-O0", *limit]
         report = _compile(source, ptxas, chosen, options, timeout_s)
     if _says(report, _NOT_WHOLE):
         report = _compile(source, ptxas, chosen, [*options, "-c"], timeout_s)
@@ -263,6 +265,8 @@ def _message(match: re.Match[str], text: str) -> Message:
 
 def _is_progress(text: str) -> bool:
     """Part of the report of resources, or of the end; says nothing of the program."""
+    if text.startswith("Overriding ") and "maxrregcount" in text:  # which limit holds: the registers tell
+        return True
     return text.startswith("Compile time = ") or " bytes gmem" in text or text == _ABORTED
 
 

@@ -53,6 +53,7 @@ class Options(argparse.Namespace):
     quiet: bool
     kernels: bool
     threads: int | None
+    maxrregcount: int | None
     requires: bool
     cfg: str | None
     report: str | None
@@ -248,6 +249,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="threads in a block, for the occupancy of kernels whose directives leave that open",
     )
     group.add_argument(
+        "--maxrregcount", type=_register_count, metavar="N",
+        help="registers of a thread at most, as the option of ptxas and nvcc: in estimates, and for --ptxas; "
+        ".maxnreg and block sizes override it",
+    )
+    group.add_argument(
         "--requires", action="store_true",
         help="in place of findings: the least .version and target of each file, and what demands them",
     )
@@ -306,6 +312,13 @@ def _positive(text: str) -> int:
     number = int(text) if text.isdecimal() else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return number
+
+
+def _register_count(text: str) -> int:
+    number = _positive(text)
+    if number > 255:
+        raise argparse.ArgumentTypeError(f"{number} is more than the 255 registers of a thread")
     return number
 
 

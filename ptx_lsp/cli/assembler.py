@@ -24,12 +24,16 @@ _TIMEOUT_S = 600
 _QUOTED = re.compile(r"'([^']+)'")
 
 
-def ask(source: Source, program: Path, target: Target | None) -> Report:
+def ask(
+    source: Source, program: Path, target: Target | None, maxrregcount: int | None = None
+) -> Report:
     """What ptxas says for `target`, else for the file's own. Raises PtxasError."""
     if target is not None and str(target) not in ptxas.architectures(program):
         raise PtxasError(f"ptxas {ptxas.version(program)} does not know {target}: not asked")
     arch = str(target) if target is not None else None
-    return ptxas.judge(source.data, ptxas=program, arch=arch, timeout_s=_TIMEOUT_S)
+    return ptxas.judge(
+        source.data, ptxas=program, arch=arch, timeout_s=_TIMEOUT_S, maxrregcount=maxrregcount
+    )
 
 
 def with_messages(

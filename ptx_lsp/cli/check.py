@@ -123,7 +123,7 @@ def _judge(
     measured, complaints = None, list[str]()
     if settings.ptxas is not None:
         try:
-            answer = assembler.ask(source, settings.ptxas, target)
+            answer = assembler.ask(source, settings.ptxas, target, settings.maxrregcount)
         except assembler.PtxasError as error:
             complaints.append(str(error))
         else:
@@ -170,7 +170,7 @@ def _kernels(
         return []
     from ptx_lsp.lint.kernels import kernels
 
-    return kernels(module, measured, settings.threads, settings.details)
+    return kernels(module, measured, settings.threads, settings.details, settings.maxrregcount)
 
 
 def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> Iterable[Reported]:

@@ -34,6 +34,7 @@ class Options(argparse.Namespace):
     fail_on_worse: bool
     target: str | None
     threads: int | None
+    maxrregcount: int | None
     config: str | None
     no_config: bool
     ptxas: str | None
@@ -74,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--target", metavar="T", help="judge for T in place of the files' own .target")
     parser.add_argument("--threads", type=int, metavar="N", help="threads in a block, where that is open")
+    parser.add_argument(
+        "--maxrregcount", type=int, metavar="N",
+        help="registers of a thread at most, where directives set no limit",
+    )
     parser.add_argument("--ptxas", metavar="PATH", help="measure with ptxas (--ptxas=PATH: that one)")
     either = parser.add_mutually_exclusive_group()
     either.add_argument(
@@ -93,6 +98,7 @@ def _checked(path: str, options: Options) -> list[FileReport]:
     words = ["--kernels"]
     words += ["--target", options.target] if options.target is not None else []
     words += ["--threads", str(options.threads)] if options.threads is not None else []
+    words += ["--maxrregcount", str(options.maxrregcount)] if options.maxrregcount is not None else []
     words += [f"--ptxas={options.ptxas}"] if options.ptxas is not None else []
     words += ["--config", options.config] if options.config is not None else []
     words += ["--no-config"] if options.no_config else []

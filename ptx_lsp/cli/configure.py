@@ -78,6 +78,8 @@ def _shown(config: Config, path: str | None) -> Iterator[str]:
         yield f"targets = {_list(config.targets)}"
     if config.threads is not None:
         yield f"threads = {config.threads}"
+    if config.maxrregcount is not None:
+        yield f"maxrregcount = {config.maxrregcount}"
     yield f"ptxas = {str(config.ptxas).lower()}"
     yield f"fail-on = {json.dumps(config.fail_on or 'error')}"
     for key, place in (("baseline", config.baseline), ("cache-dir", config.cache_dir)):

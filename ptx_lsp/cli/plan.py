@@ -126,6 +126,7 @@ class Plan:
             fix="unsafe" if options.unsafe_fixes else "safe" if options.fix or options.diff else "",
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
+            maxrregcount=own.maxrregcount if options.maxrregcount is None else options.maxrregcount,
         )
 
     def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:

@@ -28,3 +28,5 @@ class Settings(NamedTuple):
     """Which fixes are applied before anything is reported."""
     threads: int | None = None
     """The size of a block where the kernel leaves it open."""
+    maxrregcount: int | None = None
+    """The option of ptxas: the most registers of a kernel whose directives set no limit."""

@@ -19,6 +19,7 @@ from ptx_lsp.lint.config_values import (
     FLAG,
     PATH,
     PATTERN,
+    REGISTERS,
     RULE,
     SEVERITY,
     TARGET,
@@ -58,6 +59,7 @@ class Config(NamedTuple):
     exclude: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     threads: int | None = None
+    maxrregcount: int | None = None
     ptxas: bool = False
     fail_on: Literal["error", "warning", "info"] | None = None
     budgets: Budgets = ()
@@ -117,6 +119,7 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
             exclude=_get(given, "exclude", list_of(PATTERN)) or (),
             targets=targets,
             threads=_get(given, "threads", THREADS),
+            maxrregcount=_get(given, "maxrregcount", REGISTERS),
             ptxas=_get(given, "ptxas", FLAG) or False,
             fail_on=cast(Literal["error", "warning", "info"] | None, level),
             budgets=_get(given, "budgets", _BUDGETS) or (),
@@ -281,6 +284,9 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "target": (TARGET.schema, "Judge for this target in place of the file's own."),
     "targets": (list_of(TARGET).schema, "Judge for each of these targets."),
     "threads": (THREADS.schema, "Threads in a block, where a kernel leaves that open."),
+    "maxrregcount": (
+        REGISTERS.schema, "Registers of a thread at most, where the directives of a kernel set no limit.",
+    ),
     "ptxas": (FLAG.schema, "Whether ptxas is asked as well."),
     "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),
     "budgets": (_BUDGETS.schema, "What kernels may use, by a pattern of their names."),

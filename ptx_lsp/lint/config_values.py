@@ -111,10 +111,13 @@ def _flag(value: object, key: str) -> bool:
     return value
 
 
-def _threads(value: object, key: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
-        raise WrongValueError(f"`{key}` is a number from 1 to 1024, not {shown(value)}")
-    return value
+def _number_to(most: int) -> Kind[int]:
+    def read(value: object, key: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise WrongValueError(f"`{key}` is a number from 1 to {most}, not {shown(value)}")
+        return value
+
+    return Kind(read, {"type": "integer", "minimum": 1, "maximum": most})
 
 
 def _pattern(value: object, key: str) -> str:
@@ -172,7 +175,8 @@ def _listed(words: tuple[str, ...]) -> str:
 
 PATH = Kind(_path, {"type": "string", "minLength": 1})
 FLAG = Kind(_flag, {"type": "boolean"})
-THREADS = Kind(_threads, {"type": "integer", "minimum": 1, "maximum": 1024})
+THREADS = _number_to(1024)
+REGISTERS = _number_to(255)
 PATTERN = Kind(_pattern, {"type": "string", "minLength": 1})
 RULE = Kind(_rule, {"type": "string", "minLength": 1})
 TARGET = Kind(_target, {"type": "string", "pattern": "^(sm|compute)_[0-9]+[af]?$"})

@@ -36,15 +36,16 @@ def kernels(
     measured: Mapping[str, Resources] | None = None,
     threads: int | None = None,
     with_details: bool = False,
+    maxrregcount: int | None = None,
 ) -> list[Kernel]:
     """One row for each kernel that is defined, in order.
 
     `measured` are the figures of ptxas by the name of the kernel; `threads` is the size of a block where
-    no `.reqntid` fixes it and no `.maxntid` forbids it.
+    no `.reqntid` fixes it and no `.maxntid` forbids it; `maxrregcount` is the option of ptxas.
     """
     defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
     return [
-        kernel(function, (measured or {}).get(function.name), threads, with_details)
+        kernel(function, (measured or {}).get(function.name), threads, with_details, maxrregcount)
         for function in defined
     ]
 
@@ -54,6 +55,7 @@ def kernel(
     measured: Resources | None = None,
     threads: int | None = None,
     with_details: bool = False,
+    maxrregcount: int | None = None,
 ) -> Kernel:
     """The row of one kernel."""
     module = function.module
@@ -66,7 +68,7 @@ def kernel(
         measured=_measured(measured) if measured else None,
     )
     try:
-        row = _computed(function, row, threads)
+        row = _computed(function, row, threads, maxrregcount)
         return row._replace(details=details(function)) if with_details else row
     except Exception:  # one kernel must not cost the report of a file
         _log.exception("the figures of kernel `%s`", function.name)
@@ -84,11 +86,13 @@ def resident(row: Kernel) -> Resident | None:
     )
 
 
-def _computed(function: Function, row: Kernel, threads: int | None) -> Kernel:
+def _computed(
+    function: Function, row: Kernel, threads: int | None, maxrregcount: int | None
+) -> Kernel:
     directives = bounds.directives_of(function)
     size, source = _threads(directives, threads)
     row = row._replace(
-        registers=_registers(function, row.registers),
+        registers=_registers(function, row.registers, maxrregcount),
         shared_bytes=_shared_with_calls(function),
         local_bytes=_local_with_calls(function),
         parameter_bytes=parameter_bytes(function),
@@ -123,15 +127,22 @@ def _threads(
     return (most, "maxntid") if most else (None, "best")
 
 
-def _registers(function: Function, known: Registers) -> Registers:
-    found = bounds.launch_bounds(function)
+def _registers(function: Function, known: Registers, maxrregcount: int | None) -> Registers:
+    found = _bounds(function, maxrregcount)
     limit = found.register_limit if found and found.limit_source != "target" else None
-    estimate = register_estimate(function, function.module.target)
+    estimate = register_estimate(function, maxrregcount=maxrregcount)
     if estimate is None:
         return known._replace(limit=limit)
     return Registers(
         estimate.estimate, estimate.low, estimate.high, estimate.peak_live, known.measured, limit
     )
+
+
+def _bounds(function: Function, maxrregcount: int | None) -> bounds.LaunchBounds | None:
+    found = bounds.launch_bounds(function)
+    if found is None or maxrregcount is None:
+        return found
+    return bounds.launch_bounds_of(str(function.module.target), found.directives, maxrregcount)
 
 
 def _occupancy(row: Kernel) -> Occupancy:

@@ -7,6 +7,7 @@ import pytest
 from analyses.launch_bounds import (
     Directives,
     Failure,
+    LaunchBounds,
     Threshold,
     directives_of,
     largest_block,
@@ -112,6 +113,47 @@ def test_what_directives_mean(
     assert bounds.blocks_asked == asked
     assert (bounds.register_limit, bounds.limit_source) == (limit, limit_source)
     assert bounds.ignored == ignored
+
+
+OPTION = [
+    ("", 41, 41), ("", 8, 24), ("", 255, 255), ("", 256, 255), (".minnctapersm 2", 41, 41),
+    (".maxntid 65536,65536", 41, 41), (".maxntid 4096", 41, 41), (".maxntid 4096 .minnctapersm 1", 41, 41),
+    (".reqnctapercluster 2", 41, 41), (".maxclusterrank 2", 41, 41), (".maxntid 32", 41, 255),
+    (".reqntid 32", 41, 255), (".maxntid 1024 .minnctapersm 1", 41, 64),
+    (".maxntid 256 .minnctapersm 100", 41, 255),
+    (".maxntid 256 .minnctapersm 2", 41, 128), (".maxnreg 64", 41, 64), (".maxnreg 64", 96, 64),
+    (".maxnreg 8", 41, 24), (".maxnreg 255", 41, 255), (".maxnreg 300", 41, 255),
+    (".maxnreg 300 .maxnreg 64", 41, 64), (".maxnreg 300 .maxntid 1024", 41, 255),
+    (".maxnreg 300 .maxntid 1024 .minnctapersm 1", 41, 64), (".maxnreg 128 .maxntid 1024", 41, 128),
+]
+"""Directives, `-maxrregcount`, and how many registers ptxas 13.5 lets a kernel have for sm_90."""
+
+
+def bounds_with(directives: str, maxrregcount: int) -> LaunchBounds:
+    text = f".version 9.0\n.target sm_90\n.entry k() {directives} {{ ret; }}\n"
+    return launch_bounds_of("sm_90", directives_of(Module.parse(text).functions[0]), maxrregcount)
+
+
+@pytest.mark.parametrize(("directives", "maxrregcount", "limit"), OPTION)
+def test_an_option_of_ptxas_that_directives_override(directives: str, maxrregcount: int, limit: int) -> None:
+    bounds = bounds_with(directives, maxrregcount)
+    assert bounds.register_limit == limit
+    assert (bounds.limit_source == "maxrregcount") == (limit == max(24, maxrregcount) < 255)
+
+
+def test_ptxas_heeds_the_option_so() -> None:
+    tool = ptxas.find()
+    if tool is None:
+        pytest.skip("no ptxas here; what it did is recorded and tested all the same")
+    source = oracle.source("sm_90", [row[0] for row in OPTION], tool).encode()
+    report = ptxas.judge(source, ptxas=tool, arch="sm_90", maxrregcount=41)
+    assert report.accepted
+    assert not [one for one in report.messages if "Overriding" in one.text]
+    for number, (directives, maxrregcount, limit) in enumerate(OPTION):
+        registers = report.kernels[f"k{number}"].registers
+        assert registers is not None
+        assert registers <= limit or maxrregcount != 41, directives
+        assert (registers > 41) == (bounds_with(directives, 41).register_limit > 41), directives
 
 
 def test_a_limit_by_maxnreg_can_be_too_high_for_the_block() -> None:

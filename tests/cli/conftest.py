@@ -84,11 +84,14 @@ else:
     if faults:
         print("ptxas fatal   : Ptx assembly aborted due to errors", file=sys.stderr)
         sys.exit(255)
+    limit = sys.argv[sys.argv.index("-maxrregcount") + 1] if "-maxrregcount" in sys.argv else "24"
     for name in names:
         print(f"ptxas info    : Compiling entry function '{{name}}' for 'sm_80'", file=sys.stderr)
         print(f"ptxas info    : Function properties for {{name}}", file=sys.stderr)
         print("    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads", file=sys.stderr)
-        print("ptxas info    : Used 24 registers, used 1 barriers, 512 bytes smem", file=sys.stderr)
+        told = f"Overriding maximum register limit 256 for '{{name}}' with  {{limit}} of maxrregcount option"
+        print(f"ptxas info    : {{told}}", file=sys.stderr)
+        print(f"ptxas info    : Used {{limit}} registers, used 1 barriers, 512 bytes smem", file=sys.stderr)
 '''
 
 

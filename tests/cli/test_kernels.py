@@ -151,7 +151,7 @@ def test_a_broken_kernel_has_figures(lint: Lint, file: Path) -> None:
 def test_a_failure_costs_one_kernel_its_figures(
     lint: Lint, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr("ptx_lsp.lint.kernels.register_estimate", fail)
@@ -189,6 +189,41 @@ def test_ptxas_measures(lint: Lint, file: Path) -> None:
     assert kernel["registers"]["measured"] == kernel["occupancy"]["registers"]
     assert kernel["occupancy"]["registers_source"] == "measured"
     assert isinstance(kernel["measured"], dict)
+
+
+def test_maxrregcount(lint: Lint, file: Path, ptxas: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the command line or the configuration: in the estimate and the occupancy, and for ptxas."""
+    monkeypatch.chdir(file.parent)
+    many = "".join(f"\tld.global.f32 %f{n}, [%rd1+{4 * n}];\n" for n in range(90))
+    uses = "".join(f"\tst.global.f32 [%rd1], %f{n};\n" for n in range(90))
+    body = f"\t.reg .f32 %f<90>;\n\t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [p];\n{many}\tbar.sync 0;\n{uses}"
+
+    def of(directive: str, *options: str) -> tuple[object, ...]:
+        file.write_text(f"{HEADER}.visible .entry k(.param .u64 p) {directive}\n{{\n{body}\tret;\n}}\n")
+        registers = figures(lint, *options, file)["registers"]
+        assert isinstance(registers, dict)
+        return tuple(registers[name] for name in ("estimate", "high", "limit", "measured"))
+
+    free = of("")
+    assert isinstance(free[0], int)
+    assert free[0] > 60
+    assert free[2] is None
+    assert of("", "--maxrregcount", "40") == (40, 40, 40, None)
+    assert of("", "--maxrregcount", "40", f"--ptxas={ptxas}") == (40, 40, 40, 40)
+    assert of("", "--maxrregcount", "255") == free
+    Path("ptx-lint.toml").write_text("maxrregcount = 32\n")
+    assert of("") == (32, 32, 32, None)
+    assert of("", "--maxrregcount", "48") == (48, 48, 48, None)
+    assert of(".maxnreg 56") == (56, 56, 56, None)
+    assert of(".maxntid 128")[2] == 255
+    assert of(".maxntid 1024") == (64, 64, 64, None)
+    found = lint("--maxrregcount", "40", f"--ptxas={ptxas}", "--extend-select", "ptxas", file)
+    assert "Overriding" not in found.out + found.err
+    for wrong in ("0", "256", "-1", "x", ""):
+        assert lint(f"--maxrregcount={wrong}", file).status == 2
+    for wrong in ("0", "256", "true", "'40'", "4.5"):
+        Path("ptx-lint.toml").write_text(f"maxrregcount = {wrong}\n")
+        assert "`maxrregcount` is a number from 1 to 255, not" in lint(file).err
 
 
 def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:

@@ -101,7 +101,7 @@ def picture(project: Path) -> Picture:
 
 VALUES = {
     "RULES": "ALL", "A,B": "sm_80,sm_90", "T": "sm_90", "PATH": "", "NAME": "ret", "DIR": "data",
-    "N": "2",
+    "N": "32",
     "FILE": "k.json", "TEXT": "why", "X[=FILE]": "json=out.json", "KERNEL": "k", "FILE.html": "out.html",
     "X[,Y[,Z]]": "1", "SPEC": "u32:zeros(4)", "FILE.toml": "launch.toml", "BYTES": "16", "COUNT": "1000",
     "S": "9", "INDEX[=FILE]": "0=own.npy", "EVENTS": "5", "10,12-15": "5", "BLOCK:THREAD,...": "0:0",
