@@ -137,14 +137,22 @@ def address_of(
     space: Space = ""
     for word in modifiers:
         space = SPACES.get(word, space)
-    program = Program()
-    emitter = Emitter(program, operands.frame.dtypes)
+    return located(operand, space, operands)
+
+
+def located(
+    operand: nodes.Expression, space: Space, operands: Operands
+) -> tuple[Space, Program]:
+    """The state space of an address, "" for a generic one, and what computes it."""
     variable = operands.variable(operand)
     if space == ".param" and variable is not None and not operands.is_launched(variable):
         space = ".local"  # parameters of calls lie where local variables do
     if space == "" and variable is not None:  # its name stands for an address in its own space
         space = SPACES.get(variable.space, "")
-    program.outputs.append(emitter.modular(operands.address(operand), 64))
+    program = Program()
+    emitter = Emitter(program, operands.frame.dtypes)
+    bits = 64 if space in ("", ".global") else 32
+    program.outputs.append(program.cast(emitter.modular(operands.address(operand), bits), UNSIGNED[64]))
     return space, program
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.literals import bits, constant
 from ptx_lsp.executor.locals import Locals, Placed, aligned, occupied
-from ptx_lsp.executor.memory import Bytes, Memory
+from ptx_lsp.executor.memory import CONST_WINDOW, Bytes, Memory
 from ptx_lsp.executor.operands import FLOATS
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
@@ -91,7 +91,8 @@ class Image:
             size = occupied(variable)
             if variable.space in (".global", ".const", ".tex") and size is not None:
                 data = _zeros(variable, size)
-                self.addresses[id(variable.declarator)] = memory.add(variable.name, data)
+                add = memory.add_constant if variable.space == ".const" else memory.add
+                self.addresses[id(variable.declarator)] = add(variable.name, data)
                 placed.append((variable, data))
         for variable, data in placed:
             is_opaque = TYPES[variable.type].kind is Kind.HANDLE
@@ -128,12 +129,23 @@ class Image:
                     case _:
                         return None
             case nodes.Relocation(operator=nodes.Name(text="generic"), values=(inner,)):
-                return self._address(module, inner)
+                address = self._address(module, inner)
+                is_constant = _space(module, inner) == ".const"
+                return address + CONST_WINDOW if address is not None and is_constant else address
             case nodes.Binary(operator="+", left=left, right=right):
                 base, offset = self._address(module, left), constant(right)
                 return base + offset if base is not None and isinstance(offset, int) else None
             case _:
                 return None
+
+
+def _space(module: Module, value: nodes.Expression) -> str:
+    """That of the variable whose address a value begins with."""
+    if isinstance(value, nodes.Binary):
+        return _space(module, value.left)
+    found = module.names.get(value.text, ()) if isinstance(value, nodes.Name) else ()
+    symbol = found[0][1] if found else None
+    return symbol.space if isinstance(symbol, Variable) else ""
 
 
 def _zeros(variable: Variable, size: int) -> Bytes:

@@ -1,22 +1,27 @@
 """Memory as a kernel sees it: arrays of bytes at addresses, one set for all state spaces.
 
-Global and constant memory lies anywhere in the 64-bit address space; shared and local memory are windows
-of it, each as large as 32 bits reach. In their own state space addresses count from 0. In shared memory that
-is a block's own; that of the block of rank r in its cluster lies from (r + 1) << 24 on.
+Global memory lies anywhere in the 64-bit address space; constant, shared and local memory are windows of it,
+each as large as 32 bits reach. In their own state space addresses count from 0 and have 32 bits: those above
+are ignored in a wider register, and what is added wraps around. In shared memory that is a block's own; that
+of the block of rank r in its cluster lies from (r + 1) << 24 on.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.errors import ExecutionError
+
 Bytes = npt.NDArray[np.uint8]
 Addresses = npt.NDArray[np.uint64]
 
+LOW_BASE = 0x1000_0000
 GLOBAL_BASE = 0x7_0000_0000
+CONST_WINDOW = 0x6_0000_0000
 SHARED_WINDOW = 0x7F00_0000_0000
 LOCAL_WINDOW = 0x7F01_0000_0000
 PARAM_WINDOW = 0x7F02_0000_0000
@@ -46,10 +51,12 @@ class Heap:
 class Memory:
     """The buffers of global and constant memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_narrow: bool = False) -> None:
+        """With `is_narrow` pointers have 32 bits, and all global memory lies below 4 GiB."""
         self._heap: Heap | None = None
         self._buffers: list[Buffer] = []
-        self._end = GLOBAL_BASE
+        self._is_narrow = is_narrow
+        self._ends = {base: base for base in (LOW_BASE, CONST_WINDOW, GLOBAL_BASE)}
         self.replicas: list[list[int]] = []
         """For each multimem address where its memory begins in each GPU, see `replicas.py`."""
 
@@ -57,11 +64,22 @@ class Memory:
     def buffers(self) -> tuple[Buffer, ...]:
         return tuple(self._buffers)
 
-    def add(self, name: str, data: Bytes) -> int:
-        """Gives `data` an address."""
-        base = self._end
-        self._buffers.append(Buffer(name, base, data))
-        self._end = -(-(base + data.size + _GAP) // _ALIGNMENT) * _ALIGNMENT
+    def add(self, name: str, data: Bytes, *, is_narrow: bool = False) -> int:
+        """Gives `data` an address in global memory, with `is_narrow` one of 32 bits."""
+        return self._add(LOW_BASE if is_narrow or self._is_narrow else GLOBAL_BASE, name, data)
+
+    def add_constant(self, name: str, data: Bytes) -> int:
+        """Gives `data` an address in constant memory."""
+        return self._add(CONST_WINDOW, name, data) - CONST_WINDOW
+
+    def _add(self, region: int, name: str, data: Bytes) -> int:
+        base = self._ends[region]
+        end = -(-(base + data.size + _GAP) // _ALIGNMENT) * _ALIGNMENT
+        if region == LOW_BASE and end > WINDOW:
+            message = f"`{name}` of {data.size} bytes lies beyond what 32-bit pointers reach"
+            raise ExecutionError(message, "launch")
+        insort(self._buffers, Buffer(name, base, data), key=lambda buffer: buffer.base)
+        self._ends[region] = end
         return base
 
     def heap(self, size: int) -> Heap:

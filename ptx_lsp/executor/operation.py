@@ -8,13 +8,15 @@ from ptx_lsp.executor import lanes
 from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.lanes import Integers
-from ptx_lsp.executor.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
+from ptx_lsp.executor.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from ptx_lsp.executor.reals import Reals, Rounding
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.types import Kind, Type
 
 _FLUSHED = frozenset({".ftz"})
-_WINDOWS = {".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW}
+_WINDOWS = {
+    ".const": CONST_WINDOW, ".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW,
+}
 
 
 class Symbolic(Rounding):

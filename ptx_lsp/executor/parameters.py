@@ -52,7 +52,13 @@ def parameters(
 def _raw(value: Plain, variable: Variable, size: int, memory: Memory, name: str) -> bytes:
     match value:
         case np.ndarray():
-            return memory.add(variable.name, _bytes(value, name)).to_bytes(8, "little")
+            width = 4 if size == 4 else 8
+            data = _bytes(value, name)
+            if any(one.text == ".const" for one in variable.declaration.modifiers):  # `.ptr .const`
+                address = memory.add_constant(variable.name, data)
+            else:
+                address = memory.add(variable.name, data, is_narrow=width == 4)
+            return address.to_bytes(width, "little")
         case TensorMap():
             return value.passed(memory, name, size)
         case Multimem():

@@ -10,6 +10,7 @@ import numpy as np
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import (
     CLUSTER_SHIFT,
+    CONST_WINDOW,
     LOCAL_WINDOW,
     PARAM_WINDOW,
     SHARED_WINDOW,
@@ -171,6 +172,10 @@ class Spaces:
                 limit, data, rows = wave.local_bytes, wave.local, wave.local_rows
             case ".param":
                 limit, data, rows = self.parameters.size, self.parameters, None
+            case ".const":
+                base = CONST_WINDOW
+                addresses = addresses + np.uint64(base)
+                return self._global(wave, addresses, size, mask, low + base, high + base)
             case _:
                 return self._global(wave, addresses, size, mask, low, high)
         if space == ".shared" and high >> CLUSTER_SHIFT:

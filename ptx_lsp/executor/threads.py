@@ -11,8 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.access import SPACES
-from ptx_lsp.executor.emitter import Emitter
+from ptx_lsp.executor.access import SPACES, located
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import Bytes
 from ptx_lsp.executor.observer import Use
@@ -131,10 +130,4 @@ def pointer(
 ) -> tuple[Space, Program]:
     """What computes an address in a state space: ".shared::cta"; "" or several: a generic one."""
     found: Space = SPACES.get(space.partition("::")[0], "") if "|" not in space else ""
-    variable = operands.variable(operand)
-    if found == "" and variable is not None:  # its name stands for an address in its own space
-        found = SPACES.get(variable.space, "")
-    program = Program()
-    emitter = Emitter(program, operands.frame.dtypes)
-    program.outputs.append(emitter.modular(operands.address(operand), 64))
-    return found, program
+    return located(operand, found, operands)

@@ -241,7 +241,7 @@ def test_misaligned() -> None:
 
 
 def test_constant_memory_is_read_only() -> None:
-    text = _one_store("mov.u64 %rd, table; ld.const.u32 %r, [table+4];\nst.u32 [%rd], %r;")
+    text = _one_store("cvta.const.u64 %rd, table; ld.const.u32 %r, [table+4];\nst.u32 [%rd], %r;")
     with pytest.raises(ExecutionError) as caught:
         launch(
             text.replace(".entry", ".const .u32 table[2] = {3, 4};\n.entry"), entry="k", grid=1,

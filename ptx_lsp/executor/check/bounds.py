@@ -21,7 +21,7 @@ from ptx_lsp.executor.check.variables import Variables, row_bytes
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.locals import Placed
-from ptx_lsp.executor.memory import Memory
+from ptx_lsp.executor.memory import CONST_WINDOW, Memory
 from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.spaces import Spaces
@@ -167,7 +167,9 @@ class VariableBounds(Observer):
         return np.full((1, 1), found.pop(), np.int32) if len(found) == 1 else _UNKNOWN
 
     def _number(self, symbol: Variable, address: int) -> int:
-        spaces = (".global",) if symbol.space == ".const" else (symbol.space, ".local")
+        spaces = (symbol.space, ".local")
+        if symbol.space == ".const":
+            spaces, address = (".global",), address + CONST_WINDOW
         for number, placed in enumerate(self._placed, 1):
             if placed.space in spaces and placed.start == address and placed.size:
                 return number
