@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 import numpy as np
 
@@ -106,7 +107,8 @@ class Image:
     ) -> None:
         """A variable whose initial value cannot be computed loses its address."""
         width = TYPES[variable.type].width
-        for at, item in _items(value, dimensions(variable.declarator), variable.vector):
+        vector = (variable.vector,) if variable.vector > 1 else ()
+        for at, item in _items(value, (*dimensions(variable.declarator), *vector)):
             number = bits(item, width, variable.type in FLOATS)
             if number is None:
                 number = self._address(module, item)
@@ -164,21 +166,21 @@ def _variables(module: Module, kernel: Function) -> list[Variable]:
 
 
 def _items(
-    value: nodes.Expression, lengths: tuple[int | None, ...], vector: int
+    value: nodes.Expression, lengths: tuple[int | None, ...]
 ) -> Iterable[tuple[int, nodes.Expression]]:
-    """The elements of an initial value, each with its position."""
+    """The scalars of an initial value, each with its position. `lengths` are those of an array, and behind them
+    that of a vector.
+    """
     if not isinstance(value, nodes.InitializerList):
         yield 0, value
         return
-    each = vector
-    for length in lengths[1:]:
-        each *= length or 1
+    each = prod(length or 1 for length in lengths[1:])
     for index, item in enumerate(value.items):
         if isinstance(item, nodes.InitializerList):
-            for at, inner in _items(item, lengths[1:], vector):
+            for at, inner in _items(item, lengths[1:]):
                 yield index * each + at, inner
         else:
-            yield index * (each if len(lengths) <= 1 and each == vector and vector > 1 else 1), item
+            yield index, item
 
 
 def _is_dynamic(variable: Variable) -> bool:

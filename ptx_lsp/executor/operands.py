@@ -14,7 +14,6 @@ from ptx_lsp.executor.program import BOOL
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import element_bytes
 from ptx_lsp.model.symbols import (
     AliasName,
     FunctionName,
@@ -121,10 +120,7 @@ class Operands:
             case nodes.Element(array=nodes.Name() as name, indices=(index,)) if (
                 isinstance(symbol := self._symbol(name), Variable)
             ):
-                at, size = constant(index), element_bytes(symbol.declaration)
-                if isinstance(at, int) and size is not None:
-                    return self.source(name, type) + at * size
-                raise _unsupported("this operand")
+                return self.source(name, type) + self._offset(symbol, index)
             case nodes.Unary(operator="!" | "-" as operator, value=inner) if constant(inner) is None:
                 value = self.source(inner, type)
                 return value ^ 1 if operator == "!" else -value
@@ -150,6 +146,8 @@ class Operands:
                 return self.variable(first)
             case nodes.Binary(left=left):
                 return self.variable(left)
+            case nodes.Element(array=array):
+                return self.variable(array)
             case nodes.Name():
                 symbol = self._symbol(operand)
                 return symbol if isinstance(symbol, Variable) else None
@@ -158,6 +156,17 @@ class Operands:
 
     def _symbol(self, name: nodes.Name) -> Symbol | None:
         return self.function.resolve(name)
+
+    def _offset(self, array: Variable, index: nodes.Expression) -> Integers:
+        """How far behind the beginning of an array `array[index]` lies: the index, of 32 bits, times the size
+        of the scalar type, without a sign, as ptxas has it; a constant may be negative.
+        """
+        size, at = TYPES[array.type].bytes, constant(index)
+        if isinstance(at, int):
+            return lanes.constant(at * size)
+        symbol = self._symbol(index) if isinstance(index, nodes.Name) else None
+        is_signed = isinstance(symbol, Register) and TYPES[symbol.type].kind is Kind.SIGNED
+        return lanes.wrap(self.source(index, TYPES[".s32" if is_signed else ".u32"]) * size, 32, signed=False)
 
     def _of_symbol(
         self, symbol: Symbol | None, name: str, component: str, type: Type | None

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ptx_lsp import ptxas
 from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.check import Finding
 
@@ -106,3 +107,78 @@ def run(body: str) -> tuple[list[int], tuple[Finding, ...]]:
     text = KERNEL.replace("BODY", body)
     findings = launch(text, entry="k", grid=1, block=32, args=[given, found], check=True)
     return found.tolist(), findings
+
+
+OLD = """.version 1.4
+.target sm_11
+.global .u32 table[8] = {10, 11, 12, 13, 14, 15, 16, 17};
+.global .v4 .u32 vectors[2] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+.global .u32 rows[2][2] = {{1, 2}, {3, 4}};
+.const .u16 halves[4] = {1, 2, 3, 4};
+.entry k(.param .u32 o)
+{
+.shared .f64 s[64];
+.reg .u32 %r<9>; .reg .s32 %i; .reg .u64 %rd<9>; .reg .u16 %h<4>; .reg .s16 %s; .reg .f64 %d<3>;
+ld.param.u32 %r1, [o];
+mov.u16 %h1, %tid.x; cvt.u32.u16 %r2, %h1; cvt.u64.u32 %rd2, %r2; cvt.s16.u16 %s, %h1;
+shl.b32 %r3, %r2, 2; add.u32 %r1, %r1, %r3;
+BODY
+st.global.u32 [%r1], %r3;
+exit;
+}
+"""
+INDEXED = {
+    "ld.global.u32 %r3, table[%r2];": [10, 11, 12, 13],
+    "ld.global.u32 %r3, table[%rd2];": [10, 11, 12, 13],
+    "ld.global.u32 %r3, table[%h1];": [10, 11, 12, 13],
+    "ld.global.u32 %r3, table[%r2+4];": [14, 15, 16, 17],
+    "mov.u64 %rd3, 0x100000000; add.u64 %rd3, %rd3, %rd2; ld.global.u32 %r3, table[%rd3];": [10, 11, 12, 13],
+    "ld.global.u32 %r3, table[3];": [13] * 4,
+    "ld.global.v2.u32 {%r4, %r3}, table[2];": [13] * 4,
+    "ld.global.u32 %r3, vectors[%r2];": [1, 2, 3, 4],
+    "ld.global.u32 %r3, vectors[5];": [6] * 4,
+    "ld.global.u32 %r3, rows[%r2];": [1, 2, 3, 4],
+    "ld.const.u16 %h2, halves[%h1]; cvt.u32.u16 %r3, %h2;": [1, 2, 3, 4],
+    "cvt.rn.f64.u32 %d1, %r2; st.shared.f64 s[%r2], %d1; ld.shared.f64 %d2, s[%s]; cvt.rni.u32.f64 %r3, %d2;":
+        [0, 1, 2, 3],
+    "cvt.rn.f64.u32 %d1, %r2; st.shared.f64 s[%r2], %d1; sub.u32 %r4, %r2, 1; cvt.s32.u32 %i, %r4;"
+    "add.u32 %r5, %r2, 8; ld.shared.f64 %d2, s[%r5+-8]; cvt.rni.u32.f64 %r3, %d2;": [0, 1, 2, 3],
+    "mov.u64 %rd3, table[%r2]; mov.u64 %rd4, table; sub.u64 %rd3, %rd3, %rd4; cvt.u32.u64 %r3, %rd3;":
+        [0, 4, 8, 12],
+    "mov.u64 %rd3, table[2]; ld.global.u32 %r3, [%rd3];": [12] * 4,
+}
+
+
+@pytest.mark.parametrize("body", INDEXED)
+def test_arrays_with_an_index(body: str) -> None:
+    """The index counts scalars; of a register that holds it the lower 32 bits. The pointer has 32 bits."""
+    found = np.zeros(4, np.uint32)
+    assert not launch(OLD.replace("BODY", body), entry="k", grid=1, block=4, args=[found], check=True)
+    assert found.tolist() == INDEXED[body]
+
+
+def test_ptxas_takes_indices() -> None:
+    judge = ptxas.find()
+    if judge is None:
+        pytest.skip("no ptxas")
+    start = OLD.index(".entry")
+    kernels = [
+        OLD[start:].replace("BODY", body).replace(" k(", f" k{at}(") for at, body in enumerate(INDEXED)
+    ]
+    report = ptxas.judge((OLD[:start] + "".join(kernels)).encode(), ptxas=judge, arch="compute_90")
+    assert report.accepted, report.messages[:3]
+
+
+def test_a_pointer_of_32_bits_among_those_of_64() -> None:
+    text = HEADER + """
+.visible .entry k(.param .u32 narrow, .param .u64 .ptr .const .align 4 constants, .param .u64 wide)
+{ .reg .b32 %r<4>; .reg .b64 %rd<4>;
+ld.param.u32 %r0, [narrow]; ld.param.u64 %rd0, [constants]; ld.param.u64 %rd1, [wide];
+cvt.u64.u32 %rd2, %r0; ld.global.u32 %r1, [%rd2+4]; ld.const.u32 %r2, [%rd0+4]; add.u32 %r1, %r1, %r2;
+st.global.u32 [%rd1], %r1; shr.u64 %rd3, %rd1, 32; cvt.u32.u64 %r3, %rd3; st.global.u32 [%rd1+4], %r3; ret; }
+"""
+    wide = np.zeros(2, np.uint32)
+    given = np.array([1, 2], np.uint32), np.array([10, 20], np.uint32)
+    launch(text, entry="k", grid=1, block=1, args=[*given, wide])
+    assert wide[0] == 22
+    assert wide[1] != 0
