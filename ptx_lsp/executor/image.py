@@ -168,8 +168,8 @@ def _variables(module: Module, kernel: Function) -> list[Variable]:
 def _items(
     value: nodes.Expression, lengths: tuple[int | None, ...]
 ) -> Iterable[tuple[int, nodes.Expression]]:
-    """The scalars of an initial value, each with its position. `lengths` are those of an array, and behind them
-    that of a vector.
+    """The scalars of an initial value, each with its position. `lengths` are those of an array, and that of
+    a vector behind them.
     """
     if not isinstance(value, nodes.InitializerList):
         yield 0, value

@@ -49,8 +49,8 @@ def launch(
 ) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path.
 
-    Arrays are device buffers, passed as addresses of 64 bits, or of 32 for a parameter of 4 bytes; they hold the
-    results afterwards. NumPy scalars and Python numbers are passed by value, `bytes` as a structure.
+    Arrays are device buffers, passed as addresses of 64 bits, or of 32 for a parameter of 4 bytes; they hold
+    the results afterwards. NumPy scalars and Python numbers are passed by value, `bytes` as a structure.
     `shared_bytes` is the dynamic shared memory of a block, `cluster` the blocks of a cluster where the kernel
     does not tell (`.reqnctapercluster`).
     `bind` has textures, samplers and surfaces by the names of variables; they can be arguments, too.
