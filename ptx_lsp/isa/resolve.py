@@ -434,7 +434,7 @@ def _judge(
     given: set[str] = set()
     for number, ((place, operand), argument) in enumerate(zip(wanted, arguments, strict=False)):
         given.update(_facts(place, argument))
-        why = _wrong(candidate, place, operand, argument)
+        why = _wrong(candidate, place, operand, argument if number else _without_sink(place, argument))
         if why:
             problems.append(Problem("operand", number, why))
     choices = candidate.choices
@@ -448,6 +448,15 @@ def _judge(
     needs = tuple(need for need in entry.needs if need.because.matches(choices, given))
     ends = tuple(end for end in entry.ends if end.when.matches(choices, given))
     return Match(candidate, wanted, tuple(problems), needs, ends)
+
+
+def _without_sink(place: Place, first: Argument) -> Argument:
+    """ptxas passes over `|_` behind the name that is an instruction's first operand, even the label of `bra`."""
+    is_sink = first.pair is not None and first.pair.kind == "sink"
+    return first._replace(pair=None) if is_sink and not place.paired and first.kind in _NAMED else first
+
+
+_NAMED: Final = frozenset(("register", "label"))
 
 
 def _counted(places: tuple[Place, ...]) -> str:
@@ -497,6 +506,8 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
     if given.pair is None and place.paired == "|":
         return f"a second destination is expected here: `{place.name}|{place.pair}`"
     if given.pair is not None:
+        if given.kind == given.pair.kind == "sink":
+            return "`_|_` discards both results; one of them needs a register"
         why = mismatch(candidate.operand(Place(place.pair)), given.pair)
         if why:
             return f"the second destination: {why}"

@@ -14,7 +14,6 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import integer
 
 _DIGITS = "0123456789"
-_MOST_DIGITS = 4_300
 
 
 class Range:
@@ -127,10 +126,10 @@ class Scope:
 
 
 def range_index(name: str, base: str) -> int:
-    """Which of the range `base` a name is: `%r03` is `%r3` to ptxas. Beyond every range the digits may be as
-    many as they like; `int` takes but some thousands.
+    """Which of the range `base` a name is. `%r03` is `%r3` to ptxas, and `%r4294967299` too: it counts with 32
+    bits, for which the last 32 digits are enough.
     """
-    return int(name[len(base) :].lstrip("0")[:_MOST_DIGITS] or "0")
+    return int(name[len(base) :][-32:]) % 2**32
 
 
 def range_count(declarator: nodes.Declarator) -> int:

@@ -82,6 +82,7 @@ EXAMPLES = {
     "function in an initial value": ".func f() { ret; } .global .u32 y[2] = {0, f};",
     "generic()": ".global .u32 x; .global .u32 y = generic(x)+4;",
     "mask of an address": ".global .u32 x; .global .u8 y = 0xFF(x);",
+    "pointer to an opaque type": ".entry k(.param .u64 .ptr .texref x) { ret; }",
     "time of a file": '.file 1 "a.cu", 5, 6',
     "inlined_at": '.file 1 "a.cu"\n.section .debug_str { name: }\n.entry k() {\n.loc 1 4 5\nexit;\n'
     ".loc 1 2 3, function_name name, inlined_at 1 4 5\nret; }",

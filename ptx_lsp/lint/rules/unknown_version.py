@@ -68,7 +68,7 @@ def unknown_version(module: Module) -> Iterator[Finding]:
     except ValueError:
         yield Finding(place, f"`{number.text}` is no version; one is written as in `{LATEST}`")
         return
-    if version not in VERSIONS or number.text.partition(".")[2] != str(version.minor):
+    if version not in VERSIONS:
         yield Finding(place, f"PTX has no version {number.text}; {_nearest(version)}")
 
 
