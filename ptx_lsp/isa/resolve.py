@@ -451,7 +451,7 @@ def _judge(
 
 
 def _without_sink(place: Place, first: Argument) -> Argument:
-    """ptxas passes over `|_` behind the name that is an instruction's first operand, even the label of `bra`."""
+    """ptxas passes over `|_` behind a name that is the first operand, even the label of `bra`."""
     is_sink = first.pair is not None and first.pair.kind == "sink"
     return first._replace(pair=None) if is_sink and not place.paired and first.kind in _NAMED else first
 
