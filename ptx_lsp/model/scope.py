@@ -129,7 +129,7 @@ def range_index(name: str, base: str) -> int:
     """Which of the range `base` a name is. `%r03` is `%r3` to ptxas, and `%r4294967299` too: it counts with
     32 bits, for which the last 32 digits are enough.
     """
-    return int(name[len(base) :][-32:]) % 2**32
+    return int(name[len(base) :][-32:] or "0") % 2**32
 
 
 def range_count(declarator: nodes.Declarator) -> int:
