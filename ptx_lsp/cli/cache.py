@@ -26,7 +26,7 @@ import ptx_lsp
 from ptx_lsp.cli.files import BESIDE, write_whole
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint import details, report
-from ptx_lsp.lint.confined import is_file
+from ptx_lsp.lint.containment import is_file
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
 from ptx_lsp.lint.known import Known, known_rules, remember
 from ptx_lsp.lint.report import FileReport

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
@@ -15,7 +14,7 @@ from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.comparison import Change, Comparison, Pair, Subject, compare
 from ptx_lsp.lint.report import FileReport
-from ptx_lsp.lint.reporters.json import Value
+from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.markdown import code, prose, table
 from ptx_lsp.lint.reporters.style import Style, at_line_start, printable
 
@@ -193,7 +192,7 @@ def _json(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
         "new": [_subject(one) for one in found.added],
         "gone": [_subject(one) for one in found.gone],
     }
-    yield json.dumps(whole, indent=2)
+    yield dumps(whole)
 
 
 def _pair(pair: Pair) -> Value:

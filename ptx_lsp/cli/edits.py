@@ -11,7 +11,7 @@ from ptx_lsp.cli.files import replace
 from ptx_lsp.cli.inputs import Input, read
 from ptx_lsp.cli.output import write_bytes
 from ptx_lsp.lint.report import FileReport
-from ptx_lsp.lint.reporters.style import Style
+from ptx_lsp.lint.reporters.style import Style, printable
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.lint.suppression import insertion
 from ptx_lsp.text import Source
@@ -95,6 +95,8 @@ def _painted(line: str, style: Style) -> str:
     colours = {"+": "green", "-": "red", "@": "cyan"}
     text = line.removesuffix("\n")
     end = "\n" if line != text else "\n\\ No newline at end of file\n"
+    if style.coloured:  # to be read, and not applied
+        text = "\t".join(map(printable, text.split("\t")))
     return (style.paint(text, colours[text[:1]]) if text[:1] in colours else text) + end
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from ptx_lsp.executor.specs import SpecError
-from ptx_lsp.lint import confined
+from ptx_lsp.lint import containment
 
 _KEYS = (
     "file", "entry", "grid", "block", "cluster", "shared", "seed", "limit", "seconds", "arguments", "out",
@@ -136,7 +136,7 @@ class _Reader:
         if not equals:
             return name
         written = file if file.endswith((".npy", ".npz")) else f"{file}.npy"
-        reason = confined.escape(written, self.path.parent)
+        reason = containment.violation(written, self.path.parent)
         if reason is not None:
             raise SpecError(
                 f"`{self.path}`: `out` writes inside the folder of the launch file, not to `{file}`: "

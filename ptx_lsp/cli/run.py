@@ -33,7 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         launched = [_launched(one, options) for one in requests(options)]
         _report(launched, options)
     except (SpecError, OSError) as error:
-        print(f"ptx-run: error: {error}", file=sys.stderr)
+        from ptx_lsp.lint.reporters.style import printable
+
+        print(f"ptx-run: error: {printable(str(error))}", file=sys.stderr)
         return TROUBLE
     except MemoryError:
         print("ptx-run: error: the arguments need more memory than there is", file=sys.stderr)

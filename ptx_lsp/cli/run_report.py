@@ -17,6 +17,7 @@ from ptx_lsp.cli.request import Request
 from ptx_lsp.executor import ExecutionError, Finding, Lane
 from ptx_lsp.executor.profile import LineProfile, Profile
 from ptx_lsp.executor.trace import Event, Trace
+from ptx_lsp.lint.reporters.style import at_line_start
 
 Json: TypeAlias = (
     "str | int | float | bool | Sequence[Json] | dict[str, Json] | None"
@@ -55,7 +56,7 @@ def print_text(launched: Launched, out: Console, err: Console) -> None:
         findings = (of_error(launched.error),)
     for finding in findings:
         for line in _finding(finding, path):
-            err.print(Text(line), soft_wrap=True)
+            err.print(Text(at_line_start(line)), soft_wrap=True)
 
 
 def as_json(launched: Launched) -> Json:

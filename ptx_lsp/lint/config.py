@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, cast
 
-from ptx_lsp.lint import confined
 from ptx_lsp.lint.budget import Budgets
 from ptx_lsp.lint.config_values import (
     BUDGET,
@@ -35,6 +34,7 @@ from ptx_lsp.lint.config_values import (
     table,
     table_of,
 )
+from ptx_lsp.lint.containment import is_file, is_folder, violation
 from ptx_lsp.lint.patterns import matches
 from ptx_lsp.lint.selection import Choice, Rules, chosen
 
@@ -78,9 +78,9 @@ def find(folder: Path) -> Path | None:
     """
     for above in (folder := _whole(folder), *folder.parents):
         own, shared = above / OWN_FILE, above / SHARED_FILE
-        if confined.is_file(own):
+        if is_file(own):
             return own
-        if confined.is_file(shared) and _part(shared) is not None:
+        if is_file(shared) and _part(shared) is not None:
             return shared
     return None
 
@@ -213,15 +213,15 @@ def _place(given: Table, key: str, folder: Path) -> Path | None:
     text = _get(given, key, PATH)
     if text is None:
         return None
-    reason = confined.escape(text, folder)
+    reason = violation(text, folder)
     if reason is not None:
         raise WrongValueError(
             f"`{key}` is a path inside the folder of the configuration, not `{text}`: {reason}; "
             f"only --{key} may name any place"
         )
     place = folder / text
-    is_right, what = (confined.is_folder, "a folder") if key == "cache-dir" else (confined.is_file, "a file")
-    if os.path.lexists(place) and not is_right(place):
+    is_there, what = (is_folder, "a folder") if key == "cache-dir" else (is_file, "a file")
+    if os.path.lexists(place) and not is_there(place):
         raise WrongValueError(f"`{key}` is {what}, which `{text}` is not")
     return place
 

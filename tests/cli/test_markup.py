@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from ptx_lsp.cli import run
 from ptx_lsp.ide.markdown import code as ide_code
 from ptx_lsp.ide.markdown import fenced
 from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporter import Run, find
 from ptx_lsp.lint.reporters.markdown import code, inert, prose, table
 from ptx_lsp.lint.reporters.style import printable
-from tests.cli.conftest import HEADER, Lint
+from tests.cli.conftest import BAD, HEADER, Lint
 
 HOSTILE = (
     "![i](http://e.example/x.png) [a](//b) @somebody #12 http://e.example www.e.example <img src=x> "
@@ -114,12 +115,34 @@ def test_what_a_service_would_take_for_a_command(
         name = f"{folder}/k.ptx"
         pragma = f'.pragma "{command}"; // {command}\n'
         Path(name).write_text(f"{HEADER}{pragma}.entry k() {{ {pragma} bra X; }}\n")
-        for words in (["--show-files"], *(["--format", one] for one in ("full", "concise", "github"))):
+        formats = ("full", "concise", "github", "json", "json-lines", "sarif", "rdjson", "gitlab")
+        for words in (["--show-files"], *(["--format", one] for one in formats)):
             done = lint(*words, name, f"no {name}")
+            if words[-1] == "json":
+                assert command in json.loads(done.out)["files"][0]["diagnostics"][0]["message"]
             own = [line for line in done.out.splitlines() if line.lstrip().startswith("::")]
             assert len(own) == done.out.count("title=ptx-lint")
             assert not re.search(r"##\w*\[", done.out + done.err), done.out
             assert not any(line.lstrip().startswith("::") for line in done.err.splitlines())
+
+
+def test_what_a_terminal_would_take_for_a_command(
+    lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In what is for people; a diff without colours has the bytes of the file."""
+    monkeypatch.chdir(tmp_path)
+    Path("k.ptx").write_text(f"{HEADER}.entry k() {{\n\t// \x1b]0;title\x07\n\tret\n}}\n")
+    assert "\x1b]0;title\x07" in lint("--diff", "k.ptx").out
+    coloured = lint("--diff", "--color", "always", "k.ptx").out
+    assert "\t// \u241b]0;title\u2407" in coloured
+    assert "\x1b]" not in coloured
+    Path("launch.toml").write_text('"\\u001b[2J" = 1\n')
+    assert run.main(["--launch", "launch.toml"]) == 2
+    Path("\x1b[2J.ptx").write_text("// ptx-run: grid=1 block=1\n" + BAD.replace("mov.b32\t%r1, %r9", "trap"))
+    assert run.main(["\x1b[2J.ptx"]) == 1
+    left = capsys.readouterr()
+    assert "\u241b[2J.ptx:" in left.err
+    assert "\x1b" not in left.out + left.err
 
 
 def test_remarks(tmp_path: Path) -> None:

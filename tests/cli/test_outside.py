@@ -46,7 +46,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (outside / name).write_text(data)
     for path in outside.rglob("*"):
         os.utime(path, (0, 0))
-    made(tmp_path / "project")
+    build(tmp_path / "project")
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"
 
@@ -56,7 +56,7 @@ def once(run: Callable[[], None], _: object) -> None:
     run()
 
 
-def made(project: Path) -> None:
+def build(project: Path) -> None:
     for name in (".git/objects/ab", ".git/objects/info", "inner", "traps/marked", "data"):
         (project / name).mkdir(parents=True)
     for name, data in (
@@ -147,7 +147,7 @@ def assert_untouched(project: Path, do: Callable[[], object]) -> None:
 
 def renewed(project: Path) -> None:
     shutil.rmtree(project)
-    made(project)
+    build(project)
     os.chdir(project)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import FileReport, Reported
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json import Value
+from ptx_lsp.lint.reporters.json import Value, dumps
+from ptx_lsp.lint.reporters.markdown import inert
 from ptx_lsp.lint.reporters.places import from_here
 
 _SEVERITIES: dict[Severity, str] = {
@@ -22,13 +22,13 @@ def gitlab(run: Run) -> Iterator[str]:
     """The whole report."""
     rows = [_row(file, found) for file in run.files for found in file.diagnostics]
     rows += [_failure(file, file.error) for file in run.files if file.error is not None]
-    yield json.dumps(rows, indent=2)
+    yield dumps(rows)
 
 
 def _row(file: FileReport, found: Reported) -> Value:
     path = from_here(file.path)
     return {
-        "description": found.text,
+        "description": inert(found.text),
         "check_name": found.rule,
         "fingerprint": _fingerprint(path, found.fingerprint),
         "severity": _SEVERITIES[found.severity],

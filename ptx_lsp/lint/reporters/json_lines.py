@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json import finding
+from ptx_lsp.lint.reporters.json import dumps, finding
 
 
 @reporter("json-lines", "a JSON object a finding, each in its line")
@@ -14,4 +13,4 @@ def json_lines(run: Run) -> Iterator[str]:
     """The lines of the report."""
     for file in run.files:
         for found in file.diagnostics:
-            yield json.dumps({"path": file.path, **finding(found)})
+            yield dumps({"path": file.path, **finding(found)}, indent=None)

@@ -5,13 +5,12 @@ reviewdog writes the messages into comments, in Markdown.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import Excerpt, FileReport, Mark, Point, Reported
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json import Value
+from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.markdown import inert
 from ptx_lsp.lint.reporters.places import from_here
 
@@ -25,7 +24,7 @@ def rdjson(run: Run) -> Iterator[str]:
     """The whole report."""
     rows = [_row(file, found) for file in run.files for found in file.diagnostics]
     whole: Value = {"source": {"name": "ptx-lint"}, "diagnostics": rows}
-    yield json.dumps(whole, indent=2)
+    yield dumps(whole)
 
 
 def _row(file: FileReport, found: Reported) -> Value:

@@ -6,14 +6,13 @@ The place of a finding is the source line that `.loc` names, and its PTX is a re
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.report import FileReport, Mark, Mending, Point, Reported
 from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.json import Value
+from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.places import uri
 from ptx_lsp.lint.rule import Rule, all_rules
 from ptx_lsp.lint.selection import OUTSIDE
@@ -57,7 +56,7 @@ def sarif(run: Run) -> Iterator[str]:
             ],
         }],
     }
-    yield json.dumps(whole, indent=2)
+    yield dumps(whole)
 
 
 def _rule(rule: Rule) -> dict[str, Value]:

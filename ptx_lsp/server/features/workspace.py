@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from ptx_lsp.lint.confined import is_file, leads_inside
+from ptx_lsp.lint.containment import is_file, leads_inside
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.suppression import suppressed
 from ptx_lsp.model.module import Module

@@ -38,11 +38,13 @@ def is_folder(path: str | Path) -> bool:
         return False
 
 
-def escape(text: str, folder: Path) -> str | None:
+def violation(text: str, folder: Path) -> str | None:
     """Why a path that counts from `folder` is no place that a project may name; None where it may.
 
     In `.git` a project has no business either: its files do not come with it, and others rely on them.
     """
+    if "\0" in text:
+        return "it has a NUL"
     if PurePath(text).is_absolute() or PureWindowsPath(text).anchor or PureWindowsPath(text).drive:
         return "it is absolute"
     if PurePath(text).parts[:1] == ("~",):
