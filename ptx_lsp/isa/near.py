@@ -3,7 +3,8 @@
 1. Names are as near as the share of their characters that they have in common, in order; of equally near
    ones those that begin alike come first.
 2. A misspelt type (`.s33`, `.i32`) meant a type: one of its kind if the opcode has any, else one of its
-   width; never a float for an integer, nor an integer for a float, where there is another.
+   width; never a float for an integer, nor an integer for a float.
+3. What is a type of PTX is not misspelt. It means its bits where the opcode has them (`.b16` in `ld.f16`).
 """
 
 from __future__ import annotations
@@ -47,16 +48,36 @@ def near_modifiers(
     """Of the modifiers of an opcode the nearest, of those that suit if any does; several where they are
     equally near.
     """
+    known = [name for name in known if is_of_class(name, word)]
     type = _TYPE.fullmatch(word)
     if type is not None:
+        is_misspelt = word not in TYPES
         word = f".{_MEANT.get(type[1], type[1])}{type[2]}"
+        bits = f".b{type[2]}"
+        if not is_misspelt and bits in known and suits(bits):
+            return (bits,)
         of_kind, others = _types(word, known)
         if others and not of_kind:
             return tuple(filter(suits, others)) or others
         if of_kind:
-            return _nearest(word, tuple(filter(suits, of_kind)) or of_kind)
+            found = tuple(filter(suits, of_kind)) or of_kind
+            return _nearest(word, found) if is_misspelt else found
     found = near(word, known)
     return _nearest(word, tuple(filter(suits, found)) or found)
+
+
+def is_of_class(name: str, wanted: str) -> bool:
+    """Whether the modifier `name` makes no float of the integer type `wanted`, nor the other way; for a word
+    that means no type any may stand.
+    """
+    meant = TYPES.get(wanted)
+    if meant is None and (type := _TYPE.fullmatch(wanted)) is not None:
+        meant = TYPES.get(f".{_MEANT.get(type[1], type[1])}32")
+    if meant is None or name not in TYPES:
+        return meant is None
+    floats = (Kind.FLOAT, Kind.ALTERNATE)
+    kinds = (TYPES[name].kind, meant.kind)
+    return Kind.BITS in kinds or (kinds[0] in floats) == (kinds[1] in floats)
 
 
 def _types(wanted: str, known: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -17,9 +17,10 @@ from typing import Final, Literal, NamedTuple
 from ptx_lsp.isa import table
 from ptx_lsp.isa.entry import End, Entry, Need
 from ptx_lsp.isa.ignored import is_ignored
-from ptx_lsp.isa.near import near, near_modifiers
+from ptx_lsp.isa.near import is_of_class, near, near_modifiers
 from ptx_lsp.isa.notation import Form, Place, Slot
 from ptx_lsp.isa.operand import SPACES, Argument, Operand, element, mismatch
+from ptx_lsp.isa.removed import REMOVED
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.target import Target, Version, satisfies
 from ptx_lsp.isa.types import TYPES
@@ -141,6 +142,9 @@ def resolve(spelling: str) -> Resolution:
     words = tuple("." + modifier for modifier in modifiers)
     entries = table.entries(opcode)
     if not entries:
+        if opcode in REMOVED:
+            message = f"`{opcode}` was removed from PTX; {REMOVED[opcode]}"
+            return Resolution(spelling, (), (Problem("unknown-opcode", 0, message),))
         found = near(opcode, table.opcodes())
         taking = tuple(one for one in found if _is_right(one, words))
         message = f"`{opcode}` is not an instruction of PTX"
@@ -193,6 +197,8 @@ class _Fit(NamedTuple):
     extra: tuple[int, ...]
     missing: tuple[Slot, ...]
     misplaced: tuple[int, ...]
+    reversed_types: int
+    """How many of those misplaced are types: in another order they are another instruction."""
 
     @property
     def faults(self) -> bool:
@@ -200,7 +206,8 @@ class _Fit(NamedTuple):
 
     @property
     def distance(self) -> tuple[int, int]:
-        return (len(self.extra) + len(self.missing) + len(self.misplaced), len(self.extra))
+        faults = len(self.extra) + len(self.missing) + len(self.misplaced) + self.reversed_types
+        return (faults, len(self.extra))
 
 
 def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
@@ -213,6 +220,7 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
     extra: list[int] = []
     style: list[Problem] = []
     misplaced: list[int] = []
+    reversed_types = 0
     last = -1
     last_of: dict[str, int] = {}
     for number, word in enumerate(words):
@@ -232,7 +240,10 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
             continue
         if found < last:
             style.append(_disordered(number, word, form))
-            if found < entry.pinned or found < last_of.get(_kept_in_order(word), -1):
+            if found < last_of.get(_kept_in_order(word), -1):
+                misplaced.append(number)
+                reversed_types += _kept_in_order(word) == "type"
+            elif found < entry.pinned:
                 misplaced.append(number)
         elif number < entry.pinned and found >= entry.pinned:
             misplaced.append(number)
@@ -246,7 +257,7 @@ def _fit(entry: Entry, form: Form, words: tuple[str, ...]) -> _Fit:
         {slot.name: words[at] for slot, at in zip(slots, holder, strict=True) if at >= 0}
     )
     candidate = Candidate(entry, form, choices, tuple(style))
-    return _Fit(candidate, tuple(extra), missing, tuple(misplaced))
+    return _Fit(candidate, tuple(extra), missing, tuple(misplaced), reversed_types)
 
 
 def _kept_in_order(word: str) -> Literal["", "type", "space", "layout", "operation"]:
@@ -342,25 +353,28 @@ def _explain(best: _Fit, fitting: Sequence[_Fit], words: tuple[str, ...]) -> tup
     is_hopeless = sum(words[number] not in known for number in best.extra) > 1  # one of them stays wrong
     for number in best.extra:
         word = words[number]
-        if word in words[:number]:
+        is_twice = word in words[:number]
+        if is_twice and (word not in TYPES or _is_right(name, (*words[:number], *words[number + 1 :]))):
             message = f"`{word}` stands twice"
             problems.append(Problem("repeated-modifier", number + 1, message))
         elif word in known:
             message = f"`{word}` does not go with the other modifiers of this `{name}`"
-            instead = _instead(best, fitting)
+            instead = _alike(word, _instead(best, fitting))
             problems.append(Problem("modifier-not-allowed", number + 1, message, instead))
         else:
             suits = _never if is_hopeless else partial(_is_right_with, name, words, number)
-            meant = near_modifiers(word, sorted(known), suits) or _instead(best, fitting)
+            meant = near_modifiers(word, sorted(known), suits) or _alike(word, _instead(best, fitting))
             message = f"`{name}` has no modifier `{word}`"
             problems.append(Problem("unknown-modifier", number + 1, message, meant))
     for number in best.misplaced if best.extra or not best.missing else ():
-        message = f"`{words[number]}` must stand earlier: `{form.text.split(' ')[0]}`"
+        where = "cannot stand here" if _kept_in_order(words[number]) == "type" else "must stand earlier"
+        message = f"`{words[number]}` {where}: `{form.text.split(' ')[0]}`"
         problems.append(Problem("modifier-not-allowed", number + 1, message))
     if not best.extra:
         for slot in best.missing:
-            message = f"`{name}` needs {_listed(slot.choices)}"
-            problems.append(Problem("missing-modifier", 0, message, slot.choices))
+            choices = slot.choices if len(best.missing) > 1 else _instead(best, fitting)
+            message = f"`{name}` needs {_listed(choices)}"
+            problems.append(Problem("missing-modifier", 0, message, choices))
     return tuple(problems)
 
 
@@ -380,6 +394,10 @@ def _is_right(opcode: str, words: tuple[str, ...]) -> bool:
 def _is_right_with(opcode: str, words: tuple[str, ...], number: int, modifier: str) -> bool:
     """The same with another modifier in place of the one at `number`."""
     return _is_right(opcode, (*words[:number], modifier, *words[number + 1 :]))
+
+
+def _alike(word: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if is_of_class(name, word))
 
 
 def _instead(best: _Fit, fitting: Sequence[_Fit]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptx_lsp.isa.resolve import Problem, resolve
+from ptx_lsp.isa.types import TYPES
 from ptx_lsp.isa.verdict import judge
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.model.arguments import arguments
@@ -25,7 +26,9 @@ class Offer(NamedTuple):
 
 
 def suiting(function: Function, instruction: nodes.Instruction, problem: Problem) -> tuple[str, ...]:
-    """Of the choices of a problem those that make the whole instruction right; all where none does."""
+    """Of the choices of a problem those that make the whole instruction right. Where none does, other
+    things may be wrong as well: all, unless a type is in question, which the operands decide.
+    """
     problems = resolve(instruction.opcode.text).problems
     if any(one.kind == "unknown-modifier" and one.index != problem.index for one in problems):
         return problem.choices  # whatever stands here, that one stays wrong
@@ -36,7 +39,9 @@ def suiting(function: Function, instruction: nodes.Instruction, problem: Problem
         spelling = ".".join((*words[: problem.index], choice.removeprefix("."), *words[problem.index + 1 :]))
         return judge(spelling, given, module.version, module.target, module.address_size) is None
 
-    return tuple(filter(is_right, problem.choices)) or problem.choices
+    found = tuple(filter(is_right, problem.choices))
+    is_type = problem.index > 0 and f".{words[problem.index]}" in TYPES
+    return found if found or is_type else problem.choices
 
 
 def replace(place: Place, names: Sequence[str]) -> Offer:

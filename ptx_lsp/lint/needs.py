@@ -109,7 +109,7 @@ def _of_instructions(
                 continue  # it is the special register that needs it
             index = _modifier(instruction, need)
             words = instruction.opcode.text.split(".")
-            what = f"`.{words[index]}`" if index else f"`{_name(verdict, words)}`"
+            what = f"`.{words[index]}`" if index else _whole(need, f"`{_name(verdict, words)}`")
             place = opcode_part(function, instruction, index)
             yield Unmet(place, what, _least_version(need, target), need.ways)
 
@@ -138,6 +138,12 @@ def _modifier(instruction: nodes.Instruction, need: Need) -> int:
     words = instruction.opcode.text.split(".")
     found = [index for index, word in enumerate(words) if index and f".{word}" in wanted]
     return found[-1] if found else 0
+
+
+def _whole(need: Need, name: str) -> str:
+    """What a requirement speaks of that names no modifier of the instruction: it may name the lack of one."""
+    is_generic = any(term.slot in ("ss", "space") and "" in term.values for term in need.because.terms)
+    return "generic addressing" if is_generic else name
 
 
 def _name(verdict: Verdict, words: list[str]) -> str:

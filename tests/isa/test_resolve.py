@@ -54,7 +54,7 @@ def test_problems(spelling: str, kind: str, index: int, choice: str | None) -> N
         ("min.b32", [".u32", ".s32"]),
         ("add.b8", [".u16", ".s16", ".u32", ".s32", ".u64", ".s64"]),
         ("shl.s32", [".b32"]),
-        ("fma.rn.s32", [".f32"]),  # it has no integer
+        ("fma.rn.s32", []),  # it has no integer
         ("ld.gobal.u32", [".global"]),
         ("mul.low.s32", [".lo"]),
         ("setp.l", [".lt", ".ls", ".lo", ".le"]),

@@ -115,9 +115,11 @@ def _dimensions(function: Function) -> Iterator[Finding]:
     sizes = [d.text for d in node.dimensions if isinstance(d, nodes.Number)]
     modern = f".maxntid {', '.join(reversed(sizes))}"
     place = function.place(nodes.Missing(start, end))
-    message = f"sizes behind a kernel's name are of PTX 1.x and no ptxas takes them; write `{modern}`"
+    are_known = len(sizes) == len(node.dimensions)
+    instead = f"write `{modern}`" if are_known else "a block is bounded by `.maxntid`, with all its sizes"
+    message = f"sizes behind a kernel's name are of PTX 1.x and no ptxas takes them; {instead}"
     remedy = None
-    if len(sizes) == len(node.dimensions) and node.body is not None:
+    if are_known and node.body is not None:
         at = node.body.start
         head = function.place(nodes.Missing(at, at))
         remedy = Remedy(f"Write `{modern}`", (Replacement(place, ""), Replacement(head, f"{modern} ")))

@@ -124,5 +124,7 @@ def _about_linkage(use: Use) -> str | None:
             return None
         case nodes.Declaration() if use.where == "body":
             return f"`{first.text}` cannot stand in a body; what is declared there is known there only"
+        case _ if use.name.start == first.start:
+            return f"`{first.text}` must be followed by a function or a variable with its state space"
         case _:
             return f"`{first.text}` cannot stand before `{use.name.text}`"

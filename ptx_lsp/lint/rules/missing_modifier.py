@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.guess import Offer
+from ptx_lsp.lint.guess import Offer, either
 from ptx_lsp.lint.insertion import insert_missing
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
@@ -66,4 +66,15 @@ def missing_modifier(function: Function) -> Iterator[Finding]:
             place = problem_place(function, instruction, problem)
             # The fix of the first writes all that is missing.
             found = insert_missing(function, instruction) if index == 0 else Offer()
-            yield Finding(place, problem.message, remedy=found.remedy, alternatives=found.alternatives)
+            message = problem.message
+            inserted = _single(found)
+            if len(missing) == 1 and inserted:
+                message = f"`{instruction.opcode.text.partition('.')[0]}` needs {either(inserted)}"
+            yield Finding(place, message, remedy=found.remedy, alternatives=found.alternatives)
+
+
+def _single(found: Offer) -> tuple[str, ...]:
+    """The modifiers that suit the operands, where each is all that is missing."""
+    remedies = found.alternatives if found.remedy is None else (found.remedy,)
+    texts = [replacement.text for remedy in remedies for replacement in remedy.replacements]
+    return tuple(texts) if len(texts) == len(remedies) else ()
