@@ -222,7 +222,7 @@ def _of_wmma(
 ) -> tuple[Fragment, Fragment, Fragment, Fragment]:
     sides = ((kind.m, kind.n), (kind.m, kind.k), (kind.k, kind.n), (kind.m, kind.n))
     found = [
-        wmma_fragment(name, type, sides, len(operands.elements(operand, None)))
+        wmma_fragment(name, type, sides, len(operands.written(operand)))
         for name, type, sides, operand in zip("dabc", kind.types, sides, node.operands, strict=True)
     ]
     return cast("tuple[Fragment, Fragment, Fragment, Fragment]", tuple(found))

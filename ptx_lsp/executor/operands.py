@@ -189,6 +189,8 @@ class Operands:
                 return self._at(symbol.declarator, f"the variable `{name}`")
             case FunctionName() | AliasName():
                 return self._at(symbol.node, f"the address of `{name}`, which is not defined here,")
+            case None if name == "_":
+                return lanes.constant(0)  # packed with others: ptxas takes RZ
             case None:
                 raise ExecutionError(f"`{name}` is not declared", "unsupported")
             case _:

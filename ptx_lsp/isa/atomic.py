@@ -101,7 +101,7 @@ instruction(
         .wide = {{ .b32, .b128 }};
     """,
     operands={
-        "d": writes(count=".vec", sink=True),
+        "d": writes(count=".vec", sink=True, discarded=True),
         "a": _ADDRESS,
         "b": reads(count=".vec"),
         "c": reads(),

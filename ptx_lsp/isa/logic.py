@@ -80,7 +80,7 @@ _TABLE_NOTE = "The manual limits the table to 0..255; ptxas takes any integer an
     summary="Any logical function of three values, bit by bit. The constant is its truth table:"
     " apply the function to 0xF0, 0xCC and 0xAA to get it.",
     syntax="lop3.b32 d, a, b, c, table;",
-    operands={"table": _TABLE},
+    operands={"d": writes(sink=True), "table": _TABLE},
     since=[("", "4.3", 50)],
     notes=[_TABLE_NOTE],
     example="lop3.b32 %r1, %r2, %r3, %r4, 0x96;",

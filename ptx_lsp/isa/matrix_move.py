@@ -30,7 +30,7 @@ instruction(
         .src_fmt = { .b6x16_p32, .b4x16_p64 };
     """,
     operands={
-        "r": writes(".b32", count={".m16n16 .x1": 2, ".m16n16 .x2": 4, "": ".num"}),
+        "r": writes(".b32", count={".m16n16 .x1": 2, ".m16n16 .x2": 4, "": ".num"}, sink=True),
         "p": address(".shared", type=_ADDRESS),
     },
     unless=[(".m16n16 .x4", "a load of 16x16 matrices takes one (.x1) or two (.x2)")],

@@ -137,7 +137,7 @@ for _name, _does in (
 
 _WAIT = {
     "p": predicate("write"),
-    "failed": predicate("write"),
+    "failed": predicate("write", sink=True),
     "report": writes(".b8"),
     "addr": address(".space", pointer=GENERIC_OR_GLOBAL),
 }

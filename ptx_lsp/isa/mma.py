@@ -77,7 +77,7 @@ instruction(
         .op    = { .xor, .and };
     """,
     operands={
-        "d": writes(_D_TYPE, count=_D_COUNT),
+        "d": writes(_D_TYPE, count=_D_COUNT, sink=True),
         "a": reads(_FACTOR, count=_A_COUNT),
         "b": reads(_FACTOR, count=_B_COUNT),
         "c": reads(_C_TYPE, count=_C_COUNT),
@@ -153,7 +153,7 @@ instruction(
         .atype = .btype = {{ .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }};
     """,
     operands={
-        "d": writes(".f32", count=4),
+        "d": writes(".f32", count=4, sink=True),
         "a": reads(".b32", count=4),
         "b": reads(".b32", count=2),
         "c": reads(".f32", count=4),

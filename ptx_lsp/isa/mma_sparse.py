@@ -73,7 +73,7 @@ instruction(
         .atype = .btype = { .u4, .s4 };
     """,
     operands={
-        "d": writes(_D_TYPE, count={"dtype=.f16": 2, "": 4}),
+        "d": writes(_D_TYPE, count={"dtype=.f16": 2, "": 4}, sink=True),
         "a": reads(".b32", count=_COUNT),
         "b": reads(".b32", count=_COUNT),
         "c": reads(_C_TYPE, count={"ctype=.f16": 2, "": 4}),
@@ -125,7 +125,7 @@ instruction(
         .atype = .btype = {{ .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }};
     """,
     operands={
-        "d": writes(".f32", count=4),
+        "d": writes(".f32", count=4, sink=True),
         "a": reads(".b32", count=4),
         "b": reads(".b32", count=4),
         "c": reads(".f32", count=4),

@@ -78,12 +78,17 @@ _QUARTER = {".b32": ".b8", ".b64": ".b16", ".b128": ".b32"}
         {"p": reads(), "sreg": only("special")}
         | {"vector": replace(only("special", type=".b32"), count=4)}
         | {"name": only("variable", "function", what="a variable or a function", pointer=True)}
-        | {part: reads(_HALF) for part in "ab"}
-        | {part: reads(_QUARTER) for part in "wxyz"}
+        | {part: reads(_HALF, also=("sink",)) for part in "ab"}
+        | {part: reads(_QUARTER, also=("sink",)) for part in "wxyz"}
         | {part: writes(_HALF, sink=True) for part in "ef"}
         | {part: writes(_QUARTER, sink=True) for part in "ijkl"}
     ),
+    unless=[
+        (f"!.b32 {given}", "_ may stand for an element that is packed in .b32 only")
+        for given in ("+a:sink|+b:sink", "+w:sink|+x:sink|+y:sink|+z:sink")
+    ],
     since=[("", "1.0", 10), (".b128", "8.3", 70), _FUNCTION],
+    notes=["ptxas takes _ for an element that is packed in .b32, too, and packs zeros for it."],
     example="mov.b64 {%r1, %r2}, %rd1;",
 )
 def repack(op: Operation, *parts: Lanes) -> Lanes | tuple[Lanes, ...]:

@@ -59,8 +59,9 @@ instruction(
         .acc_prec = {{ .acc::f32, .acc::f16 }};
         .type = {{ .f16, .f16x2, .bf16, .bf16x2, {_BYTES} }};
     """,
-    operands={"d": writes(count=".vec"), "a": _READ},
+    operands={"d": writes(count=".vec", sink=True), "a": _READ},
     unless=[
+        ("vec= +d:sink", "the result cannot be _"),
         *_INTEGER_RULES,
         *_FLOAT_RULES,
         *_FP8_RULES,

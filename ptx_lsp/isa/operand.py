@@ -68,7 +68,7 @@ class Operand:
     `values` lists them, and they are a multiple of `multiple`. `lengths` are the numbers of
     elements that are allowed beside `count`. `space` is where an address must point ("": anywhere
     generic). `pointer`: it holds an address that must be as wide as `.address_size` says, always or in
-    the spellings that a selector matches.
+    the spellings that a selector matches. `discarded`: `_` may stand for a whole vector, too.
     """
 
     access: Access
@@ -84,6 +84,7 @@ class Operand:
     space: Follows = ""
     what: str = ""
     pointer: str | bool = False
+    discarded: bool = False
 
 
 GENERIC: Final = ".global|.shared|.local"
@@ -106,10 +107,13 @@ def writes(
     wider: bool = False,
     sink: bool = False,
     pointer: bool = False,
+    discarded: bool = False,
 ) -> Operand:
-    """A destination register; `sink` when `_` may stand there, `pointer` when it gets a whole pointer."""
+    """A destination register; `sink` when `_` may stand there, in a vector for its elements, `discarded` when
+    it may stand for a whole vector; `pointer` when it gets a whole pointer.
+    """
     kinds: frozenset[Given] = frozenset(("register", "sink")) if sink else _REGISTER
-    return Operand("write", kinds, type, count, wider, pointer=pointer)
+    return Operand("write", kinds, type, count, wider, pointer=pointer, discarded=discarded)
 
 
 def updates(type: Follows = "", *, count: Count = 0) -> Operand:
@@ -275,6 +279,7 @@ def mismatch(wanted: Operand, given: Argument) -> str:
     if given.kind == "vector" and "vector" not in wanted.kinds:
         return _vector(wanted, given, count)
     scalar = given.kind in ("register", "integer", "float", "single", "variable")
+    scalar |= given.kind == "sink" and not wanted.discarded
     if count > 0 and scalar and 0 not in wanted.lengths:
         return f"a vector of {count} elements is expected here, such as `{{a, b}}`"
     if given.kind not in wanted.kinds:
@@ -309,6 +314,14 @@ def element(part: Argument) -> Argument:
     return Argument("register", ".u32" if type.kind is Kind.PREDICATE else f".b{type.width}")
 
 
+ALL_SINKS: Final = "a vector of `_` alone cannot stand here: its elements have no type"
+
+
+def is_all_sinks(given: Argument) -> bool:
+    """Whether a vector has no element but `_`."""
+    return all(part.kind == "sink" for part in given.parts)
+
+
 def _types(wanted: Operand) -> list[Type]:
     names = wanted.type.split("|") if isinstance(wanted.type, str) else ()
     return [TYPES[name] for name in names if name in TYPES]
@@ -319,6 +332,8 @@ def _vector(wanted: Operand, given: Argument, count: int) -> str:
         return f"a vector cannot stand here: {_expected(wanted)} is expected"
     if count >= 0 and len(given.parts) not in (count, *wanted.lengths):
         return f"a vector of {count} elements is expected here, not of {len(given.parts)}"
+    if is_all_sinks(given):
+        return ALL_SINKS
     if all(part.kind == "special" and part.type == ".pred" for part in given.parts):
         return f"a vector of predicates cannot stand here: {_expected(wanted)} is expected"
     single = replace(wanted, count=0)

@@ -19,7 +19,15 @@ from ptx_lsp.isa.entry import End, Entry, Need
 from ptx_lsp.isa.ignored import is_ignored
 from ptx_lsp.isa.near import is_of_class, near, near_modifiers
 from ptx_lsp.isa.notation import Form, Place, Slot
-from ptx_lsp.isa.operand import SPACES, Argument, Operand, element, mismatch
+from ptx_lsp.isa.operand import (
+    ALL_SINKS,
+    SPACES,
+    Argument,
+    Operand,
+    element,
+    is_all_sinks,
+    mismatch,
+)
 from ptx_lsp.isa.removed import REMOVED
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.target import Target, Version, satisfies
@@ -423,9 +431,10 @@ def _match(resolution: Resolution, arguments: tuple[Argument, ...]) -> Match:
     return best
 
 
-def _weight(match: Match) -> tuple[bool, int]:
-    counts = any(problem.kind == "operand-count" for problem in match.problems)
-    return (counts, len(match.problems))
+def _weight(match: Match) -> tuple[bool, int, bool]:
+    """How far the operands are from a form; one that they fit, but for an exception, is nearest."""
+    kinds = [problem.kind for problem in match.problems]
+    return ("operand-count" in kinds, len(kinds), "excluded" not in kinds)
 
 
 def arrangements(places: tuple[Place, ...]) -> Iterator[tuple[Place, ...]]:
@@ -546,6 +555,8 @@ def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> 
     """Checks what stands inside braces or brackets (an address's own base is checked before)."""
     if given.kind != shape:
         return f"`{{{', '.join(part.name for part in place.parts)}}}` is expected here"
+    if shape == "vector" and is_all_sinks(given):
+        return ALL_SINKS
     for parts in arrangements(place.parts):
         if len(parts) == len(given.parts):
             skip = 1 if shape == "address" else 0

@@ -33,7 +33,7 @@ instruction(
         .bounds = { .trap, .clamp, .zero };
     """,
     operands={"d": writes(count=_VECTOR, wider=True, sink=True), "a": _READ, "b": _COORDINATES},
-    unless=[_TOO_LONG],
+    unless=[_TOO_LONG, ("vec= +d:sink", "the result cannot be _")],
     since=[("", "1.5", 10), *_GEOMETRY, (".ca|.cg|.cs|.cv", "2.0", 20)],
     pinned=1,
     example="suld.b.2d.v2.b32.trap {%r1, %r2}, [surf0, {%r3, %r4}];",

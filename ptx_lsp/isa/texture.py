@@ -43,6 +43,7 @@ _UNLESS = [
     ("+depth ctype=.s32", "a depth can be compared where coordinates are .f32"),
     ("+depth .3d|.2dms|.a2dms", "there are no depth textures of this geometry"),
     ("+offset .cube|.acube", "cube maps take no offset"),
+    (".f16x2 +d:sink", "an element of a vector of .f16x2 cannot be _"),
 ]
 _NO_LEVELS = (".2dms|.a2dms", "multi-sample textures have no levels of detail")
 _SINCE = [
@@ -134,7 +135,7 @@ instruction(
         .dtype = { .u32, .s32, .f32 };
     """,
     operands={
-        "d": writes(".dtype", count=4),
+        "d": writes(".dtype", count=4, sink=True),
         "p": predicate("write"),
         "a": _TEXTURE,
         "b": _SAMPLER,

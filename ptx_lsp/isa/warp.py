@@ -60,8 +60,9 @@ instruction(
         .type = { .b32, .b64 };
     """,
     operands={
-        "d": writes(".u32"), "p": predicate("write", sink=True), "membermask": _MASK,
+        "d": writes(".u32", sink=True), "p": predicate("write", sink=True), "membermask": _MASK,
     },
+    unless=[(".any +d:sink", "the result cannot be _")],
     since=[("", "6.0", 70)],
     example="match.any.sync.b32 %r1, %r2, 0xffffffff;",
 )

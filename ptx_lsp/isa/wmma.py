@@ -54,7 +54,7 @@ instruction(
     section="warp-level-matrix-instructions-wmma-ld",
     summary="Loads the left factor A of a matrix product from memory into the fragments of a warp.",
     syntax=_FACTOR_SYNTAX.replace("NAME", "a").replace("ORDER", "row"),
-    operands={"r": writes(_FACTOR, count=_A_COUNT), "p": _MEMORY, "stride": _STRIDE},
+    operands={"r": writes(_FACTOR, count=_A_COUNT, sink=True), "p": _MEMORY, "stride": _STRIDE},
     since=[*_SINCE, _INTEGER, _BFLOAT, _CTA],
     until=_ALIGNED,
     example="wmma.load.a.sync.aligned.row.m8n8k32.s4 {%r1}, [%rd1], 64;",
@@ -66,7 +66,7 @@ instruction(
     summary="Loads the right factor B of a matrix product from memory into the fragments of a"
     " warp.",
     syntax=_FACTOR_SYNTAX.replace("NAME", "b").replace("ORDER", "col"),
-    operands={"r": writes(_FACTOR, count=_B_COUNT), "p": _MEMORY, "stride": _STRIDE},
+    operands={"r": writes(_FACTOR, count=_B_COUNT, sink=True), "p": _MEMORY, "stride": _STRIDE},
     since=[*_SINCE, _INTEGER, _BFLOAT, _CTA],
     until=_ALIGNED,
     example="wmma.load.b.sync.aligned.col.m8n8k32.s4 {%r1}, [%rd1], 64;",
@@ -92,7 +92,7 @@ instruction(
     section="warp-level-matrix-instructions-wmma-ld",
     summary="Loads the addend C of a matrix product from memory into the fragments of a warp.",
     syntax=_SUM_SYNTAX.replace("NAME", "load.c").replace("OPERANDS", "r, [p]{, stride}"),
-    operands={"r": writes(_SUM, count=_SUM_COUNT), "p": _MEMORY, "stride": _STRIDE},
+    operands={"r": writes(_SUM, count=_SUM_COUNT, sink=True), "p": _MEMORY, "stride": _STRIDE},
     since=[*_SINCE, (".s32", "6.3", 72), _CTA],
     until=_ALIGNED,
     example="wmma.load.c.sync.aligned.row.m8n8k32.s32 {%r1, %r2}, [%rd1];",
@@ -140,7 +140,7 @@ instruction(
         .op = { .xor, .and };
     """,
     operands={
-        "d": writes({"dtype=.f16": ".b32", **_SUMS, "": ".f32"},
+        "d": writes({"dtype=.f16": ".b32", **_SUMS, "": ".f32"}, sink=True,
                     count={"dtype=.f16": 4, ".f64|.m8n8k32|.m8n8k128": 2, "": 8}),
         "a": reads(_FACTOR, count={_HALF: 8, **_A_COUNT}),
         "b": reads(_FACTOR, count={_HALF: 8, **_B_COUNT}),
