@@ -10,7 +10,7 @@ from ptx_lsp.model.body import names_in
 from ptx_lsp.model.calls import Call, Formal, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.symbols import AliasName, FunctionName, TargetTable
+from ptx_lsp.model.symbols import AliasName, FunctionName, TargetTable, defined_name
 from ptx_lsp.syntax import nodes
 
 
@@ -21,7 +21,7 @@ def callee(call: Call, function: Function) -> Function | str | None:
     if call.table is not None:
         return None
     symbol, module = function.resolve(call.target), function.module
-    name = _defined(symbol) if isinstance(symbol, FunctionName | AliasName) else call.target.text
+    name = defined_name(symbol) if isinstance(symbol, FunctionName | AliasName) else call.target.text
     if name not in module.definitions and is_provided(name):
         return name
     if name not in module.definitions:
@@ -62,7 +62,7 @@ def addressed(module: Module) -> list[Function]:
                 for name in names_in(operand):
                     symbol = function.resolve(name)
                     if name.start not in called and isinstance(symbol, FunctionName | AliasName):
-                        named.add(_defined(symbol))
+                        named.add(defined_name(symbol))
         for symbol in function.body.symbols.values():
             if isinstance(symbol, TargetTable):
                 named.update(name.text for name in symbol.node.names)
@@ -72,14 +72,8 @@ def addressed(module: Module) -> list[Function]:
             for name in names_in(value):
                 found = module.names.get(name.text)
                 if found and isinstance(found[0][1], FunctionName | AliasName):
-                    named.add(_defined(found[0][1]))
+                    named.add(defined_name(found[0][1]))
     return [
         function for name, function in module.definitions.items()
         if name in named and not function.is_kernel
     ]
-
-
-def _defined(symbol: FunctionName | AliasName) -> str:
-    if isinstance(symbol, AliasName) and isinstance(symbol.node.aliasee, nodes.Name):
-        return symbol.node.aliasee.text
-    return symbol.name

@@ -283,7 +283,8 @@ def mismatch(wanted: Operand, given: Argument) -> str:
     if count > 0 and scalar and 0 not in wanted.lengths:
         return f"a vector of {count} elements is expected here, such as `{{a, b}}`"
     if given.kind not in wanted.kinds:
-        return f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
+        why = f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
+        return f"{why}; {_NO_ADDRESS}" if given.kind == "label" else why
     if given.kind == "special" and len(given.parts) != count:
         if not given.parts:
             return f"a special register of {count} elements is expected here, such as `%tid`"
@@ -314,6 +315,7 @@ def element(part: Argument) -> Argument:
     return Argument("register", ".u32" if type.kind is Kind.PREDICATE else f".b{type.width}")
 
 
+_NO_ADDRESS: Final = "labels have no addresses, and an indirect branch is `brx.idx`"
 ALL_SINKS: Final = "a vector of `_` alone cannot stand here: its elements have no type"
 
 

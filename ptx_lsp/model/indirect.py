@@ -1,8 +1,10 @@
-"""Indirect calls of which it is certain what they call.
+"""Indirect calls of which it is certain what they call, and whether what they name describes it.
 
 1. A register holds the address of a function where the body writes it in one place only, with a `mov` of
    that function's name. An instruction writes whatever its first operand names, which may be too much.
 2. All else is not known: registers written more than once, addresses from memory or parameters.
+3. A `.calltargets` list describes the functions that it names; a `.callprototype` those with as many
+   parameters and results, each of the same size and kind. ptxas compares neither with the address.
 """
 
 from __future__ import annotations
@@ -14,15 +16,18 @@ from ptx_lsp.facts import fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.calls import Call, calls
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import FunctionName, Prototype
+from ptx_lsp.model.passing import described_otherwise
+from ptx_lsp.model.symbols import AliasName, FunctionName, Prototype, TargetTable, defined_name
 from ptx_lsp.syntax import nodes
 
 
 class IndirectCall(NamedTuple):
-    """A call through a prototype, and the function that it calls; `address` is its name in the `mov`."""
+    """A call through an address, and the function that it calls; `described` is the prototype or list that it
+    names, `address` the function's name in the `mov`.
+    """
 
     call: Call
-    prototype: Prototype
+    described: Prototype | TargetTable
     callee: FunctionName
     address: nodes.Name
 
@@ -31,21 +36,40 @@ class IndirectCall(NamedTuple):
 def indirect_calls(function: Function) -> tuple[IndirectCall, ...]:
     """Those of one function, in order."""
     through = [
-        (call, callee.symbol)
+        (call, described)
         for call in calls(function)
-        if call.table is not None
-        for callee in call.callees
-        if isinstance(callee.symbol, Prototype)
+        if (described := description(function, call)) is not None
     ]
     if not through:
         return ()
     wanted = {call.target.text for call, _ in through}
     known = dict(_addresses(function, wanted))
     return tuple(
-        IndirectCall(call, prototype, *known[call.target.text])
-        for call, prototype in through
+        IndirectCall(call, described, *known[call.target.text])
+        for call, described in through
         if call.target.text in known
     )
+
+
+def description(function: Function, call: Call) -> Prototype | TargetTable | None:
+    """The prototype or list of functions that an indirect call names."""
+    described = function.resolve(call.table) if call.table is not None else None
+    if isinstance(described, TargetTable) and described.node.kind.text != ".calltargets":
+        return None
+    return described if isinstance(described, Prototype | TargetTable) else None
+
+
+def undescribed(
+    function: Function, described: Prototype | TargetTable, callee: nodes.Function
+) -> str | None:
+    """Why a prototype or list (3) does not describe `callee`; None where it does, or that is not known."""
+    if isinstance(described, Prototype):
+        return described_otherwise(callee, described.node)
+    listed = [function.resolve(name) for name in described.node.names]
+    names = {defined_name(symbol) for symbol in listed if isinstance(symbol, FunctionName | AliasName)}
+    if len(listed) > len([symbol for symbol in listed if symbol is not None]) or callee.name is None:
+        return None
+    return None if callee.name.text in names else "it is not in the list"
 
 
 def _addresses(

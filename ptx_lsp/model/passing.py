@@ -86,6 +86,25 @@ def disagreement(
     return Disagreement(reason, given, wanted) if reason else None
 
 
+def described_otherwise(callee: nodes.Function, prototype: nodes.CallPrototype) -> str | None:
+    """The first parameter or result of which a call prototype says something else than the function does."""
+    for what, declared, promised in (
+        ("result", _shapes(callee.returns), _shapes(prototype.returns)),
+        ("parameter", _shapes(callee.parameters), _shapes(prototype.parameters)),
+    ):
+        if len(declared) != len(promised):
+            plural = "" if len(declared) == 1 else "s"
+            return f"it has {len(declared)} {what}{plural}, the prototype {len(promised)}"
+        for number, (one, other) in enumerate(zip(declared, promised, strict=True), 1):
+            if one is not None and other is not None and not _types_agree(one, other):
+                return f"its {what} {number} is {one}, in the prototype {other}"
+    return None
+
+
+def _shapes(declarations: tuple[nodes.Declaration, ...] | None) -> list[Shape | None]:
+    return [shape(one, declarator) for one in declarations or () for declarator in one.declarators]
+
+
 def shape_of(symbol: Register | Variable) -> Shape | None:
     """What a name passes; None where its declaration is not understood. A register's `.align` is left
     out, as it is hardly ever written.

@@ -180,6 +180,13 @@ Declared: TypeAlias = (
 )
 
 
+def defined_name(symbol: FunctionName | AliasName) -> str:
+    """The name of the function that a name stands for."""
+    if isinstance(symbol, AliasName) and isinstance(symbol.node.aliasee, nodes.Name):
+        return symbol.node.aliasee.text
+    return symbol.name
+
+
 def element_type(declaration: nodes.Declaration) -> str:
     """The type among the modifiers of a declaration, empty where there is none."""
     for modifier in declaration.modifiers:

@@ -32,6 +32,16 @@ def names_target(function: Function, instruction: nodes.Instruction, index: int)
             return False
 
 
+def is_indirect_branch(function: Function, instruction: nodes.Instruction) -> bool:
+    """Whether this is `bra %r, list`, with which old manuals branch through a register."""
+    match instruction.operands:
+        case (nodes.Name() as name, _):
+            is_branch = instruction.opcode.text.removesuffix(".uni") == "bra"
+            return is_branch and isinstance(function.resolve(name), Register)
+        case _:
+            return False
+
+
 def _is_table(function: Function, rest: tuple[nodes.Operand, ...]) -> bool:
     """Whether the last of these operands tells what a call through an address can call."""
     last = rest[-1] if rest else None

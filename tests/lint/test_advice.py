@@ -29,7 +29,8 @@ BODY = """.version 8.5
 
 
 def _found(line: str) -> list[Diagnostic]:
-    return [found for found in Linting(Module.parse(BODY.format(line))).diagnostics if found.severity == "error"]
+    found = Linting(Module.parse(BODY.format(line))).diagnostics
+    return [one for one in found if one.severity == "error"]
 
 
 def _advice(line: str) -> list[str]:

@@ -24,14 +24,16 @@ _AT_ONCE: Final = 200
 
 
 def asked() -> Iterator[Case]:
-    """The lines to judge: of those that differ in other things than the place of `_`, the first."""
+    """The lines to judge: of those that differ in other things than the place of `_` and the number of elements,
+    the first.
+    """
     seen: Counter[tuple[str, ...]] = Counter()
     for entry in table.all_entries():
         for form, row, spelling, plain in plain_lines(entry):
-            types = [word for word in row if word.startswith((".v", ".x", ".f", ".b", ".m", ".all", ".any"))]
+            mode = [word for word in row if word in (".all", ".any", ".aligned", ".f16x2", ".f64")]
             for index, argument in enumerate(plain):
                 for what, changed in _with_sinks(argument):
-                    key = (entry.name, entry.section, form.text, str(index), what, *types)
+                    key = (entry.name, entry.section, form.text, str(index), what, str(len(argument.parts)), *mode)
                     seen[key] += 1
                     if seen[key] == 1:
                         arguments = (*plain[:index], changed, *plain[index + 1 :])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.executor.check.bounds import VariableBounds
+from ptx_lsp.executor.check.callees import Callees
 from ptx_lsp.executor.check.cluster import EarlyArrivals
 from ptx_lsp.executor.check.divergence import Divergence
 from ptx_lsp.executor.check.division import DivisionByZero
@@ -37,6 +38,7 @@ class Checker(Observers):
             Members(self._findings),
             EarlyArrivals(self._findings),
             Returns(self._findings),
+            Callees(self._findings),
             Races(self._findings, variables),
         ))
 

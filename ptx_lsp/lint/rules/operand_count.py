@@ -10,6 +10,7 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.joined import joined
+from ptx_lsp.model.targets import is_indirect_branch
 
 
 @function_rule("operand-count", code="E165")
@@ -57,8 +58,8 @@ def operand_count(function: Function) -> Iterator[Finding]:
     """
     unfinished = {one.instruction.start for one in joined(function)}  # the rule `syntax-error` tells of them
     for instruction, verdict in checks(function):
-        if instruction.start in unfinished:
-            continue
+        if instruction.start in unfinished or is_indirect_branch(function, instruction):
+            continue  # the rule `wrong-target` tells of the latter
         for problem in verdict.problems:
             if problem.kind == "operand-count" and not problem.style:
                 place = problem_place(function, instruction, problem)

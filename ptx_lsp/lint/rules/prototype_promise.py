@@ -9,6 +9,7 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.indirect import indirect_calls
 from ptx_lsp.model.prototype import promise_difference
+from ptx_lsp.model.symbols import Prototype
 
 
 @function_rule("prototype-promise", code="W217")
@@ -65,15 +66,17 @@ def prototype_promise(function: Function) -> Iterator[Finding]:
     There is no fix: several functions may be called through one prototype.
     """
     for found in indirect_calls(function):
-        different = promise_difference(found.callee.node, found.prototype.node)
+        if not isinstance(found.described, Prototype):
+            continue
+        different = promise_difference(found.callee.node, found.described.node)
         if different is None or found.call.table is None:
             continue
-        name, callee = found.prototype.name, found.callee.name
+        name, callee = found.described.name, found.callee.name
         yield Finding(
             function.place(found.call.table),
             f"the prototype `{name}` does not agree with `{callee}`: {different.message}",
             (
-                (found.prototype.place, "the prototype"),
+                (found.described.place, "the prototype"),
                 (function.place(found.address), f"the address of `{callee}` is taken here"),
             ),
         )

@@ -72,7 +72,11 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
     """
     for node, name in module.undeclared:
         later = module.find(name.text, len(module.document.source.data))
-        yield _finding(Place.of(node, name), name.text, later, list(module.names))
+        label = _label(module, name.text) if later is None else None
+        if label is not None:
+            yield _of_label(Place.of(node, name), label)
+        else:
+            yield _finding(Place.of(node, name), name.text, later, list(module.names))
     yield from _in_functions(module)
 
 
@@ -95,6 +99,24 @@ def _in_functions(function: Function) -> Iterator[Finding]:
             yield _unknown(function, use, guess=guesses >= 0)
         elif not function.item.is_unclosed:  # else the blocks are not those that were meant
             yield _out_of_block(function.place(use.name), use.name.text, hidden)
+
+
+def _label(module: Module, name: str) -> Label | None:
+    """The label of a function with this name, which the module does not know."""
+    for function in module.functions.anywhere():
+        found = function.body.scope.find_here(name)
+        if isinstance(found, Label):
+            return found
+    return None
+
+
+def _of_label(place: Place, label: Label) -> Finding:
+    return Finding(
+        place,
+        f"`{label.name}` is a label, and labels are known in their function only; a table of labels is a"
+        " `.branchtargets` there, for `brx.idx`",
+        ((label.place, f"`{label.name}` is declared here"),),
+    )
 
 
 def _early(function: Function, early: EarlyUse) -> Finding:

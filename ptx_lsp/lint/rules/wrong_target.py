@@ -10,9 +10,11 @@ from ptx_lsp.lint.line import Related, operand_or_line, part_or_line
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.symbols import FunctionName, Label, Predefined, Symbol, TargetTable
+from ptx_lsp.model.symbols import FunctionName, Label, Predefined, Register, Symbol, TargetTable
+from ptx_lsp.model.targets import is_indirect_branch
 from ptx_lsp.syntax import nodes
 
+_INDIRECT = "an indirect branch is `brx.idx`, with an index into a `.branchtargets`"
 _BRANCHES = frozenset({"bra", "bra.uni"})
 _INDEXED = frozenset({"brx.idx", "brx.idx.uni"})
 
@@ -83,6 +85,13 @@ def _of_branch(function: Function, instruction: nodes.Instruction) -> Iterator[F
             if symbol is None or isinstance(symbol, Label):
                 return
             message = f"`{name.text}` is a {symbol.kind}; a label is expected"
+            if isinstance(symbol, Register):
+                message += f", and {_INDIRECT}"
+        case (nodes.Name() as name, _) if is_indirect_branch(function, instruction):
+            message = f"`bra` takes a label alone; {_INDIRECT}"
+            symbol = function.resolve(name)
+            if symbol is None:
+                return
         case (nodes.Binary(left=nodes.Name() as name) as whole,):
             symbol = function.resolve(name)
             if not isinstance(symbol, Label):

@@ -1,0 +1,57 @@
+"""Indirect calls of functions that their `.calltargets` or `.callprototype` does not describe.
+
+A list describes the functions that it names, a prototype those with parameters and results of the same
+number, sizes and kinds (`ptx_lsp.model.indirect`). The behaviour of any other call is undefined (PTX ISA,
+"call").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.routines import Enter
+from ptx_lsp.executor.wave import Wave
+from ptx_lsp.model.calls import calls
+from ptx_lsp.model.indirect import description, undescribed
+
+
+class Callees(Observer):
+    """A thread that calls such a function is a finding at the call."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._undescribed: dict[Enter, dict[int, str]] = {}
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        action = step.action
+        if not isinstance(action, Enter) or action.pointer is None:
+            return
+        if action not in self._undescribed:
+            self._undescribed[action] = _undescribed(step, action)
+        wrong = self._undescribed[action]
+        if wrong:
+            addresses = np.broadcast_to(action.pointer.run(wave.registers)[0], wave.shape)
+            for address, message in wrong.items():
+                lanes = np.flatnonzero(wave.full(take) & (addresses == address))
+                if lanes.size:
+                    self._findings.add("undescribed-callee", message, wave, step, lanes)
+
+
+def _undescribed(step: Step, enter: Enter) -> dict[int, str]:
+    """What is wrong with calling each function, by its address."""
+    if step.source is None:
+        return {}
+    function, node = step.source.context.function, step.source.node
+    call = next((call for call in calls(function) if call.node is node), None)
+    described = description(function, call) if call is not None else None
+    if described is None:
+        return {}
+    return {
+        address: f"`{described.name}` does not describe `{routine.function.name}`: {why}"
+        for address, routine in enter.routines.items()
+        if (why := undescribed(function, described, routine.function.node)) is not None
+    }

@@ -1,0 +1,78 @@
+"""The rule `branch-index`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.constants import literal
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import instruction_rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import TargetTable
+from ptx_lsp.syntax import nodes
+
+
+@instruction_rule("branch-index", code="W220")
+def branch_index(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
+    """A `brx.idx` with a constant index for which its list has no label.
+
+    ## What it does
+    Compares the index of `brx.idx`, where it is a constant, with the number of labels in its
+    `.branchtargets`.
+
+    ## Why it matters
+    Where the branch goes is undefined. ptxas says nothing.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+    targets: .branchtargets first, second;
+        brx.idx 2, targets;
+    first:
+        ret;
+    second:
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+    targets: .branchtargets first, second;
+        brx.idx 1, targets;
+    first:
+        ret;
+    second:
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which label was meant is not known.
+    """
+    if not instruction.opcode.text.startswith("brx.idx"):
+        return
+    match instruction.operands:
+        case (index, nodes.Name() as name):
+            table, number = function.resolve(name), literal(index)
+        case _:
+            return
+    if number is None or not isinstance(table, TargetTable) or table.node.kind.text != ".branchtargets":
+        return
+    count = len(table.node.names)
+    if 0 <= number < count:
+        return
+    labels = "1 label" if count == 1 else f"{count} labels"
+    yield Finding(
+        function.place(index),
+        f"`{table.name}` has {labels}: the index {number} is not one of them, which count from 0",
+        ((table.place, "the list"),),
+    )
