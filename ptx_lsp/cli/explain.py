@@ -11,6 +11,7 @@ from ptx_lsp.cli.explain_instruction import explain_instruction
 from ptx_lsp.cli.explain_modifier import explain_word, needs, word_names
 from ptx_lsp.cli.sections import prose, section, title
 from ptx_lsp.isa import directives, special_registers, table
+from ptx_lsp.isa.words import Word, explanations
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style
 from ptx_lsp.lint.rule import Rule, all_rules
 from ptx_lsp.lint.selection import OUTSIDE, did_you_mean
@@ -42,6 +43,8 @@ def _explained(name: str, style: Style) -> list[Iterator[str]]:
         return [_special_register(register, style)]
     if table.entries(name.partition(".")[0]):
         return [explain_instruction(name, style)]
+    if words := explanations(name):
+        return [_word(name, word, style) for word in words]
     directive = directives.find(name)
     found = [_directive(directive, style)] if directive is not None else []
     return [*found, *explain_word(name, style)]
@@ -106,6 +109,11 @@ def _directive(directive: directives.Directive, style: Style) -> Iterator[str]:
     yield from section("Needs", needs(directive.since), style)
     yield from section("Ended", prose(ends), style)
     yield from section("Example", directive.example.splitlines(), style)
+
+
+def _word(name: str, word: Word, style: Style) -> Iterator[str]:
+    yield from title(name, word.kind, word.summary, style)
+    yield from section("Example", [word.example] if word.example else [], style)
 
 
 def _special_register(row: special_registers.SpecialRegister, style: Style) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ptx_lsp.ide.hover_function import signature
 from ptx_lsp.ide.hover_instruction import instruction_text, modifier_text
 from ptx_lsp.ide.hover_symbol import symbol_text
-from ptx_lsp.ide.hover_word import pragma_text, target_text, version_text, word_text
+from ptx_lsp.ide.hover_word import explained, pragma_text, target_text, version_text, word_text
 from ptx_lsp.ide.links import source_of
 from ptx_lsp.ide.literal import meaning
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
@@ -19,6 +19,7 @@ from ptx_lsp.ide.tokens import token_at
 from ptx_lsp.ide.uniform import branch_uniformity
 from ptx_lsp.isa.resolve import Match, resolve
 from ptx_lsp.isa.target import parse_version
+from ptx_lsp.isa.words import BLOCK, GUARD, VECTOR
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
@@ -123,7 +124,12 @@ def _name(place: Site, name: nodes.Name) -> Hover | None:
     found = named(place)
     if found is not None:
         return Hover(span, symbol_text(place, found))
-    return _made(span, word_text(place.module, name.text)) if name.text[:1] == "." else None
+    return _made(span, _word(place, name.text)) if name.text[:1] == "." else None
+
+
+def _word(place: Site, word: str) -> str | None:
+    in_body = place.function is not None and not isinstance(place.statement, nodes.Function)
+    return word_text(place.module, word, in_body=in_body)
 
 
 def _component(member: nodes.Member, name: nodes.Name) -> str:
@@ -137,9 +143,17 @@ def _component(member: nodes.Member, name: nodes.Name) -> str:
 
 
 def _token(place: Site) -> Hover | None:
-    """Words that no node is for: `.entry`, `.align`, `.version`."""
+    """Words and marks that no node is for: `.entry`, `.align`, `@`, a brace."""
     token = place.token()
-    if token is None or token.kind != "dotted":
-        return None
-    word = place.module.document.source.part(token.start, token.end)
-    return _made(Span(token.start, token.end), word_text(place.module, word))
+    text = place.module.document.source.part(token.start, token.end) if token is not None else ""
+    if token is not None and token.kind == "dotted":
+        return _made(Span(token.start, token.end), _word(place, text))
+    match place.node:
+        case nodes.Guard() as guard if text in ("@", "!"):
+            return Hover(place.span(guard), paragraphs(explained(place.text(guard), GUARD)))
+        case nodes.Vector() as vector if text in ("{", "}"):
+            return Hover(place.span(vector), paragraphs(explained(place.text(vector), VECTOR)))
+        case nodes.Block() if token is not None and text in ("{", "}"):
+            return Hover(Span(token.start, token.end), paragraphs(explained("{ }", BLOCK)))
+        case _:
+            return None

@@ -9,14 +9,15 @@ from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.spaces import SPACES
 from ptx_lsp.isa.target import OPTIONS, TARGETS, VERSIONS, Requirement, Version, parse_target
 from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.words import OPTION_SUMMARIES, Word, explanations
 from ptx_lsp.model.module import Module
 
 
-def word_text(module: Module, word: str) -> str | None:
+def word_text(module: Module, word: str, *, in_body: bool = False) -> str | None:
     """The text for a word with its dot outside instructions; None where PTX has none of that name."""
     directive = directives.find(word)
     if directive is not None and word not in TYPES:  # `.b8` and so on are both
-        return directive_text(module, directive)
+        return directive_text(module, directive, in_body=in_body)
     if word in TYPES:
         type = TYPES[word]
         since = features.TYPES.get(word, Requirement(type.since, ()))
@@ -30,12 +31,20 @@ def word_text(module: Module, word: str) -> str | None:
         return paragraphs([f"**{word}** (attribute)", listed([needs])])
     if word in (".v2", ".v4", ".v8"):
         return f"**{word}**: a vector of {word[2:]} elements"
+    if words := explanations(word):
+        return paragraphs(explained(word, words[0]))
     found = modifiers.meanings(word)
     return listed(f"{code(one.name)} {one.summary}" for one in found[:4]) or None
 
 
-def directive_text(module: Module, directive: directives.Directive) -> str:
-    """The text for a directive."""
+def explained(name: str, word: Word) -> list[str]:
+    """The text for a mark, or for a word that no table of instructions or directives has."""
+    return [f"**{name}** ({word.kind}): {word.summary}", *([fenced(word.example)] if word.example else [])]
+
+
+def directive_text(module: Module, directive: directives.Directive, *, in_body: bool = False) -> str:
+    """The text for a directive, in a body or elsewhere."""
+    since = directive.since_in_body if in_body and directive.since_in_body else directive.since
     ends: list[str] = []
     if directive.deprecated is not None:
         instead = f": use {code(directive.successor)}" if directive.successor else ""
@@ -52,7 +61,7 @@ def directive_text(module: Module, directive: directives.Directive) -> str:
         listed([
             *facts,
             f"where: {', '.join(sorted(directive.places))}",
-            *filter(None, [met_in_words(module, (directive.since,))]),
+            *filter(None, [met_in_words(module, (since,))]),
             *ends,
         ]),
     ])
@@ -76,9 +85,10 @@ def target_text(module: Module, name: str) -> str | None:
     if target is None or target not in TARGETS:
         since = OPTIONS.get(name)
         needs = Requirement(since, ()) if since is not None else None
-        return paragraphs([
-            f"**{name}** (option of `.target`)", listed(filter(None, [met_in_words(module, (needs,))]))
-        ]) if needs is not None else None
+        if needs is None:
+            return None
+        summary = f"**{name}** (option of `.target`): {OPTION_SUMMARIES[name]}"
+        return paragraphs([summary, listed(filter(None, [met_in_words(module, (needs,))]))])
     lines = [met_in_words(module, (Requirement(TARGETS[target], ()),))]
     if target.suffix == "a":
         lines.append("code for exactly this architecture, with what only it has")

@@ -37,6 +37,10 @@ class Site(NamedTuple):
         """Where a node of this item is in the file."""
         return self.item.span(node)
 
+    def text(self, node: Node) -> str:
+        """What a node of this item is in the file."""
+        return self.module.document.source.part(*self.span(node))
+
     def above(self, node: Node) -> Node | None:
         """The node of the path that directly holds `node`."""
         index = next(index for index, one in enumerate(self.path) if one is node)

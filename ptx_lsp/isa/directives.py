@@ -64,6 +64,8 @@ class Directive:
     """Places that it had once, each with the first version that refuses it there."""
     feature: str = ""
     """What ptxas calls it when the version or target is too low, where that is not its name."""
+    since_in_body: Requirement | None = None
+    """What it needs in a body, where that is something else."""
 
     def __repr__(self) -> str:
         return self.name
@@ -106,6 +108,7 @@ def _row(
     successor: str = "",
     removed: str | None = None,
     feature: str = "",
+    since_in_body: str = "",
 ) -> Directive:
     """`places` are separated by commas; `module<3.0` ends with that version."""
     named = {place.partition("<")[0]: place.partition("<")[2] for place in places.split(", ")}
@@ -117,6 +120,7 @@ def _row(
         name, kind, summary, syntax, example, frozenset(found), parse_requirement(since, target),
         arguments, parse_version(deprecated) if deprecated else None, successor,
         parse_version(removed) if removed else None, tuple(ended), feature or name,
+        parse_requirement(since_in_body, target) if since_in_body else None,
     )
 
 
@@ -185,7 +189,7 @@ _SPACES = (
     _row(".param", "state space", "body, parameter", "1.4", ".param TYPE NAME",
          ".entry kernel(.param .b32 x) { ret; }",
          "Declares a parameter of a kernel or function, or in a body an argument of a call.",
-         feature="kernel parameter list"),
+         feature="kernel parameter list", since_in_body="1.0"),
     _row(".shared", "state space", "module, body", "1.0", ".shared TYPE NAME, ...;",
          ".shared .b32 x[32];", "Declares memory that the threads of a block share."),
     _row(".tex", "state space", "module", "1.0", ".tex .u32 NAME;", ".tex .u32 t;",

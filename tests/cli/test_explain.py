@@ -33,6 +33,12 @@ from tests.cli.conftest import Lint
         (".f16x2", ".f16x2 (type)", ["Two .f16 in 32 bits", "PTX ISA 4.2 and sm_53 or higher"]),
         (".shared", ".shared (state space directive)",
          ["\n\n.shared (state space)\n", "Lifetime        the CTA", "\n\n.shared (modifier)\n"]),
+        ("map_f64_to_f32", "map_f64_to_f32 (option of .target)", ["below sm_13", ".target sm_10, map"]),
+        (".v3", ".v3 (vector length)", ["Use `.v4`"]),
+        ("@!p", "@!p (guard)", ["whose predicate is false"]),
+        ("@", "@ (guard)", []),
+        ("{}", "{} (block)", ["{} (vector)", "discards an element"]),
+        ("frc", "frc (removed instruction)", ["`cvt.rmi.f32.f32` and `sub.f32`"]),
     ],
 )
 def test_explained(lint: Lint, name: str, first: str, parts: list[str]) -> None:

@@ -281,3 +281,33 @@ def test_a_number_of_thousands_of_digits() -> None:
     digits = "0x" + "1" * 5000
     text = f".version 8.5\n.target sm_90\n.entry k() {{ .reg .b32 %r; mov.b32 %r, {digits}; ret; }}"
     assert hover(Module.parse(text), text.index(digits) + 1) is None
+
+
+# -- marks, and words of old PTX --------------------------------------------------------------------
+
+
+def test_a_guard() -> None:
+    for text in ("<CURSOR>@!%p1 add.s32 %r1, %r2, 3;", "@<CURSOR>!%p1 add.s32 %r1, %r2, 3;"):
+        check_hover(text, "**@!%p1** (guard): Only the threads whose predicate is true")
+
+
+def test_braces() -> None:
+    check_hover("mov.b64 %rd1, <CURSOR>{%r1, %r2};", "**{%r1, %r2}** (vector): Elements in braces,")
+    check_hover("<CURSOR>{ ret; }", "**{ }** (block): Statements in braces.")
+    check_hover("{ ret; <CURSOR>}", "**{ }** (block)")
+
+
+def test_param_in_a_body_of_old_ptx() -> None:
+    head = ".version 1.1\n.target sm_11\n"
+    module, offset = at_cursor(head + ".entry k { .par<CURSOR>am .u32 a; exit; }")
+    found = hover(module, offset)
+    assert found is not None
+    assert "PTX ISA 1.4" not in found.markdown
+    check_hover(head + ".entry k(.par<CURSOR>am .u32 a) { exit; }", "needs PTX ISA 1.4")
+
+
+def test_options_of_target_and_v3() -> None:
+    text = ".version 1.1\n.target sm_11, map_f64<CURSOR>_to_f32\n.entry k { exit; }"
+    check_hover(text, "**map_f64_to_f32** (option of `.target`): Instructions of `.f64` compute in `.f32`")
+    text = ".version 1.1\n.target sm_11\n.global .v<CURSOR>3 .f32 a;"
+    check_hover(text, "**.v3** (vector length)", "Use `.v4`")

@@ -24,16 +24,15 @@ _AT_ONCE: Final = 200
 
 
 def asked() -> Iterator[Case]:
-    """The lines to judge: of those that differ in other things than the place of `_` and the number of elements,
-    the first.
-    """
+    """The lines to judge: the first of those with `_` in the same place of as many elements."""
     seen: Counter[tuple[str, ...]] = Counter()
     for entry in table.all_entries():
         for form, row, spelling, plain in plain_lines(entry):
             mode = [word for word in row if word in (".all", ".any", ".aligned", ".f16x2", ".f64")]
             for index, argument in enumerate(plain):
                 for what, changed in _with_sinks(argument):
-                    key = (entry.name, entry.section, form.text, str(index), what, str(len(argument.parts)), *mode)
+                    where = (str(index), what, str(len(argument.parts)))
+                    key = (entry.name, entry.section, form.text, *where, *mode)
                     seen[key] += 1
                     if seen[key] == 1:
                         arguments = (*plain[:index], changed, *plain[index + 1 :])

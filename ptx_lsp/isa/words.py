@@ -1,0 +1,63 @@
+"""Words and marks of PTX that are not in the other tables: guards, braces, options of `.target`."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from ptx_lsp.isa.removed import REMOVED
+from ptx_lsp.isa.target import OPTIONS
+
+
+class Word(NamedTuple):
+    """A word or mark: what kind of thing it is, what it means, and an example."""
+
+    kind: str
+    summary: str
+    example: str
+
+
+GUARD: Final = Word(
+    "guard",
+    "Only the threads whose predicate is true execute what follows, an instruction or a block in braces; with"
+    " `!`, those whose predicate is false.",
+    "@!%p1 add.s32 %r1, %r2, 1;",
+)
+BLOCK: Final = Word(
+    "block",
+    "Statements in braces. Registers, variables and labels declared there are known up to the closing brace.",
+    "{ .reg .b32 %t; mov.b32 %t, %r1; }",
+)
+VECTOR: Final = Word(
+    "vector",
+    "Elements in braces, the first at the lowest address or in the lowest bits. In a destination `_` discards"
+    " an element, where the instruction allows it.",
+    "ld.global.v2.f32 {%f1, _}, [%rd1];",
+)
+_V3: Final = Word(
+    "vector length",
+    "A vector of three elements, of PTX 1.x: ptxas accepts none. Use `.v4`, or three variables.",
+    ".global .v4 .f32 position;",
+)
+OPTION_SUMMARIES: Final = {
+    "texmode_unified": "Textures and samplers are one: `tex` takes a texture alone. This is the default.",
+    "texmode_independent": "Textures and samplers are apart: `tex` takes a texture and a `.samplerref`.",
+    "debug": "The file has debugging information for DWARF; ptxas then does not optimise.",
+    "map_f64_to_f32": "Instructions of `.f64` compute in `.f32`, for targets below sm_13, which lack `.f64`.",
+}
+"""What the options of `.target` mean."""
+
+
+def explanations(name: str) -> tuple[Word, ...]:
+    """What `name` means outside instructions and directives: `@!p`, `{}`, `.v3`, an option of `.target`, an
+    instruction that was removed.
+    """
+    if name in OPTIONS:
+        target = "sm_10" if name == "map_f64_to_f32" else "sm_90"
+        return (Word("option of .target", OPTION_SUMMARIES[name], f".target {target}, {name}"),)
+    if name in REMOVED:
+        return (Word("removed instruction", f"It was removed from PTX; {REMOVED[name]}.", ""),)
+    if name == ".v3":
+        return (_V3,)
+    if name.startswith("@"):
+        return (GUARD,)
+    return (BLOCK, VECTOR) if name in ("{", "}", "{}") else ()
