@@ -147,8 +147,19 @@ instruction(
         "c": reads({"ctype=.f16": ".b32", **_SUMS, "": ".f32"},
                    count={"ctype=.f16": 4, ".f64|.m8n8k32|.m8n8k128": 2, "": 8}),
     },
-    unless=[(".s8 .u8", _SAME_SIGN), (".s4 .u4", _SAME_SIGN)],
-    since=[*_SINCE, _INTEGER, _BFLOAT, (".and", "7.1", 80)],
+    unless=[
+        (".s8 .u8", _SAME_SIGN),
+        (".s4 .u4", _SAME_SIGN),
+        (".tf32 +d:sink", "the result of a product of .tf32 cannot have _"),
+    ],
+    since=[
+        *_SINCE,
+        _INTEGER,
+        _BFLOAT,
+        (".and", "7.1", 80),
+        ("dtype=.f32 +d:sink", "6.0", 80),
+        ("dtype=.f16 ctype=.f16 +d:sink", "6.0", 80),
+    ],
     until=[
         *_ALIGNED,
         (f"{_HALF} .satfinite", "6.5", 70, "from PTX ISA 6.5 on, .satfinite is for integers"),

@@ -24,7 +24,7 @@ def _register(type: str) -> Argument:
         ("add.sat.s16", "modifier-not-allowed", 1, None),
         ("add.s32.s32", "repeated-modifier", 2, None),
         ("add.ftz.ftz.f32", "repeated-modifier", 2, None),
-        ("add.f16.f32", "modifier-not-allowed", 2, None),
+        ("add.f16.f32", "modifier-not-allowed", 1, None),
         ("mma.sync.aligned.m8n8k16.col.row.s32.u8.u8.s32", "modifier-not-allowed", 5, None),
         ("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.popc.xor", "modifier-not-allowed", 11, None),
         ("ldmatrix.sync.aligned.m8n8.m8n8.x1.b16", "repeated-modifier", 4, None),

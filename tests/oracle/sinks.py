@@ -20,6 +20,7 @@ from tests.oracle.judge import VERDICTS, Verdict, judge, record
 
 NAME: Final = "sinks"
 _SINK: Final = Argument("sink")
+_LONGEST: Final = 16
 _AT_ONCE: Final = 200
 
 
@@ -28,6 +29,8 @@ def asked() -> Iterator[Case]:
     seen: Counter[tuple[str, ...]] = Counter()
     for entry in table.all_entries():
         for form, row, spelling, plain in plain_lines(entry):
+            if any(len(argument.parts) > _LONGEST for argument in plain):
+                continue  # what holds for 16 elements holds for 128
             mode = [word for word in row if word in (".all", ".any", ".aligned", ".f16x2", ".f64")]
             for index, argument in enumerate(plain):
                 for what, changed in _with_sinks(argument):
