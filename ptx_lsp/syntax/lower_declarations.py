@@ -73,7 +73,7 @@ class Declarations(Operands):
                     self.missing(child, "a state space", within)
                 case "missing":
                     # ptxas takes `.reg .b32;`, which declares nothing
-                    if not (leading or (modifiers and self._follows(child, ";"))):
+                    if not (leading or (modifiers and not declarators and self._follows(child, ";"))):
                         self._missing_in_list(child, "a name", within, bool(declarators))
                 case "junk" if declarators or not leading:
                     self.junk(child, "`,` or `;`" if declarators else "a name", within)

@@ -9,7 +9,7 @@ from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.body import names_in, predefined
-from ptx_lsp.model.constants import constant_kind
+from ptx_lsp.model.constants import constant_kind, faults
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import stated_dimensions
@@ -25,6 +25,8 @@ from ptx_lsp.model.symbols import (
     vector_length,
 )
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import constant
+from ptx_lsp.syntax.walk import Node, children
 
 _ADDRESSES = (".u32", ".u64")
 _BYTES_OF_ADDRESSES = (".u8", ".u32", ".u64")
@@ -165,7 +167,9 @@ def _of_value(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
     if level.size is not None and len(items) > level.size:
         message = f"{len(items)} values for {level.size} elements of `{wanted.name}`"
         yield _Wrong(items[level.size], message)
-    elif level.is_vector and items and len(items) != level.size:
+    elif level.size is None and not items:
+        yield _Wrong(value, f"an empty list gives `{wanted.name}` no size")
+    elif level.is_vector and len(items) != level.size:
         yield _Wrong(value, f"a vector takes all its {level.size} values; {len(items)} are given")
     inner = wanted._replace(levels=wanted.levels[1:])
     for item in items:
@@ -186,6 +190,8 @@ def _of_single(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
         yield _Wrong(value, f"a single value is needed here, not a list: `{wanted.name}` has no more levels")
     elif isinstance(value, nodes.String):
         yield _Wrong(value, "a string is no value; list its characters as numbers in an array of `.b8`")
+    elif wrong := next(_of_constants(value), None):
+        yield wrong
     else:
         kind = constant_kind(value)
         if kind == "integer" and type.kind is Kind.FLOAT:
@@ -194,6 +200,21 @@ def _of_single(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
             yield _Wrong(value, f"`{type.name}` takes an integer; this is a float")
         elif kind is None:
             yield from _of_address(value, wanted)
+
+
+def _of_constants(value: nodes.Expression) -> Iterator[_Wrong]:
+    for fault in faults(value):
+        yield _Wrong(fault.part, fault.message)
+    for part in _numbers(value):
+        if part.kind == "integer" and integer(part.text) is not None and constant(part.text) is None:
+            yield _Wrong(part, "the constant is too large: it has more than 64 bits")
+
+
+def _numbers(value: Node) -> Iterator[nodes.Number]:
+    if isinstance(value, nodes.Number):
+        yield value
+    for part in children(value):
+        yield from _numbers(part)
 
 
 def _of_address(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
@@ -215,6 +236,9 @@ def _of_masked(
     number = integer(mask.text)
     if number is not None and number not in _MASKS:
         yield _Wrong(mask, f"`{mask.text}` does not mask just one byte, as `0xFF` or `0xFF00` do")
+    elif len(value.values) == 1 and constant_kind(value.values[0]) is not None:
+        if wanted.type.kind is Kind.FLOAT:
+            yield _Wrong(value, f"`{wanted.type.name}` takes a float, such as `1.0`; this is an integer")
     elif len(value.values) == 1:
         name, wrong = _addressed(value.values[0], wanted.resolve)
         if wrong is not None:
@@ -246,6 +270,12 @@ def _addressed(
 
 
 def _misformed(value: nodes.Expression) -> _Wrong | None:
+    if isinstance(value, nodes.Relocation) and isinstance(value.operator, nodes.Name):
+        if value.operator.text == "generic":
+            return _Wrong(value, "`generic(...)` takes the name of a variable")
+        return _Wrong(value.operator, "the only function of initial values is `generic(name)`")
+    if isinstance(value, nodes.Group):
+        return _Wrong(value, "one value in parentheses is expected")
     if all(name.text == "WARP_SZ" for name in names_in(value)):
         return None
     return _Wrong(value, "an address is a name or `generic(name)`, and perhaps `+` a number")
