@@ -13,7 +13,7 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 
 NUMBERS = frozenset({"integer", "float", "exact_float", "malformed_number"})
 MOST_NESTED = 100
-"""Deeper, an operand is not looked into: it is one `nodes.Nested`."""
+"""Deeper, an operand is not looked into: it is one `nodes.Nested`. Each operator of a chain counts."""
 
 
 class Operands(Leaves):
@@ -88,20 +88,7 @@ class Operands(Leaves):
             case "unary_expression":
                 return nodes.Unary(start, end, self._text(parts[0]), self.operand(parts[1]))
             case "binary_expression":
-                # left-associative chains are deep, not wide: no recursion along them
-                chain: list[tuple[Node, Node, Node]] = []
-                left = node
-                while left.type == "binary_expression":
-                    inner = list(parts_of(left))
-                    chain.append((left, inner[1], inner[2]))
-                    left = inner[0]
-                value = self.operand(left)
-                for whole, operator, right in reversed(chain):
-                    whole_start, whole_end = self._span(whole)
-                    value = nodes.Binary(
-                        whole_start, whole_end, self._text(operator), value, self.operand(right)
-                    )
-                return value
+                return self.chain(node)
             case "conditional_expression":
                 if parts[3].type == "missing":
                     self.missing(parts[3], "`:`", "a `?` expression", ":")
@@ -119,6 +106,26 @@ class Operands(Leaves):
             case _:
                 self.problems.append(SyntaxProblem(start, end, "an operand", "an instruction"))
                 return nodes.Missing(start, end)
+
+    def chain(self, node: Node) -> nodes.Expression:
+        """`1+1+...+1`, whose first part is the deepest. One that is too long is not looked into, either, so
+        that nothing that follows nodes inwards goes too deep.
+        """
+        links: list[tuple[Node, Node, Node]] = []
+        left = node
+        while left.type == "binary_expression":
+            inner = list(parts_of(left))
+            links.append((left, inner[1], inner[2]))
+            left = inner[0]
+            if self.depth + len(links) > MOST_NESTED:
+                return nodes.Nested(*self._span(node))
+        self.depth += len(links)
+        value = self.operand(left)
+        for whole, operator, right in reversed(links):
+            start, end = self._span(whole)
+            value = nodes.Binary(start, end, self._text(operator), value, self.operand(right))
+        self.depth -= len(links)
+        return value
 
     def element(self, node: Node, parts: list[Node]) -> nodes.Element:
         start, end = self._span(node)

@@ -274,7 +274,7 @@ def _misformed(value: nodes.Expression) -> _Wrong | None:
         if value.operator.text == "generic":
             return _Wrong(value, "`generic(...)` takes the name of a variable")
         return _Wrong(value.operator, "the only function of initial values is `generic(name)`")
-    if isinstance(value, nodes.Group):
+    if isinstance(value, nodes.Group) and len(value.items) != 1:
         return _Wrong(value, "one value in parentheses is expected")
     if all(name.text == "WARP_SZ" for name in names_in(value)):
         return None
