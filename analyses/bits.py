@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from struct import unpack
+from typing import Final
+
+NOTHING: Final = frozenset[int]()
+"""Python makes a new object of 216 bytes for each empty set, and most sets of small blocks are empty."""
 
 
 class Bits:

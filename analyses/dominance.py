@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from analyses.bits import NOTHING
 from analyses.cfg import Edges, Graph, cfg
 from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
@@ -117,7 +118,7 @@ class Dominance:
         try:
             return _Finder(self, most_visited(size)).run()
         except _TooManyError:
-            return _Regions((frozenset(),) * size, ((),) * size, (), is_intricate=True)
+            return _Regions((NOTHING,) * size, ((),) * size, (), is_intricate=True)
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
@@ -176,7 +177,7 @@ class _Finder:
                     if source == 0:
                         break
                     source = immediate[source]
-        return tuple(map(frozenset, found))
+        return tuple([frozenset(one) or NOTHING for one in found])
 
     def deciding(self) -> tuple[tuple[int, ...], ...]:
         above = self.found.immediate_post

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeAlias
 
-from analyses.bits import Bits
+from analyses.bits import NOTHING, Bits
 from analyses.block_sets import BlockSet, BlockSets
 from analyses.cfg import Block, Cfg, cfg
 from analyses.contents import block_fact, contents
@@ -91,8 +91,10 @@ class Liveness:
     def _step_back(self, block: int, step: Step, live: set[int]) -> None:
         _before(step, self.kills[step.number], live)
         unborn = self.unborn[block]
-        if unborn:
+        if len(unborn) > len(live):
             live.difference_update([one for one in live if unborn.get(one, -1) >= step.number])
+        elif unborn:
+            live.difference_update([one for one, at in unborn.items() if at >= step.number])
 
 
 @lasting_fact
@@ -151,14 +153,16 @@ class _Lives(NamedTuple):
 
 @block_fact
 def _lives(_: Function, block: Sequence[Step]) -> _Lives:
-    kills = tuple([frozenset(step.writes).difference(step.keeps) for step in block])
+    kills = tuple([frozenset(step.writes).difference(step.keeps) or NOTHING for step in block])
     live: set[int] = set()
     dead: set[int] = set()
     for step, killed in zip(reversed(block), reversed(kills), strict=True):
         dead |= killed
         _before(step, killed, live)
     written = dead.union(*[step.keeps for step in block])
-    return _Lives(frozenset(live), frozenset(written), frozenset(dead), kills)
+    return _Lives(
+        frozenset(live) or NOTHING, frozenset(written) or NOTHING, frozenset(dead) or NOTHING, kills
+    )
 
 
 @lasting_fact

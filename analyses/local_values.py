@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from analyses.bits import NOTHING
 from analyses.contents import block_fact
 from analyses.steps import Step
 from ptx_lsp.model.function import Function
@@ -114,4 +115,4 @@ def local_values(_: Function, block: Sequence[Step]) -> LocalValues:
         kept.update(step.keeps)
         found.append(_Numbered(reads, keeps, writes, guard, carry_in, carry_out))
     last = tuple(current.items())
-    return LocalValues(tuple(entries), tuple(found), tuple(made), last, frozenset(kept))
+    return LocalValues(tuple(entries), tuple(found), tuple(made), last, frozenset(kept) or NOTHING)
