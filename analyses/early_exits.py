@@ -21,12 +21,12 @@ from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyses.cfg import Cfg, Edges, Graph, cfg, order
-from analyses.dominance import Dominance, dominance_of
+from analyses.cfg import Cfg, Graph, cfg, order
+from analyses.dominance import Dominance, dominance, dominance_of
 from analyses.effects import is_pure
 from analyses.spelling import steps_spelt
 from analyses.steps import Step, steps
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
 
 _ENDS = frozenset({"exit", "trap"})
@@ -35,72 +35,60 @@ _LEAVING = frozenset({"exit", "trap", "ret", "bra"})
 
 @dataclass(frozen=True)
 class EarlyExits:
-    """The leaving blocks of a function, and its staying graph."""
+    """Where threads leave a function early."""
 
-    is_kernel: bool
-    cfg: Cfg
-    steps: tuple[Step, ...]
+    dominance: Dominance
+    """The whole control flow graph."""
+    leaving: frozenset[int]
+    """The leaving blocks, and in a kernel the exit of the graph."""
+    quitting: frozenset[int]
+    """The blocks that end with `exit` or `trap`: in any function, these leave the kernel."""
     waiting: frozenset[int]
     """The blocks that have a barrier of the block of threads or the cluster, or an `.aligned` instruction."""
-
-    def only_leaves(self, block: int, first: int) -> bool:
-        """Whether threads do nothing from step `first` of a block on but leave the kernel."""
-        return self._only_leaves(block, first, self.leaving)
-
-    @cached_property
-    def leaving(self) -> frozenset[int]:
-        """The leaving blocks (1), and in a kernel the exit of the graph."""
-        found = {self.cfg.exit} if self.is_kernel else set[int]()
-        pending = [*self.cfg.order]
-        while pending:
-            block = pending.pop()
-            if block in found or block == self.cfg.exit:
-                continue
-            if self._only_leaves(block, self.cfg.blocks[block].first, found):
-                found.add(block)
-                pending.extend(self.cfg.blocks[block].predecessors)
-        return frozenset(found)
+    is_kernel: bool
 
     @cached_property
     def staying(self) -> Dominance:
-        """The staying graph with its dominators and post-dominators."""
-        found = self._not_leaving
-        edges = found.graph.successors
+        """The staying graph with its dominators; the whole one where there are no early exits."""
+        edges = self._not_leaving.graph.successors
         private = {
             (block, target)
-            for block in found.graph.order
+            for block in self._not_leaving.graph.order
             if len(edges[block]) > 1
             for target in edges[block]
             if target in self._closed and self._is_apart(block, target)
         }
-        if not private:
-            return found
-        return dominance_of(self._graph(tuple([
-            tuple([target for target in targets if (block, target) not in private])
-            for block, targets in enumerate(edges)
-        ])))
+        return self._without(self._not_leaving, private)
 
     @cached_property
     def _not_leaving(self) -> Dominance:
-        """The graph without leaving blocks."""
-        return dominance_of(self._graph(tuple([
-            tuple([target for target in self._onward(block) if target not in self.leaving])
-            for block in range(len(self.cfg.blocks))
-        ])))
+        """The graph without early exits to leaving blocks."""
+        graph = self.dominance.graph
+        exits = {(above, block) for block in self.leaving for above in graph.predecessors[block]}
+        exits.update((block, graph.exit) for block in self.quitting)
+        if not any(len(graph.successors[block]) > 1 for block, _ in exits):
+            return self.dominance
+        return self._without(self.dominance, exits)
 
-    def _graph(self, successors: Edges) -> Graph:
-        predecessors: list[list[int]] = [[] for _ in successors]
-        for block in order(successors, 0):
-            for target in successors[block]:
+    def _without(self, known: Dominance, exits: set[tuple[int, int]]) -> Dominance:
+        if not exits:
+            return known
+        edges = tuple([
+            tuple([target for target in targets if (block, target) not in exits])
+            for block, targets in enumerate(known.graph.successors)
+        ])
+        predecessors: list[list[int]] = [[] for _ in edges]
+        for block in order(edges, 0):
+            for target in edges[block]:
                 predecessors[target].append(block)
-        return Graph(successors, tuple(map(tuple, predecessors)), self.cfg.graph.is_unknown)
+        return dominance_of(Graph(edges, tuple(map(tuple, predecessors)), known.graph.is_unknown))
 
     def _is_apart(self, source: int, block: int) -> bool:
         """Whether `source` alone leads to `block`, and not all of its threads sooner or later."""
         known = self._not_leaving
+        reached = [one for one in known.graph.predecessors[block] if one in known.graph.reached]
         is_back = known.dominates(block, source)
-        is_only = known.graph.predecessors[block] == (source,)
-        return is_only and not is_back and not known.postdominates(block, source)
+        return reached == [source] and not is_back and not self.dominance.postdominates(block, source)
 
     @cached_property
     def _closed(self) -> frozenset[int]:
@@ -113,28 +101,43 @@ class EarlyExits:
         for block in sorted(known.graph.order, key=known.depths.__getitem__, reverse=True):
             if block in waits:
                 waits.add(known.immediate[block])
-            elif known.frontiers[block] <= {block}:
+            elif known.frontiers[block] - {block} <= self.leaving:
                 found.add(block)
         return frozenset(found)
 
-    def _onward(self, block: int) -> tuple[int, ...]:
-        """The successors, but not the exit that an `exit` or `trap` leads to."""
-        found = self.cfg.blocks[block]
-        if block == self.cfg.exit or found.first == found.end:
-            return found.successors
-        if self.steps[found.end - 1].opcode in _ENDS:
-            return tuple([one for one in found.successors if one != self.cfg.exit])
-        return found.successors
 
-    def _only_leaves(self, block: int, first: int, leaving: Set[int]) -> bool:
-        found = self.cfg.blocks[block]
-        if not all(_does_nothing(self.steps[number]) for number in range(first, found.end)):
-            return False
-        return all(target in leaving for target in self._onward(block))
+def _onward(graph: Cfg, flow: tuple[Step, ...], block: int) -> tuple[int, ...]:
+    """The successors, but not the exit that an `exit` or `trap` leads to."""
+    found = graph.blocks[block]
+    if block == graph.exit or found.first == found.end or flow[found.end - 1].opcode not in _ENDS:
+        return found.successors
+    return tuple([one for one in found.successors if one != graph.exit])
+
+
+def only_leaves(
+    graph: Cfg, flow: tuple[Step, ...], block: int, first: int, leaving: Set[int]
+) -> bool:
+    """Whether from step `first` of a block on, nothing is done but go on to blocks of `leaving`."""
+    if not all(target in leaving for target in _onward(graph, flow, block)):
+        return False
+    return all(_does_nothing(flow[number]) for number in range(first, graph.blocks[block].end))
 
 
 def _does_nothing(step: Step) -> bool:
     return step.opcode in _LEAVING or is_pure(step)
+
+
+def _leaving(function: Function) -> frozenset[int]:
+    """The leaving blocks (1), and in a kernel the exit of the graph."""
+    graph, flow = cfg(function), steps(function).steps
+    found = {graph.exit} if function.is_kernel else set[int]()
+    pending = [*graph.blocks[graph.exit].predecessors]
+    while pending:
+        block = pending.pop()
+        if block not in found and only_leaves(graph, flow, block, graph.blocks[block].first, found):
+            found.add(block)
+            pending.extend(graph.blocks[block].predecessors)
+    return frozenset(found & graph.reached | {graph.exit} & found)
 
 
 def _waits(spelling: str) -> bool:
@@ -147,9 +150,17 @@ def _waits(spelling: str) -> bool:
 _waiting = steps_spelt(_waits)
 
 
-@fact
-def early_exits(function: Function) -> EarlyExits:
-    """Which blocks of `function` threads only leave through."""
-    graph = cfg(function)
-    waiting = frozenset([graph.block_of[step.number] for step in _waiting(function)])
-    return EarlyExits(function.is_kernel, graph, steps(function).steps, waiting)
+@lasting_fact
+def early_exits(function: Function, earlier: Earlier[EarlyExits] | None) -> EarlyExits:
+    """Where threads leave `function` early."""
+    graph, flow = cfg(function), steps(function).steps
+    ends = [block for block in graph.blocks[graph.exit].predecessors if graph.blocks[block].steps]
+    found = EarlyExits(
+        dominance(function),
+        _leaving(function),
+        frozenset([one for one in ends if flow[graph.blocks[one].end - 1].opcode in _ENDS]),
+        frozenset([graph.block_of[step.number] for step in _waiting(function)]),
+        function.is_kernel,
+    )
+    is_same = earlier is not None and earlier.value.dominance is found.dominance
+    return earlier.value if earlier and is_same and earlier.value == found else found

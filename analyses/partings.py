@@ -21,7 +21,7 @@ from typing import NamedTuple
 from analyses.cfg import Cfg
 from analyses.conditions import Condition, Conditions, conditions
 from analyses.dominance import most_visited
-from analyses.early_exits import EarlyExits, early_exits
+from analyses.early_exits import EarlyExits, early_exits, only_leaves
 from analyses.lane_arithmetic import WARP
 from analyses.sources import Level
 from analyses.steps import Step
@@ -84,7 +84,7 @@ class Partings:
         if block not in self.cfg.reached:
             return ()
         found: list[Parting] = []
-        if step.guard >= 0 and self._parts(step) and not self.early_exits.only_leaves(block, number + 1):
+        if step.guard >= 0 and self._parts(step) and not self._only_leaves(number + 1):
             found.append(Parting(step, self.conditions.of_guard(step), is_known=True))
         if not self.uniformity.control(block).is_uniform:
             found.extend(
@@ -136,7 +136,7 @@ class Partings:
         if first is None:
             return Lanes(frozenset(), here.off)
         absent = frozenset(lane for lane in range(WARP) if not first[lane])
-        stays = not self.early_exits.only_leaves(self.cfg.block_of[number], number + 1)
+        stays = not self._only_leaves(number + 1)
         return Lanes(here.on - absent, here.off | absent if stays else here.off)
 
     def is_whole(self, number: int) -> bool:
@@ -183,6 +183,12 @@ class Partings:
                 return Parting(jump, condition if index else condition.negated, is_known=True)
         return Parting(jump, condition, is_known=False)
 
+    def _only_leaves(self, first: int) -> bool:
+        """Whether threads do nothing from step `first` on but leave the kernel."""
+        block = self.cfg.block_of[first - 1]
+        steps = self.uniformity.values.steps.steps
+        return only_leaves(self.cfg, steps, block, first, self.early_exits.leaving)
+
     def _parts(self, step: Step) -> bool:
         """Whether threads of a warp may do different things at a jump or guard, as far as is known."""
         uniformity = self.uniformity
@@ -217,7 +223,7 @@ class Partings:
 
     def _stays(self, start: int, block: int, source: int, meeting: int) -> bool:
         """Whether some path from `start` meets the threads that come to `block`, elsewhere than there."""
-        shared = self._on_all_paths(source, block)
+        shared = self._on_all_paths(source, block) | self.early_exits.leaving
         after = self._reached_from(block)
         seen: set[int] = set()
         pending = [start]

@@ -12,8 +12,10 @@
    their ways are *tangled*: threads go through them out of step, and whatever is made there may differ.
 5. So is a part of the graph that runs into itself at several blocks (irreducible), if it is split or
    entered in different ways.
-
-6. Where the ways of all blocks together are longer than `most_visited`, or the graph is intricate
+6. Threads that leave early are not among those that go on. So joins, escapes and tangled blocks are those of
+   the staying graph (`early_exits.py`); what the whole graph has of them counts only in blocks that are not
+   in it.
+7. Where the ways of all blocks together are longer than `most_visited`, or the graph is intricate
    (`dominance.py`), nothing is known of any block. In kernels of compilers they have 12 blocks for each block
    at most, and 3 000 in all.
 
@@ -31,6 +33,7 @@ from typing import NamedTuple
 
 from analyses.cfg import Graph
 from analyses.dominance import Dominance, Loop, dominance, most_visited
+from analyses.early_exits import early_exits
 from ptx_lsp.facts import Earlier, lasting_fact
 from ptx_lsp.model.function import Function
 
@@ -49,12 +52,14 @@ class Splits:
 
     graph: Graph
     dominance: Dominance
+    whole: Splits | None = None
+    """Where threads leave early: the same of the whole graph (6)."""
     known: dict[int, Split] = field(default_factory=dict[int, Split])
 
     @cached_property
     def is_intricate(self) -> bool:
-        """Whether the ways are too long, taken together, to say what becomes of the threads (6)."""
-        if self.dominance.is_intricate:
+        """Whether the ways are too long, taken together, to say what becomes of the threads (7)."""
+        if self.dominance.is_intricate or (self.whole is not None and self.whole.is_intricate):
             return True
         left = most_visited(len(self.graph.successors))
         for block in self.graph.order:
@@ -84,8 +89,20 @@ class Splits:
         """What happens when `block` splits a warp."""
         found = self.known.get(block)
         if found is None:
-            found = self.known[block] = self._split(block)
+            found = self.known[block] = self._of(block)
         return found
+
+    def _of(self, block: int) -> Split:
+        if self.whole is None:
+            return self._split(block)
+        with_exits = self.whole.of(block)
+        if block not in self.graph.reached:
+            return with_exits
+        found = self._split(block)
+        leaving = self.whole.graph.reached - self.graph.reached
+        escapes = (*found.escapes, self.graph.reached) if with_exits.escapes else found.escapes
+        tangled = [blocks & leaving for blocks in with_exits.tangled if not leaving.isdisjoint(blocks)]
+        return Split(found.joins | (with_exits.joins & leaving), escapes, (*found.tangled, *tangled))
 
     def _split(self, block: int) -> Split:
         joins, region, meeting = self._ways(block)
@@ -224,7 +241,12 @@ class Splits:
 @lasting_fact
 def splits(function: Function, earlier: Earlier[Splits] | None) -> Splits:
     """What becomes of a warp that a block of `function` splits."""
-    found = dominance(function)
-    if earlier is not None and earlier.value.dominance is found:
+    found, staying = dominance(function), early_exits(function).staying
+    whole = earlier.value.whole or earlier.value if earlier is not None else None
+    if whole is None or whole.dominance is not found:
+        whole = Splits(found.graph, found)
+    if staying is found:
+        return whole
+    if earlier is not None and earlier.value.whole is whole and earlier.value.dominance is staying:
         return earlier.value
-    return Splits(found.graph, found)
+    return Splits(staying.graph, staying, whole)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from analyses.dominance import Dominance
+from analyses.dominance import Dominance, dominance
 from analyses.plans import Plan, block_plans, plans
 from analyses.propagation import Cause, Escapes, VisitMemory, propagate
 from analyses.sources import Level, Size
@@ -226,7 +226,7 @@ def uniformity(function: Function, earlier: Earlier[Uniformity] | None) -> Unifo
     memory: VisitMemory = Memory(earlier.value.memory if earlier and is_same else None)
     levels = propagate(found, planned.of, ways, memory)
     return Uniformity(
-        found, plans(function), ways.dominance,
+        found, plans(function), dominance(function),
         tuple([_LEVELS[level] for level in levels.values]), levels.values,
         {block: _LEVELS[level] for block, level in levels.branches.items()},
         levels.causes, levels.escapes, of_whole, memory, found.is_known and not ways.is_intricate,

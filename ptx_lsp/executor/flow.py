@@ -127,3 +127,54 @@ def _components(
                     on_stack.discard(component[-1])
                 found.append(component)
     return found[::-1]
+
+
+def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> list[int]:
+    """For each block the nearest other one that all ways to it go through; itself for `root`, and for what
+    cannot be reached.
+
+    See K. Cooper, T. Harvey and K. Kennedy, "A simple, fast dominance algorithm" (2001).
+    """
+    order = _postorder(successors, root)
+    place = {block: position for position, block in enumerate(order)}
+    found = list(range(len(successors)))
+    known = {root}
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(order):
+            if block not in known:
+                continue
+            for target in successors[block]:
+                nearest = block
+                if target == root:
+                    continue
+                if target in known:
+                    other = found[target]
+                    while nearest != other:
+                        while place[nearest] < place[other]:
+                            nearest = found[nearest]
+                        while place[other] < place[nearest]:
+                            other = found[other]
+                known.add(target)
+                if found[target] != nearest:
+                    found[target] = nearest
+                    changed = True
+    return found
+
+
+def _postorder(successors: Sequence[Sequence[int]], root: int) -> list[int]:
+    seen = {root}
+    found: list[int] = []
+    path = [(root, iter(successors[root]))]
+    while path:
+        block, following = path[-1]
+        for target in following:
+            if target not in seen:
+                seen.add(target)
+                path.append((target, iter(successors[target])))
+                break
+        else:
+            found.append(block)
+            path.pop()
+    return found

@@ -1,17 +1,22 @@
 """Whether threads that exit without a barrier have missed it.
 
-1. A block of a kernel is *past* a barrier where threads come to it from the barrier, not to the barrier from
-   it, and something is done in it or after it. Threads that do so without the barrier have missed it.
-2. Threads that exit without having been past a barrier have left: it does not wait for them. So it is with
-   `@%p bra end`, where `end` has nothing but `ret`, and where threads first store something of their own.
+1. A block is *past* a barrier where threads that went different ways meet again: it can be reached from the
+   barrier without going through the nearest block that dominates both, while neither dominates the other;
+   or all threads come to it after the barrier, and from it never to the barrier again.
+2. A block from which threads do nothing on any path but leave the kernel is past no barrier.
+3. Threads that execute a step past a barrier at which others of their warp wait have missed it. Those that
+   exit without that have left: the barrier does not wait for them. So it is with `@%p1 bra end`, where `end`
+   has nothing but `ret`, and where some threads first store something of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from ptx_lsp.executor.compute import Compute
 from ptx_lsp.executor.control import Block, Jump, Leave, Nothing, Step, successors
+from ptx_lsp.executor.flow import immediate_dominators
 from ptx_lsp.executor.routines import Enter, Return
 
 
@@ -23,17 +28,44 @@ class Paths:
         self._onward = _edges(blocks)
         self._back = _reversed(self._onward)
         self._leaving = _leaving(blocks, self._onward, self._back)
-        self._past: dict[int, frozenset[int]] = {}
+        self._known: dict[tuple[int, int], bool] = {}
 
     def is_past(self, barrier: Step, step: Step) -> bool:
-        """Whether threads that execute `step` are past `barrier`."""
-        block = self._block_of[id(barrier)]
-        found = self._past.get(block)
+        """Whether `step` is past `barrier`."""
+        pair = self._block_of[id(barrier)], self._block_of[id(step)]
+        found = self._known.get(pair)
         if found is None:
-            after = _reached(self._onward, self._onward[block])
-            before = _reached(self._back, (block,))
-            found = self._past[block] = frozenset(after - before - self._leaving)
-        return self._block_of[id(step)] in found
+            found = self._known[pair] = self._is_past(*pair)
+        return found
+
+    def _is_past(self, barrier: int, block: int) -> bool:
+        if block in self._leaving:
+            return False
+        of_barrier, of_block = self._above(barrier), self._above(block)
+        if block in of_barrier:
+            return False
+        if barrier not in of_block:
+            nearest = next(one for one in of_barrier if one in of_block)
+            return block in self._from(barrier, nearest)
+        if barrier in self._from(block, -1):
+            return False
+        return all(self._onward[one] for one in self._from(barrier, block))
+
+    def _above(self, block: int) -> dict[int, None]:
+        """The blocks that dominate a block, itself first and the nearest before others."""
+        found = {block: None}
+        while self._dominators[block] != block:
+            block = self._dominators[block]
+            found[block] = None
+        return found
+
+    def _from(self, block: int, without: int) -> set[int]:
+        """What can be reached from a block without going through another one."""
+        return _reached(self._onward, [one for one in self._onward[block] if one != without], without)
+
+    @cached_property
+    def _dominators(self) -> list[int]:
+        return immediate_dominators(self._onward, 0)
 
 
 def _edges(blocks: tuple[Block, ...]) -> list[list[int]]:
@@ -76,12 +108,12 @@ def _does_nothing(step: Step) -> bool:
     return isinstance(step.action, Leave | Jump | Compute | Nothing)
 
 
-def _reached(edges: list[list[int]], starts: Iterable[int]) -> set[int]:
+def _reached(edges: list[list[int]], starts: Iterable[int], without: int) -> set[int]:
     found: set[int] = set()
     pending = list(starts)
     while pending:
         number = pending.pop()
-        if number not in found:
+        if number not in found and number != without:
             found.add(number)
             pending.extend(edges[number])
     return found
