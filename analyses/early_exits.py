@@ -18,10 +18,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from analyses.cfg import Cfg, Graph, cfg, order
+from analyses.cfg import Cfg, cfg, order
 from analyses.dominance import Dominance, dominance, dominance_of
 from analyses.effects import is_pure
 from analyses.spelling import steps_spelt
@@ -81,7 +81,8 @@ class EarlyExits:
         for block in order(edges, 0):
             for target in edges[block]:
                 predecessors[target].append(block)
-        return dominance_of(Graph(edges, tuple(map(tuple, predecessors)), known.graph.is_unknown))
+        into = tuple(map(tuple, predecessors))
+        return dominance_of(replace(known.graph, successors=edges, predecessors=into))
 
     def _is_apart(self, source: int, block: int) -> bool:
         """Whether `source` alone leads to `block`, and not all of its threads sooner or later."""
