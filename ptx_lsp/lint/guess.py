@@ -25,13 +25,22 @@ class Offer(NamedTuple):
     alternatives: tuple[Remedy, ...] = ()
 
 
-def suiting(function: Function, instruction: nodes.Instruction, problem: Problem) -> tuple[str, ...]:
-    """Of the choices of a problem those that make the whole instruction right. Where none does, other
-    things may be wrong as well: all, unless a type is in question, which the operands decide.
+class Guess(NamedTuple):
+    """What may have been meant. Where it does not make the instruction right by itself, other things are
+    wrong as well: it is named, but no fix writes it.
+    """
+
+    names: tuple[str, ...]
+    is_right: bool
+
+
+def suiting(function: Function, instruction: nodes.Instruction, problem: Problem) -> Guess:
+    """Of the choices of a problem those that make the whole instruction right. Where none does: all, unless a
+    type is in question, which the operands decide.
     """
     problems = resolve(instruction.opcode.text).problems
     if any(one.kind == "unknown-modifier" and one.index != problem.index for one in problems):
-        return problem.choices  # whatever stands here, that one stays wrong
+        return Guess(problem.choices, is_right=False)  # whatever stands here, that one stays wrong
     module, given = function.module, arguments(function, instruction)
     words = instruction.opcode.text.split(".")
 
@@ -41,7 +50,7 @@ def suiting(function: Function, instruction: nodes.Instruction, problem: Problem
 
     found = tuple(filter(is_right, problem.choices))
     is_type = problem.index > 0 and f".{words[problem.index]}" in TYPES
-    return found if found or is_type else problem.choices
+    return Guess(found, is_right=True) if found or is_type else Guess(problem.choices, is_right=False)
 
 
 def replace(place: Place, names: Sequence[str]) -> Offer:

@@ -61,12 +61,12 @@ def unknown_opcode(function: Function) -> Iterator[Finding]:
         for problem in verdict.problems:
             if problem.kind == "unknown-opcode":
                 place = problem_place(function, instruction, problem)
-                names = suiting(function, instruction, problem)
+                names, is_right = suiting(function, instruction, problem)
                 message = problem.message
                 if names:
                     message += f"; did you mean {either(names)}?"
-                found = replace(place, names)
-                if len(names) > 1 and _is_nearest(instruction.opcode.text, *names[:2]):
+                found = replace(place, names if is_right else ())
+                if found.alternatives and len(names) > 1 and _is_nearest(instruction.opcode.text, *names[:2]):
                     found = Offer(found.alternatives[0], found.alternatives[1:])
                 yield Finding(place, message, remedy=found.remedy, alternatives=found.alternatives)
 

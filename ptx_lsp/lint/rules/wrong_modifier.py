@@ -61,12 +61,12 @@ def wrong_modifier(function: Function) -> Iterator[Finding]:
         for problem in verdict.problems:
             if problem.kind in ("unknown-modifier", "modifier-not-allowed"):
                 place = problem_place(function, instruction, problem)
-                names = suiting(function, instruction, problem)
+                names, is_right = suiting(function, instruction, problem)
                 message = problem.message
                 if len(names) > MOST_OFFERED:
                     shown = ", ".join(f"`{name}`" for name in names[:MOST_OFFERED])
                     message += f"; here it takes {shown} or another of its kind"
                 elif names:
                     message += f"; did you mean {either(names)}?"
-                remedy, alternatives = replace(place, names)
+                remedy, alternatives = replace(place, names if is_right else ())
                 yield Finding(place, message, remedy=remedy, alternatives=alternatives)
