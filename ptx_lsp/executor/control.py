@@ -197,14 +197,15 @@ class Step:
 class Block:
     """Steps up to one that ends a block. `rank` is its place in the order of `flow`. A block that is
     `lanewise` does nothing for which it matters how lanes lie in warps and blocks. One that `polls` looks at
-    memory that other threads may change meanwhile. One that `is_pure` only computes and jumps; from one
-    that `is_endless` threads come to nothing but such blocks.
+    memory that other threads may change meanwhile. One that `writes` may change memory. One that `is_pure`
+    only computes and jumps; from one that `is_endless` threads come to nothing but such blocks.
     """
 
     steps: tuple[Step, ...]
     rank: int = 0
     lanewise: bool = False
     polls: bool = False
+    writes: bool = True
     is_pure: bool = False
     is_endless: bool = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ptx_lsp.executor import lanes
 from ptx_lsp.executor.access import Load, Store, load, sources, store, type_of
@@ -31,6 +31,7 @@ from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.inline import Context, Line, inlined
 from ptx_lsp.executor.literals import constant
+from ptx_lsp.executor.mbarrier_steps import Wait
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.routines import Allocate, Enter, stack
 from ptx_lsp.executor.spaces import Spaces
@@ -82,7 +83,10 @@ class _Decoder:
         pure = [_is_pure(steps) for steps in blocks]
         endless = trapped(edges, pure)
         return tuple(
-            Block(steps, rank, _is_lanewise(steps), _polls(steps), pure[number], number in endless)
+            Block(
+                steps, rank, _is_lanewise(steps), _polls(steps), _writes(steps), pure[number],
+                number in endless,
+            )
             for number, (steps, rank) in enumerate(zip(blocks, _order(blocks, edges), strict=True))
         )
 
@@ -215,8 +219,17 @@ def _is_lanewise(steps: tuple[Step, ...]) -> bool:
 
 
 def _is_pure(steps: tuple[Step, ...]) -> bool:
-    actions = (one.action if isinstance(one, Timed) else one for one in (step.action for step in steps))
-    return all(isinstance(one, Compute | Nothing | Jump) for one in actions)
+    return all(isinstance(one, Compute | Nothing | Jump) for one in _actions(steps))
+
+
+def _writes(steps: tuple[Step, ...]) -> bool:
+    return not all(isinstance(one, Compute | Nothing | Control | Load | Wait) for one in _actions(steps))
+
+
+def _actions(steps: tuple[Step, ...]) -> Iterator[Action | Control]:
+    """Those of the steps, without the reading of clocks."""
+    for step in steps:
+        yield step.action.action if isinstance(step.action, Timed) else step.action
 
 
 def _polls(steps: tuple[Step, ...]) -> bool:

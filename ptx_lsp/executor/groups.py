@@ -47,8 +47,12 @@ class Budget:
 class Groups:
     """The groups of a wave, by the number of the block at which each is (None: all threads)."""
 
-    def __init__(self, blocks: tuple[Block, ...], wave: Wave, budget: Budget) -> None:
+    def __init__(
+        self, blocks: tuple[Block, ...], wave: Wave, budget: Budget, executed: set[int]
+    ) -> None:
+        """`executed` is told the blocks that are."""
         self.blocks = blocks
+        self.executed = executed
         self.wave = wave
         self.budget = budget
         self.at: dict[int, Bools | None] = {}
@@ -76,7 +80,7 @@ class Groups:
             self.execute(block, mask)
             return 1
         part = Part(self.wave, mask)
-        inner = Groups(self.blocks, part, self.budget)
+        inner = Groups(self.blocks, part, self.budget, self.executed)
         inner.at[block] = None
         used = inner.go(bound, turns)
         part.put_back()
@@ -94,6 +98,7 @@ class Groups:
     def execute(self, number: int, mask: Bools | None, start: int = 0) -> None:
         """Executes the steps of a block from `start` on, for the lanes of `mask`."""
         steps = self.blocks[number].steps
+        self.executed.add(number)
         for step in steps[start:] if start else steps:
             here, some = step.taken(self.wave, mask)
             self.tell(step, mask, here, some)

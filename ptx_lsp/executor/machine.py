@@ -21,7 +21,7 @@ from ptx_lsp.executor.schedule import Schedule
 from ptx_lsp.executor.starts import Starts
 from ptx_lsp.executor.wave import Shape, Wave
 
-_MOST_RESIDENT = 1 << 20
+_MOST_RESIDENT = 1 << 19
 """About so many threads are on their way at most: more than any device has room for."""
 
 Progress: TypeAlias = Callable[[int, int, int], None]

@@ -45,7 +45,7 @@ class Run(Groups):
         self, blocks: tuple[Block, ...], wave: Wave, memory: Memory, budget: Budget, schedule: Schedule,
         observer: Observer | None,
     ) -> None:
-        super().__init__(blocks, wave, budget)
+        super().__init__(blocks, wave, budget, set())
         self.at[0] = None
         self._schedule = schedule
         self._observer = observer
@@ -54,7 +54,7 @@ class Run(Groups):
         self._held: set[int] = set()
         """Blocks at which groups wait for other lanes of their warps, or at an mbarrier."""
         self._polls = Polls(wave)
-        self._stall = Stall(blocks, wave, memory)
+        self._stall = Stall(blocks, wave, memory, self.executed)
         self.stuck: Stuck | None = None
         """Why it did not go on in its last slice."""
         self._idle = 0

@@ -142,6 +142,22 @@ st.global.u32 [%rd1], 9;"""
     assert _run(body, 1, 33) == 9
 
 
+def test_memory_that_is_put_back_meanwhile() -> None:
+    """Whenever all registers are the same, memory is so too; in between it is not, and somebody sees it."""
+    body = """@%p1 st.shared.u32 [word], 0; @%p1 st.shared.u32 [reply], 0;
+bar.sync 0;
+@%p1 bra give;
+again: ld.volatile.shared.u32 %r3, [word]; setp.eq.u32 %p3, %r3, 0; mov.u32 %r3, 0; @%p3 bra again;
+st.volatile.shared.u32 [reply], 1;
+ret;
+give: st.volatile.shared.u32 [word], 1;
+bra back;
+back: st.volatile.shared.u32 [word], 0;
+ld.volatile.shared.u32 %r4, [reply]; setp.eq.u32 %p4, %r4, 0; @%p4 bra give;
+st.global.u32 [%rd1], 8;"""
+    assert _run(body, 1, 33) == 8
+
+
 def test_copies_that_nobody_waits_for() -> None:
     body = """@!%p1 bra done;
 st.shared.v2.u32 [bar], {7, 7};
