@@ -29,6 +29,8 @@ class Pragma(NamedTuple):
     least: int | None = None
     largest: int | None = None
     """ptxas looks at the lowest 32 bits, with a sign."""
+    when_compiled: bool = False
+    """Whether ptxas looks at the number when it makes code only, not in functions that no kernel calls."""
     of_kernels: bool = False
     """Whether no function that is called may have it in its body."""
 
@@ -42,6 +44,7 @@ PRAGMAS: Final = {
             "Which of the bytes that the next load reads are used, as a mask.",
             parse_requirement("8.3", 50),
             takes_number=True,
+            when_compiled=True,
         ),
         Pragma(
             "enable_smem_spilling",

@@ -76,7 +76,12 @@ def _is_accepted(text: str, path: Path, arch: str) -> bool:
     return ptxas.judge(text.encode(), ptxas=path, arch=arch + suffix).accepted
 
 
-FOUND_BY_CODEGEN = frozenset({"narrow-pointer", "setmaxnreg-count", "unknown-pragma"})
+FOUND_BY_CODEGEN = frozenset(
+    {
+        "load-before-call", "memory-limit", "narrow-pointer", "setmaxnreg-count", "undefined-function",
+        "unknown-pragma",
+    }
+)
 """Rules whose example ptxas rejects only when it makes code."""
 REJECTED_BY_TOOLCHAIN: frozenset[str] = frozenset()
 """Rules whose example ptxas 13 cannot be asked about, each with the reason beside it."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.isa.pragmas import PRAGMAS, Pragma, number, split
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.compiled import compiled
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.pragmas import PragmaUse, pragmas
 
@@ -20,7 +21,8 @@ def wrong_pragma(module: Module) -> Iterator[Finding]:
     `local_maxnreg` outside functions, and numbers that are missing, wrong or out of range.
 
     ## Why it matters
-    ptxas rejects them, of the numbers without a line.
+    ptxas rejects them, of the numbers without a line. It looks at that of `used_bytes_mask` only when it
+    makes code; in functions that no kernel calls it is a warning.
 
     ## Example
     ```ptx
@@ -54,9 +56,19 @@ def wrong_pragma(module: Module) -> Iterator[Finding]:
         pragma = PRAGMAS.get(name)
         if pragma is None or (use.where == "kernel" and "body" in pragma.places and pragma.name == _PASSED):
             continue  # the rule `unknown-pragma`
-        message = _about_place(module, use, pragma) or _about_argument(pragma, argument)
+        message = _about_place(module, use, pragma)
         if message is not None:
             yield Finding(use.place, message)
+            continue
+        message = _about_argument(pragma, argument)
+        if message is not None:
+            is_late = pragma.when_compiled and not _is_compiled(module, use)
+            yield Finding(use.place, message, severity="warning" if is_late else None)
+
+
+def _is_compiled(module: Module, use: PragmaUse) -> bool:
+    function = module.function_at(module.span(use.place).start)
+    return function is not None and function.name in compiled(module)
 
 
 _PASSED = "local_maxnreg"

@@ -1,0 +1,141 @@
+"""The rule `load-before-call`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ptx_lsp.facts import fact, found_in_instructions, of_all
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.calls import calls
+from ptx_lsp.model.compiled import compiled
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.symbols import Variable
+from ptx_lsp.syntax import nodes
+
+
+@module_rule("load-before-call", code="E119")
+def load_before_call(module: Module) -> Iterator[Finding]:
+    """A `ld.param` of a `.param` variable of the body that no call before it returns.
+
+    ## What it does
+    Reports loads from variables that are there to pass arguments, where no `call` further up in the text has
+    the variable among its return parameters. In functions that no kernel calls it is a warning.
+
+    ## Why it matters
+    Such a variable holds a value only as the result of a call. When it makes code, ptxas rejects the load,
+    and tells no line.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .func (.param .b32 result) next(.param .b32 value)
+    {
+        .reg .b32 %r<2>;
+        ld.param.b32 %r0, [value];
+        add.s32 %r1, %r0, 1;
+        st.param.b32 [result], %r1;
+        ret;
+    }
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d;
+        .param .b32 given;
+        .param .b32 returned;
+        ld.param.u64 %d, [out];
+        st.param.b32 [given], 1;
+        ld.param.b32 %r, [returned];
+        call (returned), next, (given);
+        st.global.b32 [%d], %r;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .func (.param .b32 result) next(.param .b32 value)
+    {
+        .reg .b32 %r<2>;
+        ld.param.b32 %r0, [value];
+        add.s32 %r1, %r0, 1;
+        st.param.b32 [result], %r1;
+        ret;
+    }
+    .visible .entry kernel(.param .u64 out)
+    {
+        .reg .b32 %r;
+        .reg .b64 %d;
+        .param .b32 given;
+        .param .b32 returned;
+        ld.param.u64 %d, [out];
+        st.param.b32 [given], 1;
+        call (returned), next, (given);
+        ld.param.b32 %r, [returned];
+        st.global.b32 [%d], %r;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: which call was meant is not known.
+    """
+    found = list(of_all(_early_loads, module))
+    known = compiled(module) if found else {}
+    for load in found:
+        message = f"no call before this returns `{load.variable.name}`, so there is nothing to load"
+        related = ((load.variable.place, "a variable to pass arguments"),)
+        severity = None if load.function in known else "warning"
+        yield Finding(load.place, message, related, severity=severity)
+
+
+class _Load(NamedTuple):
+    function: str
+    place: Place
+    variable: Variable
+
+
+@fact
+def _early_loads(function: Function) -> tuple[_Load, ...]:
+    loads = _loads(function)
+    if not loads or function.item.problems:
+        return ()
+    offset = function.item.offset
+    first: dict[tuple[int, str], int] = {}
+    for call in calls(function):
+        for value in call.returns:
+            symbol = function.resolve(value) if isinstance(value, nodes.Name) else None
+            if isinstance(symbol, Variable):
+                first.setdefault(_identity(symbol), offset(call.node.start))
+    return tuple(
+        _Load(function.name, function.place(name), variable)
+        for name, variable in loads
+        if first.get(_identity(variable), offset(name.start)) >= offset(name.start)
+    )
+
+
+def _identity(variable: Variable) -> tuple[int, str]:
+    return id(variable.declarator), variable.name
+
+
+@found_in_instructions
+def _loads(
+    function: Function, instruction: nodes.Instruction
+) -> Iterator[tuple[nodes.Name, Variable]]:
+    if not instruction.opcode.text.startswith("ld.param") or len(instruction.operands) < 2:
+        return
+    address = instruction.operands[1]
+    first = address.items[0] if isinstance(address, nodes.Address) and address.items else None
+    name = first.left if isinstance(first, nodes.Binary) else first
+    if isinstance(name, nodes.Name):
+        symbol = function.resolve(name)
+        if isinstance(symbol, Variable) and symbol.space == ".param" and not symbol.is_parameter:
+            yield name, symbol

@@ -1,0 +1,141 @@
+"""The rule `memory-limit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+from ptx_lsp.facts import directive_fact, fact, of_all
+from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES
+from ptx_lsp.isa.target import Version, effective
+from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.rule import each_functions_directives, module_rule
+from ptx_lsp.model.compiled import compiled_with
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import parameter_bytes, size_bytes
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.scope import range_count
+from ptx_lsp.model.symbols import Variable
+
+_CONSTANT_BYTES = 65_536
+_COUNTED = 1 << 31
+"""ptxas counts in 32 bits; of larger variables it is not known what it takes them for."""
+
+
+@module_rule("memory-limit", code="E120")
+def memory_limit(module: Module) -> Iterator[Finding]:
+    """More memory than ptxas gives a kernel or file.
+
+    ## What it does
+    Reports kernels whose `.shared` variables, with those of the functions that they call, are above 49 152
+    bytes, files whose `.const` variables are above 65 536 bytes, and parameters of a kernel above what its
+    `.version` and `.target` allow. Of variables the sizes alone count, without gaps between them.
+
+    ## Why it matters
+    ptxas rejects them, of variables when it makes code and without a line.
+
+    ## Example
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .entry kernel()
+    {
+        .shared .align 16 .b8 tile[65536];
+        st.shared.b32 [tile], 0;
+        ret;
+    }
+    ```
+
+    ## Use instead
+    ```ptx
+    .version 8.5
+    .target sm_90
+    .address_size 64
+    .extern .shared .align 16 .b8 tile[];
+    .entry kernel()
+    {
+        st.shared.b32 [tile], 0;
+        ret;
+    }
+    ```
+
+    ## Fix safety
+    There is no fix: memory whose size the launch gives must be asked for there.
+    """
+    used = list(of_all(_shared, module))
+    if _bytes(one for each in used for one in each.variables) > MAX_STATIC_SHARED_BYTES:
+        yield from _of_kernels(module, {each.function: each.variables for each in used})
+    outside = (one for one in module.variables if isinstance(one, Variable) and one.space == ".const")
+    every = [*outside, *of_all(_constants, module)]
+    yield from _too_much("the file", every, ".const", _CONSTANT_BYTES)
+    yield from _of_parameters(module)
+
+
+class _Shared(NamedTuple):
+    """The `.shared` variables that a function declares or names."""
+
+    function: str
+    variables: tuple[Variable, ...]
+
+
+@fact
+def _shared(function: Function) -> tuple[_Shared, ...]:
+    named = (one for one in function.linked.values() if isinstance(one, Variable))
+    found = tuple(one for one in (*function.body.variables, *named) if one.space == ".shared")
+    return (_Shared(function.name, found),) if found else ()
+
+
+def _of_kernels(module: Module, used: dict[str, tuple[Variable, ...]]) -> Iterator[Finding]:
+    for kernel in module.functions:
+        if kernel.is_kernel and kernel.symbol.is_definition:
+            reached = compiled_with(module, iter((kernel,)))
+            variables = {id(one.declarator): one for name in reached for one in used.get(name, ())}
+            whose = f"the kernel `{kernel.name}`" + (", with what it calls," if len(reached) > 1 else "")
+            yield from _too_much(whose, variables.values(), ".shared", MAX_STATIC_SHARED_BYTES)
+
+
+@each_functions_directives
+def _of_parameters(function: Function) -> Iterator[Finding]:
+    size = parameter_bytes(function) if function.is_kernel and function.symbol.is_definition else None
+    most = _parameter_limit(function.module)
+    if size is not None and most is not None and size > most:
+        message = f"the parameters of `{function.name}` have {size} bytes; here they can have {most}"
+        yield Finding(function.symbol.place, message)
+
+
+def _parameter_limit(module: Module) -> int | None:
+    version, target = module.version, module.target
+    if version is None or target is None:
+        return None
+    if effective(version) < Version(1, 5):
+        return 256
+    return 32_764 if version >= Version(8, 1) and target.number >= 70 else 4_352
+
+
+def _too_much(
+    whose: str, variables: Iterable[Variable], space: str, most: int
+) -> Iterator[Finding]:
+    """Told at the variable with which it is too much."""
+    every = list(variables)
+    total = _bytes(every)
+    if total <= most or any(_size(one) >= _COUNTED for one in every):
+        return
+    so_far = accumulate(_size(one) for one in every)
+    first = next(one for one, bytes_used in zip(every, so_far, strict=True) if bytes_used > most)
+    yield Finding(first.place, f"{whose} has {total} bytes of `{space}` variables; {most} are the most")
+
+
+def _bytes(variables: Iterable[Variable]) -> int:
+    return sum(_size(one) for one in variables)
+
+
+def _size(variable: Variable) -> int:
+    """0 where it is not known, or the launch tells it."""
+    return (size_bytes(variable) or 0) * (range_count(variable.declarator) or 1)
+
+
+@directive_fact
+def _constants(function: Function) -> tuple[Variable, ...]:
+    return tuple(one for one in function.body.variables if one.space == ".const")
