@@ -95,6 +95,12 @@ def combined(op: Operation, holds: Lanes, c: Lanes | None) -> Lanes:
             return holds ^ c
 
 
+_GUARD_NOTE = (
+    "ptxas 13.5 converts the result outside the guard: where that is false, `@%p1 set` to a float, or to more"
+    " bits than are compared, converts the old value of d."
+)
+
+
 @instruction(
     "set",
     section=f"{_SECTION}-set",
@@ -130,6 +136,7 @@ def set_integer(op: Operation, a: Lanes, b: Lanes, c: Lanes | None = None) -> La
     operands={"d": writes(".f32"), "c": predicate()},
     unless=ORDER_RULES,
     since=[("", "1.0", 10)],
+    notes=[_GUARD_NOTE],
     example="set.eq.f32.s32 %f1, %r2, 0;",
 )
 def set_float_of_integers(
@@ -153,6 +160,7 @@ def set_float_of_integers(
     operands=_RESULT,
     unless=[_NO_FLUSH],
     since=[("", "1.0", 10), _FLUSH],
+    notes=[_GUARD_NOTE],
     example="set.gt.u32.f32 %r1, %f1, 0f00000000;",
 )
 def set_float(op: Operation, a: Real, b: Real, c: Lanes | None = None) -> Lanes:

@@ -38,7 +38,10 @@ _WAY: Until = (
     """,
     operands={"p": predicate("write")},
     since=[("", "2.0", 20)],
-    notes=["ptxas does not insist on the test; the manual requires one."],
+    notes=[
+        "ptxas does not insist on the test; the manual requires one.",
+        "ptxas 13.5 drops the guard: `@%p1 testp` is always executed.",
+    ],
     example="testp.finite.f32 %p1, %f1;",
 )
 def testp(op: Operation, a: Lanes) -> Lanes:
