@@ -16,13 +16,14 @@ What the words of the table mean, for one damaged file:
   error. ptxas names the token it stumbles over; where that
   is a closing brace at the start of a line, the end of the file, or what follows a string that is not
   closed, the linter may point at the cause instead: its first line is then one of those from the token
-  before the change to the end of the change. Where a `}` is missing before a function, ptxas names the
-  `{` of that function (a head alone may stand in a body), and the linter may name its beginning.
+  before the change to the end of the change. So it may within a section, whose values ptxas judges when
+  it has read the next word, and where `.version` or `.target` is missing. Where a `}` is missing before
+  a function, or its head is broken, ptxas names a line of the head or its `{`, and the linter may name any.
 - *found later*: the linter reports an error on one of ptxas's lines, and one before it: mostly uses of what
   the broken statement declares, which ptxas does not come to. The suite `made` counts this as found.
 - *wrong line*: the linter reports errors, but none of the above.   *missed*: it reports none.
-- Left out is what ptxas's reader of debugging data trips over ("Attempted to ..."): it names no line and
-  no cause, and says nothing of the PTX.
+- Left out are the failures of ptxas's reader of debugging data (`_NO_VERDICT`): they name no line and no
+  cause, and say nothing of the PTX.
 - *false error*: ptxas accepts the damaged file, and the linter reports an error.
 - *stray*: not counted against agreement: ptxas rejects without stopping early (nothing fatal), and the
   linter reports an error on a line where ptxas has none.
@@ -58,7 +59,12 @@ COUNT, SEED = 3, 1
 Outcome: TypeAlias = Literal[
     "found", "found later", "wrong line", "missed", "accepted", "false error"
 ]
-_DWARF_READER = "Attempted to "
+_NO_VERDICT = (
+    "Attempted to ",
+    "Checked Data was Invalid",
+    "Unsupported dwarf version",
+    "Memory allocation failure",
+)
 
 
 class Verdict(NamedTuple):
@@ -135,7 +141,7 @@ def _verdict(report: ptxas.Report) -> Verdict | None:
     if report.accepted:
         return Verdict((), "", False)
     first = min(errors, key=lambda m: m.line or sys.maxsize)
-    if not lines and first.text.startswith(_DWARF_READER):
+    if not lines and first.text.startswith(_NO_VERDICT):
         return None
     return Verdict(tuple(lines), first.text, any(m.severity == "fatal" for m in errors))
 
@@ -194,13 +200,19 @@ def _causes(file: PtxFile, mutation: Mutation, verdict: Verdict) -> set[int]:
         return heads
     lines = change.applied(text).split("\n")
     beyond = len(lines) - (lines[-1] == "")
-    if mutation.kind != "unclosed string" and not any(
+    in_section = any(s.start <= change.start <= s.end for s in file.of("section"))
+    is_cause = mutation.kind == "unclosed string" or verdict.message.startswith(_MISSING_HEADER)
+    if not (is_cause or in_section) and not any(
         n > beyond or lines[n - 1].lstrip().startswith("}") for n in verdict.lines
     ):
         return heads
     before = text[: change.start].rstrip()
     end = text.count("\n", 0, change.start) + change.text.count("\n") + 1
     return heads | set(range(before.count("\n") + 1, end + 1))
+
+
+_MISSING_HEADER = ("Missing .version", "Missing .target")
+"""ptxas says so of the line that it has come to."""
 
 
 def _heads(file: PtxFile, change: Change, verdict: Verdict) -> set[int]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
+from ptx_lsp.isa.opaque import FIELDS, WORDS
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.body import names_in, predefined
 from ptx_lsp.model.constants import constant_kind, faults
@@ -152,8 +154,7 @@ def _of_value(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
     if isinstance(value, nodes.Missing | nodes.Nested) or _is_broken(value):
         return
     if wanted.type.kind is Kind.HANDLE:
-        if constant_kind(value) is not None:
-            yield _Wrong(value, f"`{wanted.type.name}` takes fields: `{{ width = 4 }}`")
+        yield from _of_opaque(value, wanted.type.name)
         return
     if not wanted.levels:
         yield from _of_single(value, wanted)
@@ -174,6 +175,33 @@ def _of_value(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
     inner = wanted._replace(levels=wanted.levels[1:])
     for item in items:
         yield from _of_value(item, inner)
+
+
+def _of_opaque(value: nodes.Expression, type: str) -> Iterator[_Wrong]:
+    """The fields of one texture, sampler or surface, or of each in a list."""
+    fields = FIELDS[type]
+    if isinstance(value, nodes.Missing | nodes.Nested):
+        return
+    if not isinstance(value, nodes.InitializerList):
+        yield _Wrong(value, f"`{type}` takes fields: `{{ {fields[0]} = 1 }}`")
+        return
+    if len(value.items) > len(fields):
+        yield _Wrong(value.items[len(fields)], f"`{type}` has {len(fields)} fields, not {len(value.items)}")
+    for item in value.items:
+        if not isinstance(item, nodes.FieldValue):
+            yield from _of_opaque(item, type)
+        elif item.name.text not in fields:
+            meant = nearest(item.name.text, fields)
+            hint = f"did you mean `{meant}`?" if meant else f"it has {', '.join(f'`{f}`' for f in fields)}"
+            yield _Wrong(item.name, f"`{type}` has no field `{item.name.text}`; {hint}")
+        elif not _is_field_value(item.value):
+            yield _Wrong(item.value, f"`{item.name.text}` takes a number, or a word such as `{WORDS[0]}`")
+
+
+def _is_field_value(value: nodes.Expression) -> bool:
+    if isinstance(value, nodes.Name) and value.text in WORDS:
+        return True
+    return constant_kind(value) is not None or isinstance(value, nodes.Missing | nodes.Nested)
 
 
 def _is_broken(value: nodes.Expression) -> bool:
