@@ -422,7 +422,18 @@ def _address(wanted: Operand, given: Argument) -> str:
             return f"a register of type `{base.type}` cannot hold this address: `{wanted.type}` does"
     if base.kind in ("label", "function"):
         return f"a {base.kind} is no address in memory; a register or variable is expected"
-    return _space(wanted, base) if base.kind == "variable" else ""
+    if base.kind == "special" and (base.parts or base.type == ".pred"):
+        return f"a special register of {'several elements' if base.parts else 'type `.pred`'} is no address"
+    return _handle(wanted, base) or _space(wanted, base) if base.kind == "variable" else ""
+
+
+def _handle(wanted: Operand, variable: Argument) -> str:
+    """Why a variable is not the texture, sampler or surface that is wanted. Those of `.tex` have any type."""
+    handles = [type.name for type in _types(wanted) if type.kind is Kind.HANDLE]
+    if not handles or variable.type in handles or variable.space == ".tex":
+        return ""
+    found = f", not `{variable.type}`" if variable.type else ""
+    return f"a variable of type {' or '.join(f'`{name}`' for name in handles)} is expected here{found}"
 
 
 def _space(wanted: Operand, variable: Argument) -> str:
