@@ -36,14 +36,23 @@ class _Arrivals:
         self.missed: Bools = np.zeros(wave.shape, np.bool_)
         """Those of them that are past the barrier."""
 
+        self.came: dict[int, Bools] = {}
+        """By line, the threads that come from that barrier, in the same round of its loop."""
+
     def note(self, step: Step, take: Bools, paths: Paths) -> None:
         """Threads execute a step, while others of their warps may wait."""
+        for line, came in self.came.items():
+            if paths.begins_round(self.steps[line], step):
+                came &= ~take
         late = take & self.wanted & (self.line == 0)
         if not late.any():
             return
         for line, barrier in self.steps.items():
             if paths.is_past(barrier, step):
-                self.missed |= late & _of_warps(self.line == line)
+                missed = late & _of_warps(self.line == line)
+                if line in self.came and not paths.is_after(barrier, step):
+                    missed &= ~self.came[line]
+                self.missed |= missed
 
 
 class Divergence(Observer):
@@ -58,19 +67,19 @@ class Divergence(Observer):
         self._paths = Paths(blocks)
 
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
-        if take is None:
-            return
         arrivals = self._arrivals.get(wave)
         if arrivals is not None:
-            arrivals.note(step, take, self._paths)
+            arrivals.note(step, wave.full(take), self._paths)
         usage = self._findings.usages.of(step)
         if not _is_aligned(usage):
             return
         if isinstance(step.action, Barrier) or usage.opcode in ("bar", "barrier"):
             found = self._arrivals.setdefault(wave, _Arrivals(wave))
             found.steps[step.line] = step
-            found.line[take] = step.line
-            found.wanted |= _of_warps(take) & _living(wave)
+            found.line[wave.full(take)] = step.line
+            found.wanted |= _of_warps(wave.full(take)) & _living(wave)
+            return
+        if take is None:
             return
         self._report(wave, step, take, _of_warps(take) & wave.exists & ~take, "divergent-warp")
 
@@ -86,6 +95,9 @@ class Divergence(Observer):
             if here.any():
                 astray = _of_warps(here) & (come & found.wanted & (lines != highest) | ~come & found.missed)
                 self._report(wave, one, here, astray, "divergent-barrier")
+                if self._paths.repeats(one):
+                    came = found.came.setdefault(line, np.zeros(wave.shape, np.bool_))
+                    came |= here & gone
         found.line[gone] = 0
         warps = _of_warps(gone)
         found.wanted &= ~warps

@@ -2,7 +2,8 @@
 
 1. A block is *past* a barrier where threads that went different ways meet again: it can be reached from the
    barrier without going through the nearest block that dominates both, while neither dominates the other;
-   or all threads come to it after the barrier, and from it never to the barrier again.
+   or all threads come to it after the barrier, and from it never to the barrier again. The former does not
+   count for threads that come from the barrier themselves, in the same round of its loop.
 2. A block from which threads do nothing on any path but leave the kernel is past no barrier.
 3. Threads that execute a step past a barrier at which others of their warp wait have missed it. Those that
    exit without that have left: the barrier does not wait for them. So it is with `@%p1 bra end`, where `end`
@@ -29,6 +30,8 @@ class Paths:
         self._back = _reversed(self._onward)
         self._leaving = _leaving(blocks, self._onward, self._back)
         self._known: dict[tuple[int, int], bool] = {}
+        self._rounds: dict[int, frozenset[int]] = {}
+        self._repeated: dict[int, bool] = {}
 
     def is_past(self, barrier: Step, step: Step) -> bool:
         """Whether `step` is past `barrier`."""
@@ -37,6 +40,26 @@ class Paths:
         if found is None:
             found = self._known[pair] = self._is_past(*pair)
         return found
+
+    def begins_round(self, barrier: Step, step: Step) -> bool:
+        """Whether all ways to `barrier` go through the block of `step`, another one."""
+        block = self._block_of[id(barrier)]
+        found = self._rounds.get(block)
+        if found is None:
+            found = self._rounds[block] = frozenset(self._above(block)) - {block}
+        return self._block_of[id(step)] in found
+
+    def repeats(self, barrier: Step) -> bool:
+        """Whether threads may come to `barrier` again."""
+        block = self._block_of[id(barrier)]
+        found = self._repeated.get(block)
+        if found is None:
+            found = self._repeated[block] = block in self._from(block, -1)
+        return found
+
+    def is_after(self, barrier: Step, step: Step) -> bool:
+        """Whether threads come to `step` from `barrier` alone."""
+        return self._block_of[id(barrier)] in self._above(self._block_of[id(step)])
 
     def _is_past(self, barrier: int, block: int) -> bool:
         if block in self._leaving:
