@@ -40,6 +40,8 @@ class Arguments:
     positive: bool = False
     names: tuple[str, ...] = ()
     largest: int = 2**32 - 1
+    largest_in_call: int | None = None
+    """In a call prototype, where it is another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,7 @@ _FUNCTION = (
     _row(".abi_preserve", "function", "function, function prototype, call prototype", "9.0",
          ".abi_preserve COUNT", ".func f() .abi_preserve 8 { ret; }",
          "How many registers the function gives back as it got them.", target=80,
-         arguments=Arguments(1, 1, largest=255)),
+         arguments=Arguments(1, 1, largest=239, largest_in_call=255)),
     _row(".abi_preserve_control", "function", "function, function prototype, call prototype", "9.0",
          ".abi_preserve_control COUNT", ".func f() .abi_preserve_control 4 { ret; }",
          "How many control registers the function gives back as it got them.", target=80,

@@ -64,6 +64,8 @@ def directive_argument(function: Function) -> Iterator[Finding]:
         wanted = row.arguments
         if row.deprecated is not None and version is not None and version >= row.deprecated:
             wanted = replace(wanted, positive=False)  # the rule `deprecated-directive`: it has no effect
+        if wanted.largest_in_call is not None and use.where == "call prototype":
+            wanted = replace(wanted, largest=wanted.largest_in_call)
         problem = _problem(use, wanted)
         if problem is not None:
             yield Finding(function.place(problem[0]), problem[1])
