@@ -8,7 +8,8 @@ text, until all findings are known that a server tells. Both are medians of some
 2n to n: 2 is linear, and more than 2.5 is told. `memory` is by how much the process grows that lints, in
 bytes for each byte of text; more than 200 are told.
 
-`--scale` is that of all sizes; at 1, most texts take about a second. The exit status is 1 where something is told. `tests/properties/test_hostile.py` has the same without times.
+`--scale` is that of all sizes; at 1, most texts take about a second. `tests/properties/test_hostile.py` holds
+the ratios without times.
 """
 
 from __future__ import annotations
@@ -144,14 +145,12 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     print("| shape | n | lint n | 2n | ratio | key n | 2n | ratio | kind | memory | |")
     print("|---" + "|--:" * 7 + "|---|--:|---|")
-    is_bad = False
     for name in given.shapes or SHAPES:
         size = int(SHAPES[name].size * given.scale)
         once, twice = (_measured(name, times * size, given.rounds, given.limit) for times in (1, 2))
         row, complaints = _row(once, twice)
-        is_bad |= bool(complaints)
         print(f"| {name} | {size:,} | {row} | {complaints} |", flush=True)
-    return int(is_bad)
+    return 0
 
 
 def _row(once: Cost | None, twice: Cost | None) -> tuple[str, str]:
