@@ -109,7 +109,7 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--limit", type=_count, metavar="COUNT",
-        help="gives up after that many instructions of a group of blocks",
+        help="gives up after that many instructions without the end of a block (default: 8388608)",
     )
     group.add_argument("--seconds", type=_seconds, metavar="S", help="gives up after that time")
 
