@@ -77,7 +77,7 @@ def list_rules(format: str, style: Style) -> Iterator[str]:
 def _all_names() -> list[str]:
     names = [text for rule in all_rules() for text in (rule.name, rule.code)]
     registers = [pattern for pattern, _ in special_registers.rows()]
-    return [*names, *OUTSIDE, *directives.DIRECTIVES, *registers, *table.opcodes(), *word_names()]
+    return [*names, *OUTSIDE, "WARP_SZ", *directives.DIRECTIVES, *registers, *table.opcodes(), *word_names()]
 
 
 def _rule(rule: Rule, style: Style) -> Iterator[str]:

@@ -33,6 +33,12 @@ VECTOR: Final = Word(
     " an element, where the instruction allows it.",
     "ld.global.v2.f32 {%f1, _}, [%rd1];",
 )
+WARP_SIZE: Final = Word(
+    "constant",
+    "The number of threads in a warp, 32. It stands wherever a whole number does, in expressions too; nothing"
+    " can be declared by that name.",
+    "mov.u32 %r1, 2*WARP_SZ;",
+)
 _V3: Final = Word(
     "vector length",
     "A vector of three elements, of PTX 1.x: ptxas accepts none. Use `.v4`, or three variables.",
@@ -56,6 +62,8 @@ def explanations(name: str) -> tuple[Word, ...]:
         return (Word("option of .target", OPTION_SUMMARIES[name], f".target {target}, {name}"),)
     if name in REMOVED:
         return (Word("removed instruction", f"It was removed from PTX; {REMOVED[name]}.", ""),)
+    if name == "WARP_SZ":
+        return (WARP_SIZE,)
     if name == ".v3":
         return (_V3,)
     if name.startswith("@"):

@@ -20,6 +20,7 @@ from tests.cli.conftest import Lint
         ("E101", "error[E101] undeclared-name", ["Fix safety"]),
         (".maxntid", ".maxntid (performance directive)", ["Syntax\n", "Where\n    kernel", "Needs\n"]),
         ("maxntid", ".maxntid (performance directive)", []),
+        ("WARP_SZ", "WARP_SZ (constant)", ["The number of threads in a warp, 32.", "2*WARP_SZ"]),
         ("%laneid", "%laneid (special register)", ["Type\n    .u32", "Needs\n    PTX ISA 1.3"]),
         ("%tid.x", "%tid (special register)", ["Type\n    .v4 .u32"]),
         ("tid", "%tid (special register)", []),
