@@ -548,6 +548,8 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         return mismatch(wanted, given) or _parted(candidate, place, given, "address")
     if place.shape == "list":
         return "" if given.kind == "list" else "a list in parentheses is expected here"
+    if given.kind == "element" and "element" in wanted.kinds:
+        return mismatch(wanted, given)
     return "" if given.kind in wanted.kinds else "an address is expected here"
 
 

@@ -279,17 +279,19 @@ def _addressed(
     value: nodes.Expression, resolve: Resolve
 ) -> tuple[nodes.Name | None, _Wrong | None]:
     """The name whose address a value is, and what is wrong with it. Neither: it cannot be told."""
-    base, has_offset = value, False
+    base, links = value, list[nodes.Binary]()
     while isinstance(base, nodes.Binary):
-        if base.operator != "+":
-            return None, _misformed(value)
-        if constant_kind(base.right) is None:
-            return None, _misformed(value)
-        base, has_offset = base.left, True
+        links.append(base)
+        base = base.left
+    has_offset = bool(links)
+    if any(constant_kind(link.right) is None for link in links) or (links and links[-1].operator != "+"):
+        return None, _misformed(value)
     is_generic = False
     match base:
         case nodes.Relocation(operator=nodes.Name(text="generic"), values=(nodes.Name() as name,)):
             is_generic = True
+        case nodes.Name(text="_"):
+            return None, _Wrong(base, "`_` is no name")
         case nodes.Name() as name:
             pass
         case _:
@@ -304,7 +306,8 @@ def _misformed(value: nodes.Expression) -> _Wrong | None:
         return _Wrong(value.operator, "the only function of initial values is `generic(name)`")
     if isinstance(value, nodes.Group) and len(value.items) != 1:
         return _Wrong(value, "one value in parentheses is expected")
-    if all(name.text == "WARP_SZ" for name in names_in(value)):
+    is_part = isinstance(value, nodes.Element | nodes.Member)
+    if not is_part and all(name.text == "WARP_SZ" for name in names_in(value)):
         return None
     return _Wrong(value, "an address is a name or `generic(name)`, and perhaps `+` a number")
 
