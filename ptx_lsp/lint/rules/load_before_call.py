@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptx_lsp.facts import fact, found_in_instructions, of_all
+from ptx_lsp.isa.target import Version
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.calls import calls
@@ -105,9 +106,11 @@ class _Load(NamedTuple):
 
 @fact
 def _early_loads(function: Function) -> tuple[_Load, ...]:
-    loads = _loads(function)
+    loads, version = _loads(function), function.module.version
     if not loads or function.item.problems:
         return ()
+    if version is not None and version < Version(2, 0):
+        return ()  # in kernels of PTX 1.0 to 1.3 these are the parameters
     offset = function.item.offset
     first: dict[tuple[int, str], int] = {}
     for call in calls(function):
