@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import HEADER, Lint
 
 KERNELS = (
-    f"{HEADER}.visible .entry big() {{\n.shared .b8 s[65536];\nret;\n}}\n"
+    f"{HEADER}.visible .entry big() {{\n.shared .b8 s[40960];\nret;\n}}\n"
     ".visible .entry small() { ret; }\n"
 )
 
@@ -18,7 +18,7 @@ KERNELS = (
 def k(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("ptx-lint.toml").write_text(
-        'ignore = ["W"]\n[budgets]\n"*" = ["shared <= 48 KiB", "spills == 0"]\n"s*" = ["registers < 1"]\n'
+        'ignore = ["W"]\n[budgets]\n"*" = ["shared <= 32 KiB", "spills == 0"]\n"s*" = ["registers < 1"]\n'
     )
     Path("k.ptx").write_text(KERNELS)
     return Path("k.ptx")
@@ -29,8 +29,8 @@ def test_kernels_over_their_budget(lint: Lint, k: Path) -> None:
     assert done.status == 1
     first, second = done.out.splitlines()
     assert first == (
-        "k.ptx:4:17: error[over-budget] `big` has shared 65536 bytes (exact), over its budget: "
-        "`shared <= 48 KiB`"
+        "k.ptx:4:17: error[over-budget] `big` has shared 40960 bytes (exact), over its budget: "
+        "`shared <= 32 KiB`"
     )
     assert second.startswith("k.ptx:8:17: error[over-budget] `small` has registers ")
     assert "over its budget for `s*`: `registers < 1`" in second
