@@ -274,10 +274,23 @@ def test_json_of_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_time_is_limited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A loop that counts goes on, for centuries; one that does not would be a deadlock."""
     path = tmp_path / "loop.ptx"
-    path.write_text(".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { again: bra again; }\n")
+    path.write_text(""".version 8.0
+.target sm_80
+.address_size 64
+.entry k() {
+    .reg .u64 %i; .reg .pred %p;
+    mov.u64 %i, 0;
+again:
+    add.u64 %i, %i, 1;
+    setp.ne.u64 %p, %i, 0;
+    @%p bra again;
+    ret;
+}
+""")
     assert main([str(path), "--grid", "1", "--block", "1", "--seconds", "0.1"]) == 1
-    assert "error[limit]" in capsys.readouterr().err
+    assert "error[limit] the launch takes more seconds than it may" in capsys.readouterr().err
 
 
 CLUSTER = """.version 8.0

@@ -349,6 +349,10 @@ def _written(given: Argument) -> str:
             return {".texref": "tex0", ".surfref": "surf0", ".samplerref": "samp0"}.get(
                 given.type, f"{given.space.lstrip('.') or 'global'}{given.value or 0}"
             )
+        case "element":
+            return f"{_written(given._replace(kind='variable'))}[1]"
+        case "offset":
+            return f"{_written(given._replace(kind='variable' if given.space else 'register'))} + 1"
         case "label":
             return f"L{given.value or 1}"
         case "function":
