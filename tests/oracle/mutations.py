@@ -201,8 +201,9 @@ def _causes(file: PtxFile, mutation: Mutation, verdict: Verdict) -> set[int]:
     lines = change.applied(text).split("\n")
     beyond = len(lines) - (lines[-1] == "")
     in_section = any(s.start <= change.start <= s.end for s in file.of("section"))
-    is_cause = mutation.kind == "unclosed string" or verdict.message.startswith(_MISSING_HEADER)
-    if not (is_cause or in_section) and not any(
+    if verdict.message.startswith(_MISSING_HEADER):
+        return set(range(1, verdict.lines[0] + 1))
+    if mutation.kind != "unclosed string" and not in_section and not any(
         n > beyond or lines[n - 1].lstrip().startswith("}") for n in verdict.lines
     ):
         return heads

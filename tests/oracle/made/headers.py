@@ -237,7 +237,7 @@ def kernel_parameter(file: PtxFile, random: Random) -> Change | None:
     if head is None:
         return None
     name = next(i for i, t in enumerate(head.tokens) if t.text == ".entry") + 1
-    if head.tokens[name + 1].text != "(":
+    if name + 1 == len(head.tokens) or head.tokens[name + 1].text != "(":
         return inserted(
             head.tokens[name].end, random.choice(("(", "()", "(.param .b32 x)", "(.param .b32)", ")", "[16]"))
         )
