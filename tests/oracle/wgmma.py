@@ -27,7 +27,7 @@ from ptx_lsp import ptxas
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
 
-RECORD = Path(__file__).parent / "verdicts" / "wgmma.txt"
+RECORD = Path(__file__).parent / "verdicts" / "advice_wgmma.txt"
 COUNT, SEED = 400, 1
 
 FAMILIES: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {
