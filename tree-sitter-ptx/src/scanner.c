@@ -251,11 +251,25 @@ static bool read_junk(TSLexer *lexer, unsigned depth) {
   return emit(lexer, JUNK);
 }
 
+/* So many comments and preprocessor lines are looked over. What stands behind more of them is asked again
+ * after each: else a run of n of them would be read n times. */
+enum { MOST_PASSED = 16 };
+
 /* Passes all that may stand between two tokens. `*line`: a line ended there. False where a comment
- * never ends. At a `/` that starts no comment, `*slash` is set and the `/` is passed. */
-static bool pass_space(TSLexer *lexer, bool *line, bool *slash) {
-  for (;;) {
-    *line |= pass_gap(lexer);
+ * never ends. At a `/` that starts no comment, `*slash` is set and the `/` is passed. `*far` is set where
+ * more stands there than is looked over. */
+static bool pass_space(TSLexer *lexer, bool *line, bool *slash, bool *far) {
+  for (unsigned passed = 0;; passed++) {
+    while (is_blank(lexer->lookahead) || lexer->lookahead == '\n') {
+      *line |= lexer->lookahead == '\n';
+      next(lexer);
+    }
+    *far = passed == MOST_PASSED && (lexer->lookahead == '/' || lexer->lookahead == '#');
+    if (*far) return true;
+    if (lexer->lookahead == '#') {
+      while (!lexer->eof(lexer) && lexer->lookahead != '\n') next(lexer);
+      continue;
+    }
     if (lexer->lookahead != '/') return true;
     next(lexer);
     if (lexer->lookahead == '/') {
@@ -280,8 +294,9 @@ bool tree_sitter_ptx_external_scanner_scan(void *payload, TSLexer *lexer, const 
   if (valid[ERROR_SENTINEL]) return false;
   lexer->mark_end(lexer); /* `missing` stands right behind the token before it */
 
-  bool line = false, slash = false;
-  bool closed = pass_space(lexer, &line, &slash);
+  bool line = false, slash = false, far = false;
+  bool closed = pass_space(lexer, &line, &slash, &far);
+  if (far) return false;
   if (closed && !slash && lexer->eof(lexer)) {
     if (valid[LINE_END]) return emit(lexer, LINE_END);
     if (valid[MISSING]) return emit(lexer, MISSING);
