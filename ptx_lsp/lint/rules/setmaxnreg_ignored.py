@@ -82,9 +82,9 @@ def setmaxnreg_ignored(module: Module) -> Iterator[Finding]:
     Safe: the kernel computes the same. `.minnctapersm 1` asks for no more than every launch needs, and lets
     ptxas use all registers that a block of that size can have.
     """
-    for name in of_all(_with_requests, module):
+    for name in dict.fromkeys(of_all(_with_requests, module)):
         function = module.definitions.get(name)
-        if function is not None and function.is_kernel:
+        if function is not None and requests(function):  # of several with one name it may be another
             yield from _of_kernel(function)
 
 

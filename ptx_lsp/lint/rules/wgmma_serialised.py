@@ -91,9 +91,9 @@ def wgmma_serialised(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: a fence may belong at several places, and a call is there for a reason.
     """
-    for name in of_all(_with_wgmma, module):
+    for name in dict.fromkeys(of_all(_with_wgmma, module)):
         function = module.definitions.get(name)
-        if function is not None:
+        if function is not None and _mmas(function):  # of several with one name it may be another
             yield from _of_call(function)
             yield from (_of_fence(function, one) for one in unfenced_in_divergence(function))
 
