@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from analyses.numbering import Numbering, numbering_of
 from ptx_lsp.facts import Earlier, lasting_fact
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Access, Argument, Operand
-from ptx_lsp.isa.resolve import Match, resolve
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function

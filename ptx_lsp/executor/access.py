@@ -14,7 +14,7 @@ from ptx_lsp.executor.program import SIGNED, UNSIGNED, Array, Bools, DType, Prog
 from ptx_lsp.executor.spaces import Reach, Space, Spaces
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.syntax import nodes
 

@@ -27,7 +27,7 @@ from ptx_lsp.executor.threads import (
     threads,
 )
 from ptx_lsp.executor.wave import Wave
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

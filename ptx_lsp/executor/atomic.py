@@ -30,7 +30,7 @@ from ptx_lsp.executor.updates import (
     update,
 )
 from ptx_lsp.executor.wave import Wave
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import Type
 from ptx_lsp.syntax import nodes
 

@@ -22,7 +22,7 @@ from ptx_lsp.executor.surface_steps import surface
 from ptx_lsp.executor.tensor_copy import tensor_copy, tensormap
 from ptx_lsp.executor.texture_steps import texture
 from ptx_lsp.executor.warpgroup import warpgroup
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.syntax import nodes
 
 Builder = Callable[[nodes.Instruction, Match, Operands, Spaces], Action]

@@ -17,9 +17,9 @@ from ptx_lsp.executor.program import BOOL, UNSIGNED, Bools, Program
 from ptx_lsp.executor.reals import FORMATS, Reals
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import Meaning, form_type
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import Match
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes

@@ -37,7 +37,8 @@ from ptx_lsp.executor.routines import Allocate, Enter, stack
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.specials import is_clock
 from ptx_lsp.executor.warp import OPCODES, warp
-from ptx_lsp.isa.resolve import Match, resolve
+from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.types import TYPES, Type
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function

@@ -12,7 +12,7 @@ from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.usage import Named, Usages
 from ptx_lsp.executor.wave import WARP_SIZE, Wave
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.symbols import Register

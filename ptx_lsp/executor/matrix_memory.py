@@ -19,7 +19,7 @@ from ptx_lsp.executor.program import UNSIGNED, Array, Bools, Program
 from ptx_lsp.executor.spaces import Space, Spaces
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.syntax import nodes
 
 Bytes = npt.NDArray[np.uint8]

@@ -19,7 +19,7 @@ from ptx_lsp.executor.program import Array, Bools, Program
 from ptx_lsp.executor.spaces import Space, Spaces
 from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
 from ptx_lsp.executor.wave import Wave
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

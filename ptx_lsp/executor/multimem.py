@@ -26,7 +26,7 @@ from ptx_lsp.executor.replicas import replicas
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

@@ -25,9 +25,11 @@ from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.object_specs import argument, array_of, bindings
 from ptx_lsp.executor.single import CARRY, single
 from ptx_lsp.isa.extended import READ_CARRY
+from ptx_lsp.isa.fit import Candidate
+from ptx_lsp.isa.match import arrangements
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import Candidate, arrangements, resolve
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.types import TYPES, Type
 from ptx_lsp.model.module import Module
 

@@ -18,7 +18,7 @@ from ptx_lsp.executor.texture import SPATIAL, Image, Surface
 from ptx_lsp.executor.threads import Indices, Threads, by_name, threads
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes

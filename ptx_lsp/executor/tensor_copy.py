@@ -23,7 +23,7 @@ from ptx_lsp.executor.tensor_map import FIELDS, SIZE
 from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
 from ptx_lsp.executor.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.wave import Wave
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes

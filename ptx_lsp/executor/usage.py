@@ -11,8 +11,9 @@ from ptx_lsp.executor.compute import Compute
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.inline import Context
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.operand import Access
-from ptx_lsp.isa.resolve import Match, resolve
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.types import Type
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.body import names_in

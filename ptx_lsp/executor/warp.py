@@ -13,7 +13,7 @@ from ptx_lsp.executor.control import Collective
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, DType, Program
 from ptx_lsp.executor.wave import WARP_SIZE, Wave
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.types import TYPES, Type
 from ptx_lsp.syntax import nodes

@@ -20,7 +20,7 @@ from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Bools, Program
 from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.wave import Wave
-from ptx_lsp.isa.resolve import Match
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

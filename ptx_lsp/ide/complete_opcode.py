@@ -7,8 +7,9 @@ from functools import lru_cache
 from ptx_lsp.ide.suggestion import Suggestion
 from ptx_lsp.isa import modifiers, table
 from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.fit import Candidate
 from ptx_lsp.isa.in_words import since
-from ptx_lsp.isa.resolve import Candidate, possible_next, resolve, unfinished
+from ptx_lsp.isa.resolve import possible_next, resolve, unfinished
 from ptx_lsp.isa.target import Target, Version, satisfies
 from ptx_lsp.model.module import Module
 

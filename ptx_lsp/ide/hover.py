@@ -17,7 +17,8 @@ from ptx_lsp.ide.named import named
 from ptx_lsp.ide.site import Site, site
 from ptx_lsp.ide.tokens import token_at
 from ptx_lsp.ide.uniform import branch_uniformity
-from ptx_lsp.isa.resolve import Match, resolve
+from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.target import parse_version
 from ptx_lsp.isa.words import BLOCK, GUARD, VECTOR
 from ptx_lsp.model.arguments import arguments

@@ -9,9 +9,11 @@ from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.needs_met import met_in_words
 from ptx_lsp.isa import modifiers
 from ptx_lsp.isa.entry import Entry, Need
+from ptx_lsp.isa.fit import Candidate
 from ptx_lsp.isa.in_words import concerns, since, wanted, worded
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.operand import Argument
-from ptx_lsp.isa.resolve import Candidate, Match, Resolution, resolve
+from ptx_lsp.isa.resolve import Resolution, resolve
 from ptx_lsp.isa.syntax_text import syntax_text
 from ptx_lsp.isa.table import entries
 from ptx_lsp.model.arguments import arguments

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptx_lsp.ide.typed import Typed
+from ptx_lsp.isa.fit import Candidate
+from ptx_lsp.isa.match import arrangements
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import Candidate, arrangements, resolve, unfinished
+from ptx_lsp.isa.resolve import resolve, unfinished
 
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 

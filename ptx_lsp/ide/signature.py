@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from ptx_lsp.ide.operand_place import depths, wanted
 from ptx_lsp.ide.typed import Typed, typed
+from ptx_lsp.isa.fit import Candidate
 from ptx_lsp.isa.in_words import wanted as operands_in_words
-from ptx_lsp.isa.resolve import Candidate, resolve, unfinished
+from ptx_lsp.isa.resolve import resolve, unfinished
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.fit import Candidate
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand_summary import summarize
-from ptx_lsp.isa.resolve import Candidate
 from ptx_lsp.isa.selector import Selector, Term
 from ptx_lsp.isa.target import OLDEST, Version
 

@@ -12,8 +12,9 @@ Learnt from ptxas 13.5, for every instruction of the table that takes an address
 
 from __future__ import annotations
 
+from ptx_lsp.isa.fit import Problem
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.operand import Argument, Operand
-from ptx_lsp.isa.resolve import Match, Problem
 from ptx_lsp.isa.types import TYPES
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ptx_lsp.isa.fit import Problem
 from ptx_lsp.isa.operand import Argument
-from ptx_lsp.isa.resolve import Problem
 from ptx_lsp.isa.target import Version
 
 BRACKETS_SINCE: Final = Version(1, 2)

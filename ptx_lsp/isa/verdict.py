@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.isa.entry import End, Need
+from ptx_lsp.isa.fit import Problem
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.pointer import narrow_pointers
-from ptx_lsp.isa.resolve import Match, Problem, resolve
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.target import Target, Version
 from ptx_lsp.isa.unbracketed import BRACKETS_SINCE, bracketed, coordinate_problems
 

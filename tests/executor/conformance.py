@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 from ptx_lsp.executor.single import CARRY
 from ptx_lsp.isa.extended import READ_CARRY
+from ptx_lsp.isa.match import arrangements
 from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import arrangements, resolve
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.types import TYPES
 
 FOLDER = Path(__file__).parents[1] / "conformance"

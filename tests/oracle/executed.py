@@ -29,8 +29,9 @@ from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.texture import Opaque, Surface, Texture
 from ptx_lsp.executor.wave import Shape, Wave
 from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.notation import Form
-from ptx_lsp.isa.resolve import Match, resolve
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable

@@ -14,9 +14,11 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from ptx_lsp.isa.entry import Entry, Need
+from ptx_lsp.isa.fit import Candidate
+from ptx_lsp.isa.match import arrangements
 from ptx_lsp.isa.notation import Form, Place, Slot
 from ptx_lsp.isa.operand import Argument, Operand
-from ptx_lsp.isa.resolve import Candidate, arrangements, resolve
+from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.target import LATEST, OLDEST, TARGETS, VERSIONS, Target, Version, satisfies
 from ptx_lsp.isa.types import TYPES
