@@ -46,7 +46,7 @@ SINCE_MBARRIER: Final[tuple[Since, ...]] = (
     (".multicast::cluster::32b", "9.4", "sm_107f"),
     (f".mbarrier::report::disabled|{VALIDITY}", "9.4", "sm_107f"),
 )
-SIZE: Final = replace(reads(".u32"), multiple=16)
+SIZE: Final = replace(reads(".u32"), low=0, high=1048560, multiple=16)
 # ptxas refuses a 16-bit register for the mbarrier, but for some copies; it takes an 8-bit one.
 MBARRIER: Final = address(
     ".shared",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.meaning import Lanes, Operation
 from ptx_lsp.isa.operand import reads, writes
@@ -49,6 +51,8 @@ def sub(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     return op.clamp(a - b) if op.has(".sat") else a - b
 
 
+_BYTE = replace(reads(".u32"), low=0, high=255)
+"""A position or a number of bits: of a register its low byte counts."""
 _PRODUCT = writes({".wide": "wide .type", "": ".type"})
 
 
@@ -370,7 +374,7 @@ def brev(op: Operation, a: Lanes) -> Lanes:
         bfe.type d, a, b, c;
         .type = { .u32, .u64, .s32, .s64 };
     """,
-    operands={"b": reads(".u32"), "c": reads(".u32")},
+    operands={"b": _BYTE, "c": _BYTE},
     since=[("", "2.0", 20)],
     example="bfe.u32 %r1, %r2, 8, 4;",
 )
@@ -394,7 +398,7 @@ def bfe(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
         bfi.type f, a, b, c, d;
         .type = { .b32, .b64 };
     """,
-    operands={"f": writes(), "c": reads(".u32"), "d": reads(".u32")},
+    operands={"f": writes(), "c": _BYTE, "d": _BYTE},
     since=[("", "2.0", 20)],
     example="bfi.b32 %r1, %r2, %r3, 8, 4;",
 )

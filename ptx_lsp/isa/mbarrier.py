@@ -7,6 +7,8 @@ the next one begins.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.operand import (
     GENERIC_OR_GLOBAL,
@@ -37,7 +39,10 @@ instruction(
         .layout = {{ .layout::v0, .layout::v1 }};
         {_LOCAL}
     """,
-    operands={"addr": address(".space", access="write", pointer=GENERIC_OR_GLOBAL), "count": _COUNT},
+    operands={
+        "addr": address(".space", access="write", pointer=GENERIC_OR_GLOBAL),
+        "count": replace(_COUNT, low=1, high=1048575),
+    },
     since=[("", "7.0", 80), (".shared::cta", "7.8", 80), (".layout::v0|.layout::v1", "9.3", 90)],
     example="mbarrier.init.shared::cta.b64 [%r1], 32;",
 )
@@ -102,7 +107,7 @@ for _name, _does in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_ARRIVAL | {"count": reads(".u32", count=(0, 1, 2, 4))},
+        operands=_ARRIVAL | {"count": replace(reads(".u32", count=(0, 1, 2, 4)), low=1)},
         since=[
             ("", "7.0", 80),
             _CTA,
@@ -188,7 +193,7 @@ for _name, _does, _hint, _more, _since in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_WAIT | _more | {"odd": _COUNT},
+        operands=_WAIT | _more | {"odd": replace(_COUNT, low=0, high=1)},
         since=[
             _since,
             ("", "7.1", 80),

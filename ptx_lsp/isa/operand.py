@@ -68,7 +68,8 @@ class Operand:
     `values` lists them, and they are a multiple of `multiple`. `lengths` are the numbers of
     elements that are allowed beside `count`. `space` is where an address must point ("": anywhere
     generic). `pointer`: it holds an address that must be as wide as `.address_size` says, always or in
-    the spellings that a selector matches. `discarded`: `_` may stand for a whole vector, too.
+    the spellings that a selector matches. `discarded`: `_` may stand for a whole vector, too. `wraps`:
+    ptxas looks at the low 32 bits of a constant.
     """
 
     access: Access
@@ -85,6 +86,7 @@ class Operand:
     what: str = ""
     pointer: str | bool = False
     discarded: bool = False
+    wraps: bool = False
 
 
 GENERIC: Final = ".global|.shared|.local"
@@ -380,12 +382,13 @@ def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
         return f"an integer cannot stand here: `{wanted.type}` takes {_constants(types[0])}"
     if given.value is None:
         return ""
-    if wanted.values and given.value not in wanted.values:
+    value = given.value & 0xFFFFFFFF if wanted.wraps else given.value
+    if wanted.values and value not in wanted.values:
         return f"{given.value} is not one of {', '.join(map(str, wanted.values))}"
-    if given.value % wanted.multiple:
+    if value % wanted.multiple:
         return f"{given.value} is not a multiple of {wanted.multiple}"
     low, high = wanted.low, wanted.high
-    if (low is not None and given.value < low) or (high is not None and given.value > high):
+    if (low is not None and value < low) or (high is not None and value > high):
         return f"{given.value} is out of range: {_range(low, high)}"
     return ""
 
