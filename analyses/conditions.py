@@ -193,7 +193,7 @@ def _passes_zero(a: Lanes) -> bool:
 
 
 def _negative(a: Lanes) -> Lanes:
-    return Lanes(tuple([-one for one in a.offsets]), a.alignment)
+    return Lanes.of([-one for one in a.offsets], a.alignment)
 
 
 def _wrapped(value: int, bits: int, is_signed: bool) -> int:

@@ -2,46 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import gcd
 from typing import NamedTuple
 
 WARP = 32
 
 
-class Lanes(NamedTuple):
-    """One value: `offsets` of the 32 lanes, and what the uniform part beside is a multiple of (0: none)."""
+_ALIKE = (0,) * WARP
 
-    offsets: tuple[int, ...]
+
+class Lanes(NamedTuple):
+    """One value: the `offsets` of the 32 lanes, and what the uniform part beside is a multiple of (0: none).
+
+    The offsets are kept as that of the `first` lane and the `spread`, by how much each is above it: a value
+    to which a uniform one is added has the very same spread.
+    """
+
+    first: int
+    spread: tuple[int, ...]
     alignment: int
+
+    @classmethod
+    def of(cls, offsets: Iterable[int], alignment: int) -> Lanes:
+        first, *rest = offsets
+        spread = (0, *[one - first for one in rest])
+        return cls(first, spread if any(spread) else _ALIKE, alignment)
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        first = self.first
+        return tuple([first + one for one in self.spread])
 
     @property
     def is_uniform(self) -> bool:
-        return self.offsets.count(self.offsets[0]) == WARP
+        return self.spread is _ALIKE or not any(self.spread)
 
     @property
     def constant(self) -> int | None:
         """The value, where it is the same known one for all lanes."""
-        return self.offsets[0] if self.alignment == 0 and self.is_uniform else None
+        return self.first if self.alignment == 0 and self.is_uniform else None
 
     @property
     def step(self) -> int | None:
         """The *a* of `a * lane + b`; None where the value is no such thing."""
-        step = self.offsets[1] - self.offsets[0]
-        first = self.offsets[0]
-        return step if all(one == first + step * i for i, one in enumerate(self.offsets)) else None
+        step = self.spread[1]
+        return step if all(one == step * i for i, one in enumerate(self.spread)) else None
 
     @property
     def multiple(self) -> int:
         """What the value of each lane is a multiple of (0: it is 0 for all)."""
-        return gcd(self.alignment, *self.offsets)
+        return gcd(self.alignment, self.first, *self.spread)
 
 
-ANY = Lanes((0,) * WARP, 1)
+ANY = Lanes(0, _ALIKE, 1)
 """A uniform value of which nothing else is known."""
 
 
 def constant(value: int) -> Lanes:
-    return Lanes((value,) * WARP, 0)
+    return Lanes(value, _ALIKE, 0)
 
 
 def compute(opcode: str, inputs: list[Lanes]) -> Lanes | None:
@@ -77,12 +96,18 @@ def compute(opcode: str, inputs: list[Lanes]) -> Lanes | None:
 
 def add(a: Lanes, b: Lanes) -> Lanes:
     """The sum, lane by lane."""
-    offsets = tuple([one + other for one, other in zip(a.offsets, b.offsets, strict=True)])
-    return Lanes(offsets, gcd(a.alignment, b.alignment))
+    if b.is_uniform:
+        spread = a.spread
+    elif a.is_uniform:
+        spread = b.spread
+    else:
+        spread = tuple([one + other for one, other in zip(a.spread, b.spread, strict=True)])
+    return Lanes(a.first + b.first, spread, gcd(a.alignment, b.alignment))
 
 
 def _times(a: Lanes, factor: int) -> Lanes:
-    return Lanes(tuple([one * factor for one in a.offsets]), a.alignment * abs(factor))
+    spread = _ALIKE if a.is_uniform else tuple([one * factor for one in a.spread])
+    return Lanes(a.first * factor, spread, a.alignment * abs(factor))
 
 
 def _multiply(a: Lanes, b: Lanes) -> Lanes | None:
@@ -91,7 +116,7 @@ def _multiply(a: Lanes, b: Lanes) -> Lanes | None:
         if factor is not None:
             return _times(one, factor)
     if a.is_uniform and b.is_uniform:
-        return Lanes(ANY.offsets, a.multiple * b.multiple)
+        return Lanes(0, _ALIKE, a.multiple * b.multiple)
     return None
 
 
@@ -101,21 +126,21 @@ def _shifted(a: Lanes, b: Lanes) -> Lanes | None:
         return None
     if a.alignment % (1 << count) or min(a.offsets) < 0:
         return None
-    return Lanes(tuple(one >> count for one in a.offsets), a.alignment >> count)
+    return Lanes.of([one >> count for one in a.offsets], a.alignment >> count)
 
 
 def _masked(a: Lanes, mask: int | None) -> Lanes | None:
     if mask is None:
         return None
     power = a.alignment & -a.alignment
-    kept = tuple(one & mask for one in a.offsets)
+    kept = [one & mask for one in a.offsets]
     if mask >= 0 and a.alignment % (1 << mask.bit_length()) == 0:
-        return Lanes(kept, 0)
+        return Lanes.of(kept, 0)
     if min(a.offsets) >= 0 and max(a.offsets) < power:
-        return Lanes(kept, power)
+        return Lanes.of(kept, power)
     cleared = -mask if mask < 0 else 0
     if cleared and cleared & (cleared - 1) == 0 and a.alignment % cleared == 0:
-        return Lanes(kept, a.alignment)
+        return Lanes.of(kept, a.alignment)
     return None
 
 
@@ -127,4 +152,4 @@ def _bitwise(opcode: str, a: Lanes, b: Lanes) -> Lanes | None:
     if min(both) < 0 or (power and max(both) >= power):
         return None
     pairs = zip(a.offsets, b.offsets, strict=True)
-    return Lanes(tuple([x | y if opcode == "or" else x ^ y for x, y in pairs]), power)
+    return Lanes.of([x | y if opcode == "or" else x ^ y for x, y in pairs], power)

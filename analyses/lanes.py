@@ -91,7 +91,7 @@ class LanesOfValues:
             case Predefined(name=name):
                 return self._special(name, component)
             case Variable(space=".shared" | ".global" | ".const") as symbol:
-                return Lanes(ANY.offsets, alignment_of(symbol))
+                return ANY._replace(alignment=alignment_of(symbol))
             case _:
                 return None
 
@@ -101,7 +101,7 @@ class LanesOfValues:
             case "WARP_SZ", _:
                 return constant(WARP)
             case "%laneid", _:
-                return Lanes(tuple(numbers), 0)
+                return Lanes.of(numbers, 0)
             case "%tid", ".x" | ".y" | ".z":
                 if self.is_first and not self.is_shape_known:
                     return None
@@ -243,8 +243,7 @@ class _Evaluation:
         elif value not in self.refused and self.uniformity.causes.get(value, Cause()).block < 0:
             first = next((self.known[one] for one in self.from_before(join) if one in self.known), None)
             if first is not None:
-                low = first.offsets[0]
-                self.known[value] = Lanes(tuple(one - low for one in first.offsets), 1)
+                self.known[value] = Lanes(0, first.spread, 1)
 
     def from_before(self, join: Join) -> Iterator[int]:
         """The inputs of a join that do not come round a loop."""
@@ -260,7 +259,7 @@ class _Evaluation:
             found = self.known.get(one)
             if found is None:
                 return False
-            if tuple(offset - found.offsets[0] for offset in found.offsets) != mine.offsets:
+            if found.spread != mine.spread:
                 return False
         return True
 
@@ -344,8 +343,8 @@ def _thread_index(component: str, shape: Size) -> Lanes | None:
     rows = shape.x or WARP
     if component == ".x":
         if rows % WARP == 0:
-            return Lanes(tuple(range(WARP)), WARP if shape.x != WARP else 0)
-        return Lanes(tuple(lane % rows for lane in range(WARP)), 0) if WARP % rows == 0 else None
+            return Lanes.of(range(WARP), WARP if shape.x != WARP else 0)
+        return Lanes.of([lane % rows for lane in range(WARP)], 0) if WARP % rows == 0 else None
     above = rows if component == ".y" else rows * shape.y
     if above and above % WARP == 0:
         return ANY
@@ -354,8 +353,8 @@ def _thread_index(component: str, shape: Size) -> Lanes | None:
         return None
     found = [lane // above for lane in range(WARP)]
     if limit and component == ".y" and found[-1] >= limit:
-        return Lanes(tuple(one % limit for one in found), 0) if len(found) % limit == 0 else None
-    return Lanes(tuple(found), found[-1] + 1)
+        return Lanes.of([one % limit for one in found], 0) if len(found) % limit == 0 else None
+    return Lanes.of(found, found[-1] + 1)
 
 
 def alignment_of(variable: Variable) -> int:

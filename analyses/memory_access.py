@@ -214,7 +214,7 @@ def _access(
                 base = known.uniformity.values.of[step.number].reads[step.reads.index(index)]
                 where = known.of(base)
         case Variable() as symbol:
-            where = Lanes(ANY.offsets, alignment_of(symbol))
+            where = ANY._replace(alignment=alignment_of(symbol))
         case _:
             pass
     if where is not None and offset:
