@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeAlias
@@ -36,7 +36,7 @@ class Liveness:
     cfg: Cfg
     live_in: tuple[frozenset[int], ...]
     live_out: tuple[frozenset[int], ...]
-    kills: tuple[frozenset[int], ...]
+    kills: tuple[Collection[int], ...]
     """For each step, the registers whose lives begin there."""
     unborn: tuple[dict[int, int], ...]
     """For each block, what no way to it has written, with the first step that does; past its end if none."""
@@ -106,8 +106,9 @@ def liveness(function: Function, earlier: Earlier[Liveness] | None) -> Liveness:
     kills = [one for block in lives for one in block.kills]
     for block, begins in zip(graph.blocks, unborn, strict=True):
         for number in block.steps if begins else ():
-            keeps = flow.steps[number].keeps
-            kills[number] |= {one for one in keeps if begins.get(one) == number}
+            born = [one for one in flow.steps[number].keeps if begins.get(one) == number]
+            if born:
+                kills[number] = frozenset([*kills[number], *born])
     before = earlier.value if earlier else None
     if before is not None and before.sets.live_in is sets.live_in and not any((*unborn, *before.unborn)):
         live_in, live_out = before.live_in, before.live_out
@@ -148,16 +149,16 @@ class _Lives(NamedTuple):
     exposed: frozenset[int]
     written: frozenset[int]
     killed: frozenset[int]
-    kills: tuple[frozenset[int], ...]
+    kills: tuple[Collection[int], ...]
 
 
 @block_fact
 def _lives(_: Function, block: Sequence[Step]) -> _Lives:
-    kills = tuple([frozenset(step.writes).difference(step.keeps) or NOTHING for step in block])
+    kills = tuple([_kills(step) for step in block])
     live: set[int] = set()
     dead: set[int] = set()
     for step, killed in zip(reversed(block), reversed(kills), strict=True):
-        dead |= killed
+        dead.update(killed)
         _before(step, killed, live)
     written = dead.union(*[step.keeps for step in block])
     return _Lives(
@@ -184,8 +185,15 @@ def _returned(function: Function) -> frozenset[int]:
     )
 
 
-def _before(step: Step, kills: frozenset[int], live: set[int]) -> None:
-    live -= kills
+def _kills(step: Step) -> Collection[int]:
+    """The registers that a step writes all of, each once. A set of one would take four times the memory."""
+    if len(step.writes) < 2 and not step.keeps:
+        return step.writes
+    return frozenset(step.writes).difference(step.keeps) or NOTHING
+
+
+def _before(step: Step, kills: Collection[int], live: set[int]) -> None:
+    live.difference_update(kills)
     live.update(step.reads)
     if step.guard >= 0:
         live.add(step.guard)

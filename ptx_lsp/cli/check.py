@@ -60,7 +60,7 @@ def located(error: BaseException) -> str:
 
 
 def _check(path: str, source: Source, settings: Settings) -> FileReport:
-    document = Document.parse(source)
+    document = Document.read(source)
     fixed: tuple[str, ...] = ()
     if settings.fix:
         document, fixed = _mended(document, settings)

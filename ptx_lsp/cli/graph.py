@@ -56,7 +56,7 @@ def _format(options: Options) -> str:
 
 def _functions(one: Input, target: str | None) -> Mapping[str, Function]:
     try:
-        document = Document.parse(Source(read(one)))
+        document = Document.read(Source(read(one)))
     except InputError as error:
         raise UsageError(f"{one.path}: {error}") from error
     return Module(document, None, parse_target(target) if target else None).definitions

@@ -25,8 +25,12 @@ it once as a whole takes longer than an edit of the whole file.
 class Document:
     """A PTX text with its top-level statements in order. Never changes; `edited` gives a new one."""
 
-    def __init__(self, source: Source, tree: Tree, items: Items, *, is_told: bool = False) -> None:
-        """`is_told`: the tree is that of an earlier text, and has been told of the edits since then."""
+    def __init__(
+        self, source: Source, tree: Tree | None, items: Items, *, is_told: bool = False
+    ) -> None:
+        """`is_told`: the tree is that of an earlier text, and has been told of the edits since then. None: it
+        is made when it is asked for.
+        """
         self.source = source
         self.items = items
         self._tree = tree
@@ -40,6 +44,11 @@ class Document:
         """
         tree = parsed(source.data) if damaged is None else damaged.tree
         return cls(source, tree, Items.of(_lowered(tree.root_node.children, source)))
+
+    @classmethod
+    def read(cls, source: Source) -> Document:
+        """A text that is read once: its tree, which takes as much memory as the statements, is not kept."""
+        return cls(source, None, cls.parse(source).items)
 
     @classmethod
     def damaged(cls, source: Source) -> Document:
@@ -59,7 +68,7 @@ class Document:
     @property
     def tree(self) -> Tree:
         """That of the whole text, which may have to be parsed."""
-        if self._is_told:
+        if self._tree is None or self._is_told:
             self._tree, self._is_told = parsed(self.source.data, self._tree), False
         return self._tree
 
@@ -70,7 +79,8 @@ class Document:
         source = self.source.edited(edit) if source is None else source
         items = self._edited_inside(edit, source)
         if items is not None:
-            return Document(source, self._told(self._tree, edit, source), items, is_told=True)
+            tree = self._told(self._tree, edit, source) if self._tree is not None else None
+            return Document(source, tree, items, is_told=True)
         old = self._told(self.tree, edit, source)
         tree = parsed(source.data, old)
         if tree.root_node.has_error:
