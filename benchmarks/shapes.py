@@ -890,6 +890,16 @@ def missing_semicolons(n: int) -> str:
     return _body(_REGISTERS, "add.s32 %r1, %r1, 1\n" * n)
 
 
+@shape(10_000)
+def missing_commas(n: int) -> str:
+    return _body("add.s32 %r1 %r1, 1;\n" * n)
+
+
+@shape(5_000)
+def calls_without_commas(n: int) -> str:
+    return _file(".func f (.param .b32 a);\n", _kernel("call f (1 2);\n" * n))
+
+
 @shape(50_000)
 def null_bytes(n: int) -> str:
     return _body("\0" * n)

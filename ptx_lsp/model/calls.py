@@ -77,7 +77,7 @@ def _nodes(_: Function, node: nodes.Instruction) -> Iterator[nodes.Instruction]:
 
 
 def _is_broken(function: Function, node: nodes.Instruction) -> bool:
-    return any(node.start <= problem.start <= node.end for problem in function.item.problems)
+    return function.item.is_broken_between(node.start, node.end)
 
 
 def _call(function: Function, node: nodes.Instruction) -> Call | None:

@@ -48,7 +48,7 @@ def _is_broken(function: Function, instruction: nodes.Instruction) -> bool:
     """A syntax error, or an index behind a register, tells of it already."""
     if not instruction.opcode.text:
         return True
-    if any(instruction.start <= p.start <= instruction.end for p in function.item.problems):
+    if function.item.is_broken_between(instruction.start, instruction.end):
         return True
     return any(
         isinstance(operand, nodes.Element)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from tree_sitter import Tree
 
 from ptx_lsp.syntax import nodes
@@ -18,7 +20,17 @@ class Item:
     kept as well; an edit inside a function keeps the statements of its body that it does not touch.
     """
 
-    __slots__ = ("_is_unclosed", "alone", "end", "marks", "node", "problems", "start", "tree")
+    __slots__ = (
+        "_is_unclosed",
+        "_starts",
+        "alone",
+        "end",
+        "marks",
+        "node",
+        "problems",
+        "start",
+        "tree",
+    )
 
     def __init__(
         self,
@@ -40,6 +52,7 @@ class Item:
         self.tree = tree
         """That of its text alone, if it was parsed alone."""
         self._is_unclosed: bool | None = None
+        self._starts: list[int] | None = None
 
     def offset(self, mark: int) -> int:
         """The byte offset in the file of a node's `start`, or of its `end`."""
@@ -60,6 +73,15 @@ class Item:
         if self._is_unclosed is None:
             self._is_unclosed = any(problem.expected == "`}`" for problem in self.problems)
         return self._is_unclosed
+
+    def is_broken_between(self, start: int, end: int) -> bool:
+        """Whether a problem begins at one of these marks, or between them."""
+        if not self.problems:
+            return False
+        if self._starts is None:
+            self._starts = sorted([problem.start for problem in self.problems])
+        index = bisect_left(self._starts, start)
+        return index < len(self._starts) and self._starts[index] <= end
 
     def moved(self, by: int) -> Item:
         if not by:

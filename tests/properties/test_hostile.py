@@ -20,6 +20,7 @@ from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.lint import nearest
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rules import undeclared_name
+from ptx_lsp.model.checks import checks
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
@@ -62,6 +63,16 @@ def test_the_cost_of_a_keystroke_grows_with_the_text(name: str) -> None:
         return found
 
     _assert_linear(cost, name)
+
+
+def test_whether_an_instruction_is_broken_is_not_asked_of_each_syntax_error() -> None:
+    def cost(size: int) -> int:
+        (function,) = _linted(_text("missing-commas", size)).module.functions
+        function.facts.clear()
+        return _calls(lambda: checks(function))
+
+    cost(300)
+    assert cost(600) <= _MOST * cost(300)
 
 
 def _assert_linear(cost: Callable[[int], int], name: str) -> None:

@@ -73,7 +73,7 @@ def directive_argument(function: Function) -> Iterator[Finding]:
 
 def _is_broken(function: Function, use: Use) -> bool:
     """Whether there is a syntax error in the directive or right behind it."""
-    return any(use.node.start <= p.start <= use.node.end + 1 for p in function.item.problems)
+    return function.item.is_broken_between(use.node.start, use.node.end + 1)
 
 
 def _problem(use: Use, wanted: Arguments) -> tuple[Located, str] | None:
