@@ -72,7 +72,7 @@ def calls(function: Function) -> tuple[Call, ...]:
 
 @found_in_instructions
 def _nodes(_: Function, node: nodes.Instruction) -> Iterator[nodes.Instruction]:
-    if node.opcode.text in ("call", "call.uni"):
+    if node.opcode.text == "call" or node.opcode.text.removesuffix(".uni") in ("call", "call.uni"):
         yield node
 
 
