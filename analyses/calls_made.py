@@ -31,7 +31,7 @@ class CallsMade:
 
 def calls_made(function: Function) -> CallsMade:
     """The calls of `function`, and whether they lead back to it."""
-    reached = {call.node.start: _reached(function, call) for call in calls(function)}
+    reached = calls_to(function)
     return CallsMade(
         reached,
         has_indirect=any(call.table is not None for call in calls(function)),
@@ -40,6 +40,11 @@ def calls_made(function: Function) -> CallsMade:
         ),
         is_recursive=_leads_back(function),
     )
+
+
+def calls_to(function: Function) -> dict[int, tuple[Function, ...]]:
+    """The functions of the module that each call may reach, by where the call begins."""
+    return {call.node.start: _reached(function, call) for call in calls(function)}
 
 
 def _reached(function: Function, call: Call) -> tuple[Function, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from analyses.calls_made import calls_made
+from analyses.calls_made import calls_to
 from ptx_lsp.model.calls import Call, calls
 from ptx_lsp.model.function import Function
 
@@ -30,24 +30,80 @@ class KeptCall(NamedTuple):
 
 def kept_calls(function: Function) -> Iterator[KeptCall]:
     """Those of `function`, then those of the functions that it calls, each once."""
-    seen = {function.name}
+    reached = _reached(function)
+    names = {name: [other.name for call in made for other in call.callees] for name, made in reached.items()}
+    recursive = _in_circles(names)
+    for made in reached.values():
+        for call in made:
+            why = _why(call, recursive)
+            if why is not None:
+                yield KeptCall(call.function, call.call, why)
+
+
+class _Call(NamedTuple):
+    function: Function
+    call: Call
+    callees: tuple[Function, ...]
+
+
+def _reached(function: Function) -> dict[str, list[_Call]]:
+    """The calls of each function that `function` may come to, itself first, by their names."""
+    found: dict[str, list[_Call]] = {}
     waiting = [function]
     for caller in waiting:
-        made = calls_made(caller)
-        for call in calls(caller):
-            reached = made.reached[call.node.start]
-            why = _why(call, reached)
-            if why is not None:
-                yield KeptCall(caller, call, why)
-            for other in reached:
-                if other.name not in seen:
-                    seen.add(other.name)
-                    waiting.append(other)
+        if caller.name not in found:
+            made = calls_to(caller)
+            found[caller.name] = [_Call(caller, call, made[call.node.start]) for call in calls(caller)]
+            waiting += [other for call in found[caller.name] for other in call.callees]
+    return found
 
 
-def _why(call: Call, reached: tuple[Function, ...]) -> Why | None:
-    if call.table is not None:
+def _in_circles(called: dict[str, list[str]]) -> set[str]:
+    """The functions that call themselves, directly or through others: the strongly connected components with
+    a call inside (Tarjan, 1972), without recursion.
+    """
+    found: set[str] = set()
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    open_names: list[str] = []
+    is_open: set[str] = set()
+    for root in called:
+        path = [(root, iter(called[root]))] if root not in order else []
+        while path:
+            name, rest = path[-1]
+            if name not in order:
+                order[name] = lowest[name] = len(order)
+                open_names.append(name)
+                is_open.add(name)
+            other = next(rest, None)
+            if other is None:
+                path.pop()
+                if path:
+                    above = path[-1][0]
+                    lowest[above] = min(lowest[above], lowest[name])
+                if lowest[name] == order[name]:
+                    component = _from(open_names, name)
+                    is_open.difference_update(component)
+                    if len(component) > 1 or name in called[name]:
+                        found.update(component)
+            elif other not in order:
+                path.append((other, iter(called[other])))
+            elif other in is_open:
+                lowest[name] = min(lowest[name], order[other])
+    return found
+
+
+def _from(stack: list[str], name: str) -> list[str]:
+    """Takes `name` and what is above it from a stack."""
+    taken = [stack.pop()]
+    while taken[-1] != name:
+        taken.append(stack.pop())
+    return taken
+
+
+def _why(call: _Call, recursive: set[str]) -> Why | None:
+    if call.call.table is not None:
         return "indirect"
-    if not reached:
+    if not call.callees:
         return "external"
-    return "recursive" if any(calls_made(one).is_recursive for one in reached) else None
+    return "recursive" if any(one.name in recursive for one in call.callees) else None

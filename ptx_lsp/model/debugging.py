@@ -106,3 +106,8 @@ def _position(values: tuple[nodes.Expression, ...]) -> Position | None:
     known = [whole_number(value) for value in values]
     found = tuple(value for value in known if value is not None)
     return found if len(found) == len(known) == 3 else None
+
+
+def has_syntax_errors(module: Module) -> bool:
+    """Whether ptxas stops before the end of the file, where it asks what its debugging data lacks."""
+    return any(item.problems or item.is_unclosed for item in module.document.items)

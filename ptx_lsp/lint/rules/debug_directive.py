@@ -11,7 +11,14 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.constants import whole_number
-from ptx_lsp.model.debugging import files, function_names, is_placed_earlier, sections, unplaced
+from ptx_lsp.model.debugging import (
+    files,
+    function_names,
+    has_syntax_errors,
+    is_placed_earlier,
+    sections,
+    unplaced,
+)
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -63,15 +70,20 @@ def debug_directive(module: Module) -> Iterator[Finding]:
     yield from _of_files(module)
     yield from _of_sections(module)
     yield from _numbers(module)
-    labels = frozenset(label.text for _, node in sections(module) for label in node.labels)
-    for one in of_all(function_names, module):
-        if one.name not in labels:
-            message = f"`{one.name}` is no label of a `.section`, where the name of a function stands"
-            yield Finding(one.place, message)
+    yield from _of_function_names(module)
     for one in of_all(unplaced, module):
         if not is_placed_earlier(module, one):
             shown = " ".join(map(str, one.position))
             message = f"`inlined_at` names a position that no `.loc` before has: {shown}"
+            yield Finding(one.place, message)
+
+
+def _of_function_names(module: Module) -> Iterator[Finding]:
+    labels = frozenset(label.text for _, node in sections(module) for label in node.labels)
+    unknown = [one for one in of_all(function_names, module) if one.name not in labels]
+    if unknown and not has_syntax_errors(module):  # behind one a section may be hidden
+        for one in unknown:
+            message = f"`{one.name}` is no label of a `.section`, where the name of a function stands"
             yield Finding(one.place, message)
 
 

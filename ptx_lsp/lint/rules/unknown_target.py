@@ -18,6 +18,7 @@ from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.debugging import has_syntax_errors
 from ptx_lsp.model.directives import target_directives
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
@@ -118,7 +119,7 @@ def _conflicts(
 
 
 def _without_data(module: Module, place: Place, name: str) -> Iterator[Finding]:
-    if name == "debug" and not any(isinstance(item.node, nodes.Section) for item in module.outside):
+    if name == "debug" and _lacks_debugging_data(module):
         message = "`debug` needs debugging data: the file has no `.section` with any"
         yield Finding(place, message)
 
@@ -138,3 +139,9 @@ def _is_header_only(module: Module) -> bool:
         isinstance(item.node, nodes.Version | nodes.Target | nodes.AddressSize)
         for item in module.document.items
     )
+
+
+def _lacks_debugging_data(module: Module) -> bool:
+    """ptxas asks at the end of a file that it could read; behind a syntax error a section may be hidden."""
+    found = any(isinstance(item.node, nodes.Section) for item in module.outside)
+    return not found and not has_syntax_errors(module)
