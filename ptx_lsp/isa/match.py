@@ -143,6 +143,12 @@ def _facts(place: Place, argument: Argument) -> Iterator[str]:
             yield from _facts(part, inner)
 
 
+def _takes_functions(candidate: Candidate, wanted: Operand) -> bool:
+    """ptxas takes a function's name for a constant of any type; `mov` has forms of its own for it."""
+    is_source = wanted.access == "read" and "register" in wanted.kinds
+    return is_source and candidate.entry.opcode not in ("mov", "cvta")
+
+
 def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument) -> str:
     reads_predicate = wanted.type == ".pred" and wanted.access == "read"
     if given.negated and not place.negatable and not reads_predicate:
@@ -159,6 +165,8 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         why = mismatch(candidate.operand(Place(place.pair)), given.pair)
         if why:
             return f"the second destination: {why}"
+    if given.kind == "function" and _takes_functions(candidate, wanted):
+        return ""
     if given.kind == "vector" and (wrong := next((part.suffix for part in given.parts if part.suffix), "")):
         return f"`{wrong}` cannot follow an element of a vector"
     if place.shape == "plain" or given.kind == "unknown":

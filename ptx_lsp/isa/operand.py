@@ -284,8 +284,6 @@ def mismatch(wanted: Operand, given: Argument) -> str:
     scalar |= given.kind == "sink" and not wanted.discarded
     if count > 0 and scalar and 0 not in wanted.lengths:
         return f"a vector of {count} elements is expected here, such as `{{a, b}}`"
-    if given.kind == "function" and wanted.access == "read" and "register" in wanted.kinds:
-        return ""  # ptxas takes its address for a constant of any type
     if given.kind not in wanted.kinds:
         why = f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
         return f"{why}; {_NO_ADDRESS}" if given.kind == "label" else why

@@ -12,8 +12,7 @@ from tests.oracle.isa_cases import Point
 from tests.oracle.judge import VERDICTS, prelude, recorded
 
 _BY_CODE_GENERATION = frozenset(("load-before-call", "narrow-pointer"))
-"""Rules that speak of what ptxas refuses when it makes code: the verdicts here are of parsing alone. Those on
-addresses of 32 bits are in `pointer_width.py`."""
+"""Rules that speak of what ptxas refuses when it makes code: most verdicts here are of parsing alone."""
 
 
 class Replayed(NamedTuple):
@@ -29,10 +28,10 @@ class Replayed(NamedTuple):
         return self.accepted == (self.error is None)
 
 
-def replay(section: str) -> Iterator[Replayed]:
-    """Every recorded line of a section."""
+def replay(section: str, *, generates_code: bool = False) -> Iterator[Replayed]:
+    """Every recorded line of a section. `generates_code`: its verdicts are of more than parsing."""
     for point, lines in by_point(recorded((VERDICTS / f"{section}.txt").read_text())).items():
-        errors = _errors(lines, point)
+        errors = _errors(lines, point, frozenset[str]() if generates_code else _BY_CODE_GENERATION)
         for line, accepted in lines.items():
             yield Replayed(line, point, accepted, errors.get(line))
 
@@ -45,7 +44,7 @@ def by_point(verdicts: dict[tuple[str, Point], bool]) -> dict[Point, dict[str, b
     return found
 
 
-def _errors(lines: Iterable[str], point: Point) -> dict[str, str]:
+def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict[str, str]:
     """What the linter finds in each of these lines, in a function of their own."""
     text = [*prelude(*point).rstrip("\n").split("\n")]
     first = len(text)
@@ -56,6 +55,6 @@ def _errors(lines: Iterable[str], point: Point) -> dict[str, str]:
         text[number]: found.message
         for found in reversed(Linting(module).diagnostics)
         if found.severity == "error"
-        and found.rule not in _BY_CODE_GENERATION
+        and found.rule not in ignored
         and (number := source.line_of(found.span.start)) >= first
     }
