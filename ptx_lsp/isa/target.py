@@ -39,11 +39,11 @@ OLDEST: Final = VERSIONS[0]
 
 @lru_cache(maxsize=256)
 def parse_version(text: str) -> Version:
-    """Reads "8.3"; ValueError when it is not two numbers."""
+    """Reads "8.3"; ValueError when it is not two numbers. ptxas counts in tenths: "7.10" is 8.0 to it."""
     match = re.fullmatch(r"(\d{1,9})\.(\d{1,9})", text)
     if match is None:
         raise ValueError(f"not a PTX version: {text!r}")
-    return Version(int(match[1]), int(match[2]))
+    return Version(*divmod(10 * int(match[1]) + int(match[2]), 10))
 
 
 def effective(version: Version) -> Version:

@@ -68,6 +68,9 @@ def unknown_version(module: Module) -> Iterator[Finding]:
     except ValueError:
         yield Finding(place, f"`{number.text}` is no version; one is written as in `{LATEST}`")
         return
+    if version in VERSIONS and int(number.text.partition(".")[2]) > 9:
+        message = f"PTX has no version {number.text}; ptxas takes it for {version}"
+        yield Finding(place, message, severity="warning")
     if version not in VERSIONS:
         yield Finding(place, f"PTX has no version {number.text}; {_nearest(version)}")
 
