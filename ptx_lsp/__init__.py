@@ -1,3 +1,3 @@
 """Language server, linter and reference executor for NVIDIA PTX."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -83,6 +83,10 @@ def test_inputs_are_not_run(program: Path, tmp_path: Path, text: str) -> None:
         (["vendor.github-actions"], ["action.yml"]),
         (["vendor.github-workflows"], [".github/workflows/test.yml", ".github/workflows/wheels.yml"]),
         (["vendor.gitlab-ci", "--data-transform", "gitlab-ci"], ["integrations/gitlab.yml"]),
+        (
+            ["vendor.github-issue-forms"],
+            [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/false-finding.yml"],
+        ),
     ],
 )
 def test_schemas(schema: list[str], files: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ptx_lsp import __version__
 from tests.cli.conftest import BAD, GOOD
 from tests.integrations.conftest import ROOT
 
@@ -45,6 +47,28 @@ def test_contents(built: Path) -> None:
         packed = [name.partition("/")[2] for name in archive.getnames()]
     for part in ("tree-sitter-ptx/src/parser.c", "tree-sitter-ptx/src/scanner.c", "LICENSE", "setup.py"):
         assert part in packed
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern", "count"),
+    [
+        ("tree-sitter-ptx/tree-sitter.json", r'"version": "([^"]+)"', 1),
+        ("editors/zed/Cargo.toml", r'(?m)^version = "([^"]+)"', 1),
+        ("editors/zed/extension.toml", r'(?m)^version = "([^"]+)"', 1),
+        ("vscode-extension/package.json", r'"version": "([^"]+)"', 1),
+        ("vscode-extension/package-lock.json", r'"name": "ptx-lsp",\s+"version": "([^"]+)"', 2),
+        ("docs/ci.md", r"(?:rev: |ptx-lsp@)v([\d.]+)", 2),
+    ],
+)
+def test_the_version_is_the_same_everywhere(file: str, pattern: str, count: int) -> None:
+    found = re.findall(pattern, (ROOT / file).read_text(encoding="utf-8"))
+    assert found == [__version__] * count
+
+
+def test_the_changelogs_describe_this_version() -> None:
+    for file in ("CHANGELOG.md", "vscode-extension/CHANGELOG.md"):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert re.search(rf"(?m)^## \[?{re.escape(__version__)}\b", text), file
 
 
 def test_clean_environment(

@@ -69503,7 +69503,7 @@ TS_PUBLIC const TSLanguage *tree_sitter_ptx(void) {
     .max_reserved_word_set_size = 0,
     .metadata = {
       .major_version = 0,
-      .minor_version = 1,
+      .minor_version = 2,
       .patch_version = 0,
     },
   };

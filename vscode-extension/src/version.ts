@@ -1,7 +1,7 @@
 /** Versions of the server. */
 
 /** The oldest server that has everything this extension asks for. */
-export const LEAST_VERSION = '0.1.0';
+export const LEAST_VERSION = '0.2.0';
 
 /** Whether version `one` comes before `other`; what is no number counts as 0. */
 export function isOlder(one: string, other: string): boolean {

@@ -32,7 +32,7 @@ function receive({ id, method }) {
     process.exit(1);
   }
   if (method === 'initialize') {
-    const version = behaviour === 'old' ? '0.0.1' : '0.1.0';
+    const version = behaviour === 'old' ? '0.0.1' : '0.2.0';
     answer(id, { capabilities: { hoverProvider: true, textDocumentSync: 1 }, serverInfo: { name: 'ptx-lsp', version } });
   } else if (method === 'exit' || (behaviour === 'dies' && method === 'textDocument/didOpen')) {
     process.exit(behaviour === 'dies' ? 1 : 0);
