@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.program import Bools, Program
@@ -139,6 +140,22 @@ class Barrier(Control):
     operands: Program
     is_counted: bool
     destination: int | None = None
+
+    @property
+    def reduces(self) -> bool:
+        return self.kind not in (".sync", ".arrive")
+
+    def numbers(self, wave: Wave) -> npt.NDArray[np.int64]:
+        """For each lane the number of the barrier."""
+        values = self.operands.run(wave.registers)
+        return np.broadcast_to(np.asarray(values[0], np.int64), wave.shape)
+
+    def counts(self, wave: Wave) -> npt.NDArray[np.int64]:
+        """For each lane how many threads it takes; 0 for all."""
+        if not self.is_counted:
+            return np.zeros(wave.shape, np.int64)
+        values = self.operands.run(wave.registers)
+        return np.broadcast_to(np.asarray(values[1], np.int64), wave.shape)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,15 @@ def ranks(successors: Sequence[Sequence[int]], root: int) -> list[int]:
     return rank
 
 
+def component_numbers(successors: Sequence[Sequence[int]], root: int) -> list[int]:
+    """For each block the number of its strongly connected component; -1 for what cannot be reached."""
+    found = [-1] * len(successors)
+    for number, component in enumerate(_components(successors, root, range(len(successors)))):
+        for block in component:
+            found[block] = number
+    return found
+
+
 def trapped(successors: Sequence[Sequence[int]], inside: Sequence[bool]) -> set[int]:
     """The blocks from which threads never come to one that is not `inside`."""
     leads: list[list[int]] = [[] for _ in successors]

@@ -62,6 +62,9 @@ class Observer:
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
         """The lanes `come` are at an instruction; those of `take` will execute it, its guard being true."""
 
+    def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
+        """Lanes wait at an instruction for others of their warps; more than once where it takes long."""
+
     def accessed(self, wave: Wave, step: Step, access: Access) -> None:
         """An instruction uses memory, within bounds; what it writes is not there yet."""
 
@@ -102,6 +105,10 @@ class Observers(Observer):
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
         for one in self._observers:
             one.before(wave, step, come, take)
+
+    def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
+        for one in self._observers:
+            one.held(wave, step, lanes)
 
     def accessed(self, wave: Wave, step: Step, access: Access) -> None:
         for one in self._observers:

@@ -166,6 +166,8 @@ class Run(Groups):
             return mask, True
         self.arrive(block, waiting)
         self._held.add(block)
+        if self._observer is not None and isinstance(action, Collective):
+            self._observer.held(self.wave, steps[0], waiting)
         left = self.wave.full(mask) & ~waiting
         return left, bool(left.any())
 

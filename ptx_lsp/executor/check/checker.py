@@ -10,9 +10,11 @@ from ptx_lsp.executor.check.division import DivisionByZero
 from ptx_lsp.executor.check.finding import Finding, Findings
 from ptx_lsp.executor.check.members import Members
 from ptx_lsp.executor.check.memory import UninitializedMemory
+from ptx_lsp.executor.check.mismatch import BarrierMismatch
 from ptx_lsp.executor.check.races import Races
 from ptx_lsp.executor.check.registers import UninitializedRegisters
 from ptx_lsp.executor.check.returns import Returns
+from ptx_lsp.executor.check.rounds import Rounds
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.errors import ExecutionError
@@ -27,15 +29,17 @@ class Checker(Observers):
     def __init__(self) -> None:
         self._findings = Findings()
         self._step: Step | None = None
-        variables = Variables()
+        variables, rounds = Variables(), Rounds()
         super().__init__((
             variables,
+            rounds,
             UninitializedRegisters(self._findings),
             UninitializedMemory(self._findings, variables),
             VariableBounds(self._findings, variables),
             DivisionByZero(self._findings),
-            Divergence(self._findings),
-            Members(self._findings),
+            Divergence(self._findings, rounds),
+            BarrierMismatch(self._findings),
+            Members(self._findings, rounds),
             EarlyArrivals(self._findings),
             Returns(self._findings),
             Callees(self._findings),

@@ -4,14 +4,19 @@ fit the threads that execute the instruction (PTX ISA, "membermask").
 1. A thread that executes it must be in its own mask: else behaviour is undefined.
 2. Threads that one of them names and that execute the same instruction with it must have the same mask.
 3. Threads that a mask names and that have ended are not waited for; where others never come, the machine
-   finds a deadlock.
+   finds a deadlock. Those that were alive when others began to wait, passed the instruction by (`paths.py`)
+   and then ended are not there, as the mask says they would be.
 """
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.missed import Missed
+from ptx_lsp.executor.check.rounds import Rounds, of_warps
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.observer import Indices, Observer
 from ptx_lsp.executor.program import Bools
@@ -22,10 +27,21 @@ from ptx_lsp.executor.wave import WARP_SIZE, Wave
 class Members(Observer):
     """See the sentences above."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, rounds: Rounds) -> None:
         self._findings = findings
+        self._rounds = rounds
+        self._missed: WeakKeyDictionary[Wave, Missed] = WeakKeyDictionary()
+
+    def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
+        if isinstance(step.action, Warp):
+            missed = self._missed.setdefault(wave, Missed(wave, self._rounds))
+            missed.wait(step, lanes, step.action.awaited(wave, lanes) & wave.living())
 
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        missed = self._missed.get(wave)
+        if missed is not None and missed.meetings:
+            missed.note(step, wave.full(take))
+            self._meet(wave, step, wave.full(take), missed)
         masks = step.action.masks(wave) if isinstance(step.action, Warp) else None
         if masks is None:
             return
@@ -37,6 +53,18 @@ class Members(Observer):
             different = np.flatnonzero(_differing(here, np.broadcast_to(masks, wave.shape)))
             if different.size:
                 self._report(wave, step, masks, different, "names threads that have another mask")
+
+    def _meet(self, wave: Wave, step: Step, here: Bools, missed: Missed) -> None:
+        """Sentence 3, when those who waited go on."""
+        meeting = missed.meetings.get(step.line)
+        if meeting is None or not isinstance(step.action, Warp):
+            return
+        absent = meeting.missed & ~wave.living() & step.action.awaited(wave, here)
+        masks = step.action.masks(wave)
+        if absent.any() and masks is not None:
+            lanes = np.flatnonzero(here & of_warps(absent))
+            self._report(wave, step, masks, lanes, "names threads that passed it by, and have ended since")
+        missed.go_on(here, of_warps(here))
 
     def _report(self, wave: Wave, step: Step, masks: Masks, lanes: Indices, what: str) -> None:
         first = int(np.broadcast_to(masks, wave.shape).reshape(-1)[lanes[0]])

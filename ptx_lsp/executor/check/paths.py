@@ -1,13 +1,15 @@
-"""Whether threads that exit without a barrier have missed it.
+"""Whether threads have missed a step at which others of their warp wait.
 
-1. A block is *past* a barrier where threads that went different ways meet again: it can be reached from the
-   barrier without going through the nearest block that dominates both, while neither dominates the other;
-   or all threads come to it after the barrier, and from it never to the barrier again. The former does not
-   count for threads that come from the barrier themselves, in the same round of its loop.
-2. A block from which threads do nothing on any path but leave the kernel is past no barrier.
-3. Threads that execute a step past a barrier at which others of their warp wait have missed it. Those that
-   exit without that have left: the barrier does not wait for them. So it is with `@%p1 bra end`, where `end`
-   has nothing but `ret`, and where some threads first store something of their own.
+1. A block is *past* a step where threads that went different ways meet again: it can be reached from the
+   step without going through the nearest block that dominates both (the *decision*), while neither dominates
+   the other; or all threads come to it after the step, and from it never to the step again.
+2. A block from which threads do nothing on any path but leave the kernel is past no step.
+3. Threads that execute something past a step at which others wait have missed it. Those that exit without
+   that have left: nobody waits for them. So it is with `@%p1 bra end`, where `end` has nothing but `ret`, and
+   where some threads first store something of their own.
+4. Threads that have come from the step themselves since their last decision do not count by the first half
+   of 1. Nor do those that came through a decision in a loop around the step before those who wait did: they
+   are in an earlier round (`rounds.py`).
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from ptx_lsp.executor.compute import Compute
-from ptx_lsp.executor.control import Block, Jump, Leave, Nothing, Step, successors
-from ptx_lsp.executor.flow import immediate_dominators
+from ptx_lsp.executor.control import Barrier, Block, Jump, Leave, Nothing, Step, successors
+from ptx_lsp.executor.flow import component_numbers, immediate_dominators
 from ptx_lsp.executor.routines import Enter, Return
+from ptx_lsp.executor.warp import Warp
 
 
 class Paths:
@@ -30,36 +33,50 @@ class Paths:
         self._back = _reversed(self._onward)
         self._leaving = _leaving(blocks, self._onward, self._back)
         self._known: dict[tuple[int, int], bool] = {}
-        self._rounds: dict[int, frozenset[int]] = {}
-        self._repeated: dict[int, bool] = {}
+        awaited = [
+            (number, step) for number, block in enumerate(blocks) for step in block.steps
+            if isinstance(step.action, Barrier | Warp)
+        ]
+        self.repeated = {
+            id(step): number for number, step in awaited if self._repeats(number)
+        }
+        """The numbers of the blocks of steps in loops at which threads wait for others."""
+        self.decisions = {id(blocks[number].steps[-1]): number for number in self._decisions()}
+        """The numbers of the blocks that `decision` may name, by their last steps."""
 
-    def is_past(self, barrier: Step, step: Step) -> bool:
-        """Whether `step` is past `barrier`."""
-        pair = self._block_of[id(barrier)], self._block_of[id(step)]
+    def is_past(self, awaited: Step, step: Step) -> bool:
+        """Whether `step` is past the one that threads wait at."""
+        pair = self._block_of[id(awaited)], self._block_of[id(step)]
         found = self._known.get(pair)
         if found is None:
             found = self._known[pair] = self._is_past(*pair)
         return found
 
-    def begins_round(self, barrier: Step, step: Step) -> bool:
-        """Whether all ways to `barrier` go through the block of `step`, another one."""
-        block = self._block_of[id(barrier)]
-        found = self._rounds.get(block)
-        if found is None:
-            found = self._rounds[block] = frozenset(self._above(block)) - {block}
-        return self._block_of[id(step)] in found
+    def is_after(self, awaited: Step, step: Step) -> bool:
+        """Whether threads come to `step` from the other one alone."""
+        return self._block_of[id(awaited)] in self._above(self._block_of[id(step)])
 
-    def repeats(self, barrier: Step) -> bool:
-        """Whether threads may come to `barrier` again."""
-        block = self._block_of[id(barrier)]
-        found = self._repeated.get(block)
-        if found is None:
-            found = self._repeated[block] = block in self._from(block, -1)
+    def decision(self, awaited: Step, step: Step) -> int | None:
+        """The block that decides between a step and one past it, where it lies in a loop around it."""
+        above = self._above(self._block_of[id(step)])
+        awaiting = self._block_of[id(awaited)]
+        nearest = next(block for block in self._above(awaiting) if block in above)
+        return nearest if self._shares_loop(nearest, awaiting) else None
+
+    def _decisions(self) -> set[int]:
+        found: set[int] = set()
+        for awaiting in self.repeated.values():
+            number = self._dominators[awaiting]
+            while number not in found and self._shares_loop(number, awaiting):
+                found.add(number)
+                number = self._dominators[number]
         return found
 
-    def is_after(self, barrier: Step, step: Step) -> bool:
-        """Whether threads come to `step` from `barrier` alone."""
-        return self._block_of[id(barrier)] in self._above(self._block_of[id(step)])
+    def _repeats(self, block: int) -> bool:
+        return any(self._component[block] == self._component[target] for target in self._onward[block])
+
+    def _shares_loop(self, block: int, other: int) -> bool:
+        return block != other and self._component[block] == self._component[other]
 
     def _is_past(self, barrier: int, block: int) -> bool:
         if block in self._leaving:
@@ -85,6 +102,10 @@ class Paths:
     def _from(self, block: int, without: int) -> set[int]:
         """What can be reached from a block without going through another one."""
         return _reached(self._onward, [one for one in self._onward[block] if one != without], without)
+
+    @cached_property
+    def _component(self) -> list[int]:
+        return component_numbers(self._onward, 0)
 
     @cached_property
     def _dominators(self) -> list[int]:

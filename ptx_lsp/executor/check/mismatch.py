@@ -1,0 +1,101 @@
+"""Threads that come to one barrier, and do not agree on what it is (PTX ISA, `barrier`).
+
+1. All threads that take part in one phase of a barrier give the same count. Without a count it is that of all
+   warps of the block, or of those that have threads left.
+2. Reductions do not take part in a phase together with `.sync` and `.arrive`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.control import Barrier, Step
+from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import WARP_SIZE, Wave
+
+Numbers = npt.NDArray[np.int64]
+Told = Callable[[int], str]
+"""What an instruction does, for the value that it gives."""
+
+
+class _Phase:
+    """The present phase of one barrier, in all blocks of a wave."""
+
+    def __init__(self, wave: Wave) -> None:
+        self.come: Bools = np.zeros(wave.shape, np.bool_)
+        """The threads that have come, and for each of them:"""
+        self.counts: Numbers = np.zeros(wave.shape, np.int64)
+        self.reduces: Numbers = np.zeros(wave.shape, np.int64)
+        self.lines: Numbers = np.zeros(wave.shape, np.int64)
+
+    def add(self, lanes: Bools, counts: Numbers, line: int, *, reduces: bool) -> None:
+        self.come = self.come | lanes
+        self.counts = np.where(lanes, counts, self.counts)
+        self.reduces = np.where(lanes, int(reduces), self.reduces)
+        self.lines = np.where(lanes, line, self.lines)
+
+
+class BarrierMismatch(Observer):
+    """See the sentences above."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._phases: WeakKeyDictionary[Wave, dict[int, _Phase]] = WeakKeyDictionary()
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        if not isinstance(barrier := step.action, Barrier):
+            return
+        here = wave.full(take)
+        numbers, counts = barrier.numbers(wave), barrier.counts(wave)
+        phases = self._phases.setdefault(wave, {})
+        for number in np.unique(numbers[here]).tolist():
+            lanes = here & (numbers == number)
+            phase = phases.setdefault(number, _Phase(wave))
+            phase.add(lanes, counts, step.line, reduces=barrier.reduces)
+            where = f"at barrier {number}"
+            self._compare(wave, step, lanes, phase, _normal(wave, phase.counts), _counting, where)
+            self._compare(wave, step, lanes, phase, phase.reduces, _reducing, where)
+
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
+        if isinstance(barrier := step.action, Barrier) and gone.any():
+            phase = self._phases[wave][int(barrier.numbers(wave)[gone][0])]
+            phase.come = phase.come & ~come
+
+    def _compare(
+        self, wave: Wave, step: Step, lanes: Bools, phase: _Phase, values: Numbers, told: Told, where: str
+    ) -> None:
+        """Reports the lanes in whose block not all that have come have the same value."""
+        most = np.where(phase.come, values, 0).max(axis=1, keepdims=True)
+        least = np.where(phase.come, values, most).min(axis=1, keepdims=True)
+        found = lanes & (most != least)
+        if not found.any():
+            return
+        row, lane = (int(one) for one in np.argwhere(found)[0])
+        other = int(np.flatnonzero(phase.come[row] & (values[row] != values[row, lane]))[0])
+        line = int(phase.lines[row, other])
+        mine, others = (told(int(values[row, one])) for one in (lane, other))
+        message = f"it {mine} {where}, and the instruction at line {line}, in the same phase, {others}"
+        self._findings.add(
+            "barrier-mismatch", message, wave, step, np.flatnonzero(found), other_line=line,
+        )
+
+
+def _normal(wave: Wave, counts: Numbers) -> Numbers:
+    """Counts, where those of all threads are one number."""
+    warps = wave.living().reshape(wave.shape[0], -1, WARP_SIZE).any(axis=2)
+    left = WARP_SIZE * np.count_nonzero(warps, axis=1).reshape(-1, 1)
+    return np.where((counts == 0) | (counts == left), wave.shape[1], counts)
+
+
+def _counting(count: int) -> str:
+    return f"counts {count} threads"
+
+
+def _reducing(reduces: int) -> str:
+    return "reduces" if reduces else "does not reduce"

@@ -1,0 +1,62 @@
+"""Threads that others of their warp wait for, and that pass by the step at which these wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptx_lsp.executor.check.rounds import Rounds
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.wave import Wave
+
+
+@dataclass
+class Meeting:
+    """A step at which threads wait."""
+
+    step: Step
+    here: Bools
+    """Those that wait there."""
+    wanted: Bools
+    """Those that they wait for."""
+    missed: Bools
+    """Those of them that have passed it by since (`paths.py`)."""
+
+
+class Missed:
+    """The meetings of a wave, by line."""
+
+    def __init__(self, wave: Wave, rounds: Rounds) -> None:
+        self._wave = wave
+        self._rounds = rounds
+        self.meetings: dict[int, Meeting] = {}
+
+    def wait(self, step: Step, lanes: Bools, wanted: Bools) -> None:
+        """Lanes wait for the wanted ones at a step."""
+        meeting = self.meetings.get(step.line)
+        if meeting is None:
+            nobody = np.zeros(self._wave.shape, np.bool_)
+            self.meetings[step.line] = Meeting(step, lanes, wanted, nobody)
+        else:
+            meeting.here = meeting.here | lanes
+            meeting.wanted = meeting.wanted | wanted
+
+    def note(self, step: Step, take: Bools) -> None:
+        """Lanes execute a step."""
+        for meeting in self.meetings.values():
+            late = take & meeting.wanted & ~meeting.here
+            if late.any():
+                meeting.missed = meeting.missed | self._rounds.miss(
+                    self._wave, meeting.step, meeting.here, step, late
+                )
+
+    def go_on(self, lanes: Bools, warps: Bools) -> None:
+        """Lanes wait no longer, and none for those of `warps`."""
+        for line, meeting in list(self.meetings.items()):
+            meeting.here = meeting.here & ~lanes
+            meeting.wanted = meeting.wanted & ~warps
+            meeting.missed = meeting.missed & ~warps
+            if not meeting.here.any():
+                del self.meetings[line]
