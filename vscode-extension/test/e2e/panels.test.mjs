@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
 
-import { example, ourServer, startEditor } from './editor.mjs';
+import { example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
 
-const PATIENCE = 60_000;
 const LAUNCH = '// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)';
 
 let editor;
@@ -21,17 +20,21 @@ after(() => editor?.close());
 
 test('control flow: arrows go from block to block, Enter goes to the code', async () => {
   await open('PTX: Show Control Flow');
-  const blocks = inner().locator('.block');
-  await blocks.first().focus();
-  await page.keyboard.press('ArrowDown');
-  assert.equal(await focused(), 'block-1');
-  await page.keyboard.press('End');
-  await page.keyboard.press('Home');
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
-  await page.locator('.statusbar', { hasText: 'Ln 27' }).waitFor();
+  const second = async (...keys) => {
+    await inner().locator('.block').first().focus();
+    for (const key of keys) {
+      await page.keyboard.press(key);
+    }
+    return (await focused()) === 'block-1';
+  };
+  await until(() => second('ArrowDown'));
+  await until(() => second('End', 'Home', 'ArrowDown'));
+  await untilVisible(async () => {
+    await second('ArrowDown');
+    await page.keyboard.press('Enter');
+  }, page.locator('.statusbar', { hasText: 'Ln 27' }));
   await inner().locator('#larger').click();
-  assert.ok((await inner().locator('.flow svg').boundingBox()).width > 300);
+  await until(async () => (await inner().locator('.flow svg').boundingBox())?.width > 300);
 });
 
 test('a page may not load from the network', async () => {
@@ -65,17 +68,17 @@ test('a page may not load from the network', async () => {
 test('run: the launch comment is written above the kernel', async () => {
   await open("PTX: Run the Kernel's Preview");
   await inner().getByRole('button', { name: 'Write it above' }).click();
-  await inner().locator('#page', { hasText: 'instructions were executed' }).waitFor({ timeout: PATIENCE });
+  await inner().locator('#page', { hasText: 'instructions were executed' }).waitFor();
 });
 
 test('occupancy: a slider is moved by keys, and keeps the focus', async () => {
   await open('PTX: Show Occupancy');
-  const slider = inner().locator('input#registers');
-  await slider.focus();
-  for (let times = 0; times < 3; times++) {
-    await page.keyboard.press('PageUp');
-  }
-  await inner().locator('dd', { hasText: /^(75|63|50|38|25|13) %$/ }).first().waitFor();
+  await untilVisible(async () => {
+    await inner().locator('input#registers').focus();
+    for (let times = 0; times < 3; times++) {
+      await page.keyboard.press('PageUp');
+    }
+  }, inner().locator('dd', { hasText: /^(75|63|50|38|25|13) %$/ }).first());
   assert.equal(await focused(), 'registers');
   await inner().locator('#back').click();
   await inner().locator('dd', { hasText: '100 %' }).first().waitFor();
@@ -97,8 +100,8 @@ test('a panel is there again when the window is loaded again', async () => {
   await editor.command('File: Save');
   await page.waitForTimeout(2_000); // the layout is written a moment later
   await editor.open([]); // a file to open would take the place of what was open
-  await page.waitForSelector('iframe.webview.ready', { timeout: PATIENCE });
-  await inner().locator('dd', { hasText: '%' }).first().waitFor({ timeout: PATIENCE });
+  await page.waitForSelector('iframe.webview.ready');
+  await inner().locator('dd', { hasText: '%' }).first().waitFor();
 });
 
 for (const theme of ['Default Light Modern', 'Default High Contrast']) {
@@ -111,7 +114,7 @@ for (const theme of ['Default Light Modern', 'Default High Contrast']) {
       ["PTX: Run the Kernel's Preview", 'preview', 'instructions were executed'],
     ]) {
       await open(command, 'launched.ptx');
-      await inner().locator('#page', { hasText: shows }).waitFor({ timeout: PATIENCE });
+      await inner().locator('#page', { hasText: shows }).waitFor();
       const body = inner().locator('body');
       const kind = await body.evaluate((element) => element.className);
       assert.match(kind, theme.includes('Light') ? /vscode-light/ : /vscode-high-contrast/);
@@ -125,9 +128,8 @@ for (const theme of ['Default Light Modern', 'Default High Contrast']) {
 async function open(command, file = 'saxpy.ptx') {
   await editor.openFile(file);
   await page.locator('.view-line', { hasText: 'cvta' }).first().click();
-  await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor({ timeout: PATIENCE });
-  await editor.command(command);
-  await inner().locator('#page *').first().waitFor({ timeout: PATIENCE });
+  await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
+  await untilVisible(() => editor.command(command), inner().locator('#page *').first());
 }
 
 function inner() {

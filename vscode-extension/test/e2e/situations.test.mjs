@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { example, EXTENSION, ourServer, startEditor } from './editor.mjs';
+import { example, EXTENSION, ourServer, startEditor, until, untilVisible } from './editor.mjs';
 
 const FILES = { 'saxpy.ptx': example('saxpy.ptx') };
 
@@ -15,11 +15,15 @@ async function within(options, look) {
     await editor.openFile('saxpy.ptx');
     await look(editor, editor.page);
     // colours are there, and one can type
-    await editor.page.locator('.view-line', { hasText: '.version' }).first().click();
-    await editor.page.keyboard.type('// typed ');
-    await editor.page.locator('.view-line', { hasText: 'typed' }).first().waitFor();
-    const colours = await editor.page.$$eval('.view-line span span', (spans) => new Set(spans.map((span) => span.className)).size);
-    assert.ok(colours >= 4, `${colours} colours`);
+    const lines = editor.page.locator('.view-line');
+    await untilVisible(async () => {
+      await lines.filter({ hasText: '.version' }).first().click();
+      await editor.page.keyboard.type('// typed ');
+    }, lines.filter({ hasText: 'typed' }).first());
+    await until(async () => {
+      const classes = await editor.page.$$eval('.view-line span span', (spans) => spans.map((span) => span.className));
+      return new Set(classes).size >= 4;
+    });
   } finally {
     await editor.close();
   }
@@ -38,48 +42,48 @@ const notification = (page, text) => page.locator('.notifications-toasts .notifi
 
 test('no server anywhere: the editor works, and offers to install it', () =>
   within({ PATH: '/usr/bin:/bin' }, async (editor, page) => {
-    await notification(page, 'is not installed').getByRole('button', { name: 'Install' }).waitFor({ timeout: 60_000 });
+    await notification(page, 'is not installed').getByRole('button', { name: 'Install' }).waitFor();
     await editor.shot('situation-no-server');
   }));
 
 test('a setting that names no program', () =>
   within({ settings: { 'ptx.server.path': '/nowhere/ptx-lsp' } }, async (editor, page) => {
-    await notification(page, 'which is no program').waitFor({ timeout: 60_000 });
+    await notification(page, 'which is no program').waitFor();
     await editor.shot('situation-wrong-setting');
     await page.locator('.statusbar-item', { hasText: 'not running' }).waitFor();
   }));
 
 test('an old server is used, and the user is told', () =>
   within({ settings: { 'ptx.server.path': fakeServer('old') } }, async (editor, page) => {
-    await notification(page, 'is version 0.0.1').waitFor({ timeout: 60_000 });
+    await notification(page, 'is version 0.0.1').waitFor();
     await editor.shot('situation-old-server');
   }));
 
 test('a server that dies is started again, but not for ever', () =>
   within({ settings: { 'ptx.server.path': fakeServer('dies') } }, async (editor, page) => {
-    await notification(page, 'is not started again').waitFor({ timeout: 90_000 });
+    await notification(page, 'is not started again').waitFor();
     await editor.shot('situation-dying-server');
   }));
 
 test('a server that ends in the middle of a request is started again', () =>
   within({ settings: { 'ptx.server.path': fakeServer('midway') } }, async (editor, page) => {
-    await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).locator('.codicon-check').waitFor({ timeout: 60_000 });
+    await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).locator('.codicon-check').waitFor();
     assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 0);
   }));
 
 test('a server that never answers', () =>
   within({ settings: { 'ptx.server.path': fakeServer('mute'), 'ptx.server.startTimeout': 5 } }, async (editor, page) => {
     // restarting does not wait for the start that hangs
-    await page.locator('.statusbar-item[id*="ptx"]').waitFor({ timeout: 60_000 });
+    await page.locator('.statusbar-item[id*="ptx"]').waitFor();
     await editor.command('PTX: Restart the Language Server');
-    await notification(page, 'no answer within 5 seconds').waitFor({ timeout: 60_000 });
+    await notification(page, 'no answer within 5 seconds').waitFor();
     assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 1);
     await editor.shot('situation-mute-server');
   }));
 
 test('a server that does not start', () =>
   within({ settings: { 'ptx.server.path': fakeServer('broken') } }, async (editor, page) => {
-    await notification(page, 'did not start').waitFor({ timeout: 60_000 });
+    await notification(page, 'did not start').waitFor();
     await page.waitForTimeout(1_500); // nothing else is said
     assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 1);
     await editor.shot('situation-broken-server');
@@ -87,15 +91,24 @@ test('a server that does not start', () =>
 
 test('a workspace that is not trusted starts nothing', () =>
   within({ settings: { ...ourServer(), 'security.workspace.trust.startupPrompt': 'never' }, trusted: false }, async (editor, page) => {
-    await page.locator('.statusbar-item[id*="ptx"]').waitFor({ timeout: 60_000 });
+    await page.locator('.statusbar-item[id*="ptx"]').waitFor();
     await page.locator('.activitybar [aria-label="PTX"]').first().click();
     await page.locator('.pane-body', { hasText: 'not trusted' }).first().waitFor();
     await editor.shot('situation-untrusted');
     // once it is trusted, the server runs
     await editor.command('Workspaces: Manage Workspace Trust');
-    await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
-    await page.locator('.pane-body .monaco-list-row', { hasText: 'registers' }).waitFor({ timeout: 60_000 });
+    const trust = page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true });
+    const row = page.locator('.pane-body .monaco-list-row', { hasText: 'registers' });
+    await untilVisible(async () => {
+      if (await trust.count()) {
+        await trust.click({ timeout: 5_000 });
+      }
+    }, row);
     const modal = page.locator('.monaco-modal-editor-block');
-    await modal.locator('.codicon-close').last().click();
-    await modal.waitFor({ state: 'detached' });
+    await until(async () => {
+      if (await modal.count()) {
+        await modal.locator('.codicon-close').last().click({ timeout: 5_000 });
+      }
+      return (await modal.count()) === 0;
+    });
   }));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { example, ourServer, startEditor, TRIES } from './editor.mjs';
+import { example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
 
 const KERNEL = `// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)\n${example('saxpy.ptx')}`;
 const MISTAKE = KERNEL.replace('fma.rn.f32', 'fmaa.rn.f32');
@@ -23,17 +23,13 @@ after(() => editor?.close());
 test('a mistake has a squiggle, and its quick fix mends it', async () => {
   await editor.openFile('mistake.ptx');
   const squiggle = page.locator('.squiggly-error');
-  await squiggle.first().waitFor({ state: 'attached', timeout: 60_000 });
+  await squiggle.first().waitFor({ state: 'attached' });
   await running(); // the lines have moved for the code lens
   await page.waitForTimeout(1_000);
   await editor.shot('squiggle');
   await page.locator('.view-line', { hasText: 'fmaa.rn' }).click({ position: { x: 45, y: 8 } });
   const menu = page.locator('.action-widget .monaco-list-row');
-  for (let tries = 0; tries < TRIES && (await menu.count()) === 0; tries++) {
-    await page.keyboard.press('Control+.'); // on a slow machine the editor's first question may come to nothing
-    await page.waitForTimeout(3_000);
-  }
-  await menu.filter({ hasText: 'fma' }).first().waitFor();
+  await untilVisible(() => page.keyboard.press('Control+.'), menu.filter({ hasText: 'fma' }).first());
   await editor.shot('quick-fix');
   await menu.filter({ hasText: 'fma' }).first().click();
   await squiggle.first().waitFor({ state: 'detached' });
@@ -42,13 +38,11 @@ test('a mistake has a squiggle, and its quick fix mends it', async () => {
 
 test('hover tells what an instruction does', async () => {
   await editor.openFile('saxpy.ptx');
-  await page.locator('.codelens-decoration').first().waitFor({ timeout: 60_000 });
-  const told = page.locator('.monaco-hover:visible', { hasText: 'mad' }).first();
-  for (let tries = 0; tries < TRIES && !(await told.isVisible()); tries++) {
+  await page.locator('.codelens-decoration').first().waitFor();
+  await untilVisible(async () => {
+    await page.mouse.move(0, 0);
     await hover('mad');
-    await told.waitFor({ timeout: 5_000 }).catch(() => page.mouse.move(0, 0)); // the first question may be lost
-  }
-  await told.waitFor();
+  }, page.locator('.monaco-hover:visible', { hasText: 'mad' }).first());
   await page.waitForTimeout(800); // it fades in
   await editor.shot('hover');
   await page.keyboard.press('Escape');
@@ -63,7 +57,7 @@ test('the line above a kernel has its figures', async () => {
 test('the tree shows the kernels', async () => {
   await page.locator('.activitybar [aria-label="PTX"]').first().click();
   const row = page.locator('.pane-body .monaco-list-row', { hasText: 'saxpy' }).nth(1);
-  await row.waitFor({ timeout: 30_000 });
+  await row.waitFor();
   await page.locator('.pane-body .monaco-list-row', { hasText: 'registers' }).first().click();
   await editor.shot('kernels');
 });
@@ -77,9 +71,8 @@ for (const [command, name, shows] of [
     await editor.openFile('saxpy.ptx');
     await running();
     await page.locator('.view-line', { hasText: 'cvta' }).first().click();
-    await editor.command(command);
     const inner = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
-    await inner.locator('#page', { hasText: shows }).waitFor({ timeout: 30_000 });
+    await untilVisible(() => editor.command(command), inner.locator('#page', { hasText: shows }));
     await page.waitForTimeout(500); // the chart is drawn
     await editor.shot(name);
   });
@@ -91,8 +84,7 @@ test('register pressure is drawn, and its peak found', async () => {
   await page.locator('.view-line', { hasText: 'cvta' }).first().click();
   await editor.command('PTX: Toggle Register Pressure');
   await page.waitForTimeout(1_500);
-  await editor.command("PTX: Go to the Register Pressure's Peak");
-  await page.locator('.statusbar', { hasText: 'the peak:' }).waitFor();
+  await untilVisible(() => editor.command("PTX: Go to the Register Pressure's Peak"), page.locator('.statusbar', { hasText: 'the peak:' }));
   await editor.shot('pressure');
 });
 
@@ -104,13 +96,11 @@ test('PTX in the strings of CUDA C++ has its colours', async () => {
     return span.evaluate((element) => getComputedStyle(element).color);
   };
   const words = ['plain', 'mov', '.u32'];
-  let colours = [];
-  for (let turn = 0; turn < 100 && new Set(colours).size < words.length; turn++) { // a grammar is loaded late
-    if (turn > 0) await page.waitForTimeout(300);
-    colours = [];
-    for (const word of words) colours.push(await colour(word));
-  }
-  assert.equal(new Set(colours).size, words.length, `${words} have ${colours}`);
+  let colours;
+  await until(async () => { // a grammar is loaded late
+    colours = await Promise.all(words.map(colour));
+    return new Set(colours).size === words.length;
+  }, () => `${words} have ${colours}`);
   await editor.shot('inline');
 });
 
@@ -122,7 +112,7 @@ test('the walkthrough opens', async () => {
 
 /** Waits until the server tells of the kernel. */
 async function running() {
-  await page.locator('.codelens-decoration').first().waitFor({ timeout: 60_000 });
+  await page.locator('.codelens-decoration').first().waitFor();
 }
 
 async function text() {
@@ -131,5 +121,6 @@ async function text() {
 
 async function hover(word) {
   const box = await page.locator('.view-line span span', { hasText: word }).first().boundingBox();
+  if (!box) return; // the line is being drawn anew
   await page.mouse.move(box.x + box.width - 14, box.y + box.height / 2, { steps: 8 });
 }
