@@ -2,15 +2,15 @@
 
 A function is understood when its syntax is right, every name is declared, and the instruction table knows
 each instruction with its operands; and when its graph is not so intricate that analyses give up
-(`dominance.py`, `splits.py`, `values.py`).
+(`dominance.py`, `sync_dependence.py`, `values.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.splits import splits
 from analyses.steps import Step, steps
+from analyses.sync_dependence import sync_dependence
 from analyses.values import values
 from ptx_lsp.facts import fact, numbered, of_all
 from ptx_lsp.model.function import Function
@@ -27,7 +27,7 @@ def is_certain(function: Function) -> bool:
         return False
     if _not_understood(function).numbers:
         return False
-    return values(function).is_known and not splits(function).is_intricate
+    return values(function).is_known and not sync_dependence(function).is_too_complex
 
 
 @numbered

@@ -89,7 +89,7 @@ class Dominance:
         return self._regions.loops
 
     @property
-    def is_intricate(self) -> bool:
+    def is_too_complex(self) -> bool:
         """Whether the graph is too intricate (6): its frontiers, loops and what decides are not known."""
         return not self.graph.is_complete or self._regions.is_intricate
 

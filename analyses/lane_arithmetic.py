@@ -1,4 +1,4 @@
-"""Integer arithmetic on the values of the 32 lanes of a warp (`lanes.py`, 1 and 3)."""
+"""Integer arithmetic on the values of the 32 lanes of a warp (`lane_values.py`, 1 and 3)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 WARP = 32
 
 
-_ALIKE = (0,) * WARP
+_EQUAL = (0,) * WARP
 
 
-class Lanes(NamedTuple):
-    """One value: the `offsets` of the 32 lanes, and what the uniform part beside is a multiple of (0: none).
+class LaneOffsets(NamedTuple):
+    """One value: the `offsets` of the 32 lanes, and the `alignment` of the uniform base (0: no base).
 
-    The offsets are kept as that of the `first` lane and the `spread`, by how much each is above it: a value
-    to which a uniform one is added has the very same spread.
+    The offsets are stored as that of the `first` lane and the `spread`, the difference of each lane from it:
+    adding a uniform value keeps the very same spread.
     """
 
     first: int
@@ -24,10 +24,10 @@ class Lanes(NamedTuple):
     alignment: int
 
     @classmethod
-    def of(cls, offsets: Iterable[int], alignment: int) -> Lanes:
+    def of(cls, offsets: Iterable[int], alignment: int) -> LaneOffsets:
         first, *rest = offsets
         spread = (0, *[one - first for one in rest])
-        return cls(first, spread if any(spread) else _ALIKE, alignment)
+        return cls(first, spread if any(spread) else _EQUAL, alignment)
 
     @property
     def offsets(self) -> tuple[int, ...]:
@@ -36,35 +36,35 @@ class Lanes(NamedTuple):
 
     @property
     def is_uniform(self) -> bool:
-        return self.spread is _ALIKE or not any(self.spread)
+        return self.spread is _EQUAL or not any(self.spread)
 
     @property
     def constant(self) -> int | None:
-        """The value, where it is the same known one for all lanes."""
+        """The value, if it is the same known one for all lanes."""
         return self.first if self.alignment == 0 and self.is_uniform else None
 
     @property
-    def step(self) -> int | None:
-        """The *a* of `a * lane + b`; None where the value is no such thing."""
+    def stride(self) -> int | None:
+        """The *a* of `a * lane + b`; None if the value is not affine in the lane."""
         step = self.spread[1]
         return step if all(one == step * i for i, one in enumerate(self.spread)) else None
 
     @property
     def multiple(self) -> int:
-        """What the value of each lane is a multiple of (0: it is 0 for all)."""
+        """The greatest common divisor of the values of all lanes (0: all are 0)."""
         return gcd(self.alignment, self.first, *self.spread)
 
 
-ANY = Lanes(0, _ALIKE, 1)
+UNIFORM = LaneOffsets(0, _EQUAL, 1)
 """A uniform value of which nothing else is known."""
 
 
-def constant(value: int) -> Lanes:
-    return Lanes(value, _ALIKE, 0)
+def constant(value: int) -> LaneOffsets:
+    return LaneOffsets(value, _EQUAL, 0)
 
 
-def compute(opcode: str, inputs: list[Lanes]) -> Lanes | None:
-    """What `opcode` makes of its inputs; None where that is not of this form."""
+def transfer(opcode: str, inputs: list[LaneOffsets]) -> LaneOffsets | None:
+    """The result of `opcode` in this domain; None where it has none."""
     match opcode, inputs:
         case "mov" | "cvt" | "cvta", [a]:
             return a
@@ -94,7 +94,7 @@ def compute(opcode: str, inputs: list[Lanes]) -> Lanes | None:
             return None
 
 
-def add(a: Lanes, b: Lanes) -> Lanes:
+def add(a: LaneOffsets, b: LaneOffsets) -> LaneOffsets:
     """The sum, lane by lane."""
     if b.is_uniform:
         spread = a.spread
@@ -102,54 +102,54 @@ def add(a: Lanes, b: Lanes) -> Lanes:
         spread = b.spread
     else:
         spread = tuple([one + other for one, other in zip(a.spread, b.spread, strict=True)])
-    return Lanes(a.first + b.first, spread, gcd(a.alignment, b.alignment))
+    return LaneOffsets(a.first + b.first, spread, gcd(a.alignment, b.alignment))
 
 
-def _times(a: Lanes, factor: int) -> Lanes:
-    spread = _ALIKE if a.is_uniform else tuple([one * factor for one in a.spread])
-    return Lanes(a.first * factor, spread, a.alignment * abs(factor))
+def _times(a: LaneOffsets, factor: int) -> LaneOffsets:
+    spread = _EQUAL if a.is_uniform else tuple([one * factor for one in a.spread])
+    return LaneOffsets(a.first * factor, spread, a.alignment * abs(factor))
 
 
-def _multiply(a: Lanes, b: Lanes) -> Lanes | None:
+def _multiply(a: LaneOffsets, b: LaneOffsets) -> LaneOffsets | None:
     for one, other in ((a, b), (b, a)):
         factor = other.constant
         if factor is not None:
             return _times(one, factor)
     if a.is_uniform and b.is_uniform:
-        return Lanes(0, _ALIKE, a.multiple * b.multiple)
+        return LaneOffsets(0, _EQUAL, a.multiple * b.multiple)
     return None
 
 
-def _shifted(a: Lanes, b: Lanes) -> Lanes | None:
+def _shifted(a: LaneOffsets, b: LaneOffsets) -> LaneOffsets | None:
     count = b.constant
     if count is None or not 0 <= count < 64:
         return None
     if a.alignment % (1 << count) or min(a.offsets) < 0:
         return None
-    return Lanes.of([one >> count for one in a.offsets], a.alignment >> count)
+    return LaneOffsets.of([one >> count for one in a.offsets], a.alignment >> count)
 
 
-def _masked(a: Lanes, mask: int | None) -> Lanes | None:
+def _masked(a: LaneOffsets, mask: int | None) -> LaneOffsets | None:
     if mask is None:
         return None
     power = a.alignment & -a.alignment
     kept = [one & mask for one in a.offsets]
     if mask >= 0 and a.alignment % (1 << mask.bit_length()) == 0:
-        return Lanes.of(kept, 0)
+        return LaneOffsets.of(kept, 0)
     if min(a.offsets) >= 0 and max(a.offsets) < power:
-        return Lanes.of(kept, power)
+        return LaneOffsets.of(kept, power)
     cleared = -mask if mask < 0 else 0
     if cleared and cleared & (cleared - 1) == 0 and a.alignment % cleared == 0:
-        return Lanes.of(kept, a.alignment)
+        return LaneOffsets.of(kept, a.alignment)
     return None
 
 
-def _bitwise(opcode: str, a: Lanes, b: Lanes) -> Lanes | None:
-    """`or` and `xor`, where nothing of the offsets meets the uniform parts."""
+def _bitwise(opcode: str, a: LaneOffsets, b: LaneOffsets) -> LaneOffsets | None:
+    """`or` and `xor`, where the offsets do not overlap the uniform bases."""
     alignment = gcd(a.alignment, b.alignment)
     power = alignment & -alignment
     both = (*a.offsets, *b.offsets)
     if min(both) < 0 or (power and max(both) >= power):
         return None
     pairs = zip(a.offsets, b.offsets, strict=True)
-    return Lanes.of([x | y if opcode == "or" else x ^ y for x, y in pairs], power)
+    return LaneOffsets.of([x | y if opcode == "or" else x ^ y for x, y in pairs], power)

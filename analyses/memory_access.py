@@ -1,7 +1,7 @@
 """What the lanes of a warp do together when they access memory, estimated for a full warp.
 
 1. An access is a `ld`, `st`, `ldu`, `atom`, `red` or `cp.async` at an address of `.global`, `.shared`,
-   `.const`, `.local` or a generic one. The lanes' addresses are those of `lanes.py`, with what is taken
+   `.const`, `.local` or a generic one. The lanes' addresses are those of `lane_values.py`, with what is taken
    for granted there; the uniform part is taken to be a multiple of 128 bytes.
 2. All lanes at one address: *broadcast*. Every sector (32 bytes) that is touched is used whole: *coalesced*,
    even if the first is not. Otherwise *strided*, where the distance from lane to lane is the same, or else
@@ -24,8 +24,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from analyses.cfg import Block
 from analyses.constants import literal
-from analyses.lane_arithmetic import ANY, WARP, Lanes, add, constant
-from analyses.lanes import BlockData, LanesOfValues, alignment_of, lanes
+from analyses.lane_arithmetic import UNIFORM, WARP, LaneOffsets, add, constant
+from analyses.lane_values import BlockData, LaneValues, alignment_of, lane_values
 from analyses.steps import Step
 from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
 from ptx_lsp.isa.types import TYPES
@@ -54,13 +54,13 @@ class Access(NamedTuple):
     base: int
     """The value of the register in the address; -1 where there is none."""
     offset: int
-    lanes: Lanes | None
+    lanes: LaneOffsets | None
     pattern: Pattern
 
     @property
     def stride(self) -> int | None:
         """Bytes from each lane to the next, where that is always the same."""
-        return self.lanes.step if self.lanes else None
+        return self.lanes.stride if self.lanes else None
 
     @property
     def sectors(self) -> int | None:
@@ -105,7 +105,7 @@ class MemoryAccess:
 @fact
 def memory_access(function: Function) -> MemoryAccess:
     """What the accesses of `function` cost."""
-    known = lanes(function)
+    known = lane_values(function)
     memory = _memory(function)
     accesses: list[Access] = []
     neighbours: list[Neighbours] = []
@@ -151,13 +151,13 @@ def _memory(
     return Memory(earlier.value if earlier else None)
 
 
-def _of_block(function: Function, known: LanesOfValues, block: Block) -> _OfBlock:
+def _of_block(function: Function, known: LaneValues, block: Block) -> _OfBlock:
     steps = known.uniformity.values.steps.steps[block.first : block.end]
     found = [access for step in steps for access in _accesses(function, known, step)]
     return _OfBlock(block.first, tuple(found), tuple(_neighbours(steps, found)))
 
 
-def _accesses(function: Function, known: LanesOfValues, step: Step) -> list[Access]:
+def _accesses(function: Function, known: LaneValues, step: Step) -> list[Access]:
     shape = _shape(step.spelling)
     if shape is None:
         return []
@@ -197,10 +197,10 @@ _SPACES = frozenset({"global", "shared", "const", "local", "param"})
 
 
 def _access(
-    function: Function, known: LanesOfValues, step: Step, operand: nodes.Address, space: str, size: int
+    function: Function, known: LaneValues, step: Step, operand: nodes.Address, space: str, size: int
 ) -> Access:
     base, offset = -1, 0
-    where: Lanes | None = None
+    where: LaneOffsets | None = None
     match operand.items[0]:
         case nodes.Binary(operator="+" | "-" as sign, left=left, right=right):
             distance = literal(right) or 0
@@ -212,9 +212,9 @@ def _access(
             index = known.uniformity.values.steps.number(symbol)
             if index in step.reads:
                 base = known.uniformity.values.of[step.number].reads[step.reads.index(index)]
-                where = known.of(base)
+                where = known.value(base)
         case Variable() as symbol:
-            where = ANY._replace(alignment=alignment_of(symbol))
+            where = UNIFORM._replace(alignment=alignment_of(symbol))
         case _:
             pass
     if where is not None and offset:
@@ -223,7 +223,7 @@ def _access(
     return Access(step.number, space, size, base, offset, where, pattern)
 
 
-def _pattern(where: Lanes | None, size: int, space: str, *, is_data: bool) -> Pattern:
+def _pattern(where: LaneOffsets | None, size: int, space: str, *, is_data: bool) -> Pattern:
     if where is None:
         return "scattered" if is_data else "unknown"
     if where.is_uniform:
@@ -233,7 +233,7 @@ def _pattern(where: Lanes | None, size: int, space: str, *, is_data: bool) -> Pa
     first = min(where.offsets) % SECTOR
     if touched == -(-(first + used) // SECTOR):
         return "coalesced"
-    return "strided" if where.step is not None else "scattered"
+    return "strided" if where.stride is not None else "scattered"
 
 
 @lru_cache(maxsize=4096)

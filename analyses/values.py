@@ -188,7 +188,7 @@ class _Renaming:
         self.blocks: list[BlockValues] = []
 
     def run(self) -> Values:
-        is_known = not self.dominance.is_intricate and self.place_joins()
+        is_known = not self.dominance.is_too_complex and self.place_joins()
         if not is_known:
             self.joined = [{} for _ in self.cfg.blocks]
         found = self.rename() if is_known else {}

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from analyses.cfg import cfg
+from analyses.divergence_sources import UniformityLevel
 from analyses.dominance import Dominance, dominance
-from analyses.sources import Level
 from analyses.spelling import steps_spelt
 from analyses.steps import Step, steps
 from analyses.uniformity import Uniformity, uniformity
@@ -50,7 +50,7 @@ def _search(function: Function, mmas: list[Step]) -> Iterator[Unfenced]:
         block = graph.block_of[mma.number]
         if block not in graph.reached:
             continue
-        if levels.guard(mma.number) is Level.DIVERGENT:
+        if levels.guard_level(mma.number) is UniformityLevel.DIVERGENT:
             yield Unfenced(mma, mma)
             continue
         if _has_fence(flow, range(graph.blocks[block].first, mma.number)):
@@ -69,7 +69,7 @@ def _divergent_above(
     while above >= 0:
         one = graph.blocks[above]
         decides = one.splits and not paths.postdominates(block, above)
-        if decides and levels.branches[above] is Level.DIVERGENT:
+        if decides and levels.branches[above] is UniformityLevel.DIVERGENT:
             return one.end - 1
         if _has_fence(flow, one.steps):
             return None

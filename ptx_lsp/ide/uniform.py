@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyses.sources import Level
+from analyses.divergence_sources import UniformityLevel
 from analyses.steps import Step
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.ide.live_range import step_number
@@ -14,11 +14,11 @@ _MOST = 3
 """Links of the chain of reasons that are told."""
 
 IN_WORDS = {
-    Level.GRID: "the same for all threads of the grid",
-    Level.BLOCK: "the same for all threads of a block",
-    Level.WARP: "the same for all threads of a warp",
-    Level.UNKNOWN: "not known to be the same within a warp",
-    Level.DIVERGENT: "different for threads of a warp",
+    UniformityLevel.GRID: "the same for all threads of the grid",
+    UniformityLevel.BLOCK: "the same for all threads of a block",
+    UniformityLevel.WARP: "the same for all threads of a warp",
+    UniformityLevel.UNKNOWN: "not known to be the same within a warp",
+    UniformityLevel.DIVERGENT: "different for threads of a warp",
 }
 
 
@@ -37,10 +37,10 @@ def register_uniformity(
     if value < 0:
         return []
     block = known.values.cfg.block_of[step.number]
-    level = known.levels[value] if written else known.at(value, block)
+    level = known.levels[value] if written else known.level_at(value, block)
     lines = [IN_WORDS[level]]
-    for reason in known.why(value)[:_MOST]:
-        where = _line(function, flow.steps[reason.number]) if reason.number >= 0 else ""
+    for reason in known.value_reasons(value)[:_MOST]:
+        where = _line(function, flow.steps[reason.instruction]) if reason.instruction >= 0 else ""
         lines.append(f"{where}{reason.text}")
     return lines
 
@@ -54,11 +54,11 @@ def branch_uniformity(function: Function, instruction: nodes.Instruction) -> lis
     level = known.branches.get(block)
     if level is None or known.values.cfg.blocks[block].end != step.number + 1:
         return []
-    words = "threads of a warp may go different ways" if level == Level.UNKNOWN else ""
-    words = "threads of a warp go different ways" if level == Level.DIVERGENT else words
+    words = "threads of a warp may go different ways" if level == UniformityLevel.UNKNOWN else ""
+    words = "threads of a warp go different ways" if level == UniformityLevel.DIVERGENT else words
     lines = [words or "all threads of a warp go the same way"]
     for reason in known.reasons(step.number)[:_MOST]:
-        where = _line(function, flow.steps[reason.number]) if reason.number >= 0 else ""
+        where = _line(function, flow.steps[reason.instruction]) if reason.instruction >= 0 else ""
         lines.append(f"{where}{reason.text}")
     return lines
 

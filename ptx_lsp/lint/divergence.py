@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analyses.cfg import cfg
+from analyses.divergent_control import DivergentBranch, divergent_control
 from analyses.dominance import dominance
-from analyses.partings import Parting, partings
 from analyses.steps import Step
 from analyses.uniformity import Reason, uniformity
 from ptx_lsp.lint.diagnostic import Finding
@@ -15,10 +15,10 @@ _MOST = 3
 """Reasons that are named."""
 
 
-def related(function: Function, parting: Parting) -> tuple[tuple[Place, str], ...]:
+def related(function: Function, parting: DivergentBranch) -> tuple[tuple[Place, str], ...]:
     """What parts the threads, and why it may."""
-    found = [(function.place(parting.step.node.opcode), "threads of one warp may part here")]
-    found.extend(reasons(function, parting.step.number))
+    found = [(function.place(parting.instruction.node.opcode), "threads of one warp may part here")]
+    found.extend(reasons(function, parting.instruction.number))
     return tuple(found)
 
 
@@ -26,10 +26,10 @@ def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
     """Why a step is not done by all threads of a warp alike: the last links of the chain."""
     known = uniformity(function)
     steps = known.values.steps.steps
-    chain: list[Reason] = [one for one in known.reasons(number) if one.number >= 0]
+    chain: list[Reason] = [one for one in known.reasons(number) if one.instruction >= 0]
     if len(chain) > _MOST:
         chain = [*chain[: _MOST - 1], chain[-1]]
-    return [(function.place(steps[one.number].node), one.text) for one in chain]
+    return [(function.place(steps[one.instruction].node), one.text) for one in chain]
 
 
 def decided(function: Function, found: list[Step]) -> list[Step]:
@@ -51,16 +51,16 @@ def divided(function: Function, step: Step, *, counts_exited: bool = False) -> F
     depends on data or on other branches. With `counts_exited` the step needs those that have exited, too: a
     warning where the form of the condition tells that some may have.
     """
-    known = partings(function)
-    found = known.of(step.number)
+    known = divergent_control(function)
+    found = known.divergent_branches(step.number)
     how = "while others go on elsewhere"
     if not found and counts_exited:
-        found = [one for one in known.exits(step.number) if one.condition.splits]
+        found = [one for one in known.divergent_exits(step.number) if one.predicate.is_divergent]
         how = "after others have exited"
     if not found:
         return None
-    parting = next((one for one in found if one.condition.splits), found[0])
-    is_sure = parting.condition.splits is True
+    parting = next((one for one in found if one.predicate.is_divergent), found[0])
+    is_sure = parting.predicate.is_divergent is True
     verb = "is" if is_sure else "may be"
     message = f"`{step.spelling}` {verb} reached by some threads of a warp {how}"
     severity = "warning" if is_sure else "info"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from analyses.cfg import JUMPS, LEAVES, Block, cfg
+from analyses.divergence_sources import UniformityLevel
 from analyses.dominance import dominance
 from analyses.pressure import pressure
-from analyses.sources import Level
 from analyses.steps import Step, steps
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.isa.types import TYPES
@@ -53,12 +53,12 @@ def _block(function: Function, block: Block, found: Uniformity, is_loop_head: bo
     )
 
 
-def _turn(level: Level | None) -> Turn:
+def _turn(level: UniformityLevel | None) -> Turn:
     if level is None:
         return "none"
     if level.is_uniform:
         return "uniform"
-    return "divergent" if level == Level.DIVERGENT else "unknown"
+    return "divergent" if level == UniformityLevel.DIVERGENT else "unknown"
 
 
 def _edges(function: Function, block: Block) -> list[FlowEdge]:

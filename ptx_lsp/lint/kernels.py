@@ -12,11 +12,11 @@ from math import prod
 
 from analyses import launch_bounds as bounds
 from analyses.calls_made import calls_made
+from analyses.divergence_sources import UniformityLevel
 from analyses.occupancy import Occupancy as Resident
 from analyses.occupancy import occupancy
 from analyses.occupancy_curves import best_block_size
 from analyses.registers import register_estimate
-from analyses.sources import Level
 from analyses.uniformity import uniformity
 from ptx_lsp.lint.flow import details
 from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers, ThreadsSource
@@ -180,7 +180,7 @@ def _branches(function: Function) -> Branches:
     """Jumps and guarded `ret` and `exit` that can be reached, without those that go one way only."""
     levels = list(uniformity(function).branches.values())
     uniform = sum(level.is_uniform for level in levels)
-    divergent = sum(level == Level.DIVERGENT for level in levels)
+    divergent = sum(level == UniformityLevel.DIVERGENT for level in levels)
     return Branches(uniform, divergent, len(levels) - uniform - divergent)
 
 

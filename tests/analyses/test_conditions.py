@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from analyses.conditions import conditions
+from analyses.lane_predicates import lane_predicates
 from analyses.steps import steps
 from ptx_lsp.model.module import Module
 
@@ -64,11 +64,11 @@ def test_conditions_are_true(seed: int) -> None:
     text, found = _program(random.Random(seed))
     function = next(iter(Module.parse(text).functions))
     guarded = next(step for step in steps(function).steps if step.is_guarded)
-    condition = conditions(function).of_guard(guarded)
+    condition = lane_predicates(function).guard(guarded)
     warps = [tuple(found[first : first + WARP]) for first in range(0, THREADS, WARP)]
-    if condition.first is not None:
-        assert condition.first == warps[0], text
-    if condition.splits is False:
+    if condition.first_warp_lanes is not None:
+        assert condition.first_warp_lanes == warps[0], text
+    if condition.is_divergent is False:
         assert all(len(set(warp)) == 1 for warp in warps), text
 
 
@@ -78,8 +78,8 @@ def test_most_conditions_are_known() -> None:
         text, _ = _program(random.Random(seed))
         function = next(iter(Module.parse(text).functions))
         guarded = next(step for step in steps(function).steps if step.is_guarded)
-        condition = conditions(function).of_guard(guarded)
-        known += condition.splits is not None
-        exact += condition.first is not None
+        condition = lane_predicates(function).guard(guarded)
+        known += condition.is_divergent is not None
+        exact += condition.first_warp_lanes is not None
     assert known > 250
     assert exact > 250

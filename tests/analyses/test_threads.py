@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from analyses.lanes import lanes
+from analyses.lane_values import lane_values
 from analyses.uniformity import uniformity
 from analyses.values import values
 from ptx_lsp.lint.engine import Linting
@@ -45,6 +45,6 @@ def test_facts_asked_for_while_rules_run_are_those_that_rules_see() -> None:
 
 
 def _ask(module: Module, first: int) -> bool:
-    facts = (uniformity, values, lanes)
+    facts = (uniformity, values, lane_values)
     functions = [one for one in module.functions if one.symbol.is_definition]
     return all(fact(one) is fact(one) for one in functions for fact in (*facts[first:], *facts))

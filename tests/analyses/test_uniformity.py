@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyses.sources import Level
+from analyses.divergence_sources import UniformityLevel
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.model.module import Module
 from tests.analyses.blocks import HEADER, Block, blocks, line_of
@@ -37,11 +37,11 @@ def test_what_the_lines_say(block: Block) -> None:
 
 def _differences(known: Uniformity, number: int, line: str) -> list[str]:
     match = _EXPECTED.search(line)
-    flow = known.flow(number)
+    flow = known.execution_level(number)
     step = known.values.steps.steps[number]
     found: list[str] = []
     if match is not None and match["writes"]:
-        written = [level.name.lower() for level in known.written(number)]
+        written = [level.name.lower() for level in known.def_levels(number)]
         if written != re.findall(r"\w+", match["writes"]):
             found.append(f"{line.strip()}: writes {written}")
     if match is not None and match["flow"]:
@@ -77,8 +77,12 @@ def test_real_code(path: Path) -> None:
     for plain, labelled in zip(Module.parse(text).functions, Module.parse(cut).functions, strict=True):
         one, other = uniformity(plain), uniformity(labelled)
         for step in one.values.steps.steps:
-            assert one.written(step.number) == other.written(step.number)
-            assert one.flow(step.number) == other.flow(step.number)
+            assert one.def_levels(step.number) == other.def_levels(step.number)
+            assert one.execution_level(step.number) == other.execution_level(step.number)
             is_reached = one.values.cfg.block_of[step.number] in one.values.cfg.reached
-            assert one.reasons(step.number) or one.flow(step.number) is Level.GRID or not is_reached
+            assert (
+                one.reasons(step.number)
+                or one.execution_level(step.number) is UniformityLevel.GRID
+                or not is_reached
+            )
 

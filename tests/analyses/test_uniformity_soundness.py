@@ -11,8 +11,8 @@ from random import Random
 
 import pytest
 
+from analyses.divergence_sources import UniformityLevel
 from analyses.dominance import dominance
-from analyses.sources import Level
 from analyses.steps import Step
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.model.function import Function
@@ -73,11 +73,11 @@ class _Warp:
     def check_reads(self, step: Step, active: list[int]) -> None:
         for register in {*step.reads, *([step.guard] if step.guard >= 0 else [])}:
             name = self.steps.registers[register].name
-            if self.known.read(step.number, register).is_uniform and self.differs(name, active):
+            if self.known.use_level(step.number, register).is_uniform and self.differs(name, active):
                 self.wrong.append(f"{step.node.opcode.text} {step.number} reads {name}")
 
     def check_writes(self, step: Step, active: list[int]) -> None:
-        for register, level in zip(step.writes, self.known.written(step.number), strict=True):
+        for register, level in zip(step.writes, self.known.def_levels(step.number), strict=True):
             name = self.steps.registers[register].name
             if level.is_uniform and self.differs(name, active):
                 self.wrong.append(f"{step.node.opcode.text} {step.number} writes {name}")
@@ -172,7 +172,9 @@ def test_nothing_uniform_splits(seed: int) -> None:
             divided += warp.divided
         known = uniformity(function)
         for block, level in known.branches.items():
-            assert level is Level.GRID or known.reasons(known.values.cfg.blocks[block].end - 1), text
-        uniform += sum(level is not Level.DIVERGENT for level in known.branches.values())
+            assert level is UniformityLevel.GRID or known.reasons(
+                known.values.cfg.blocks[block].end - 1
+            ), text
+        uniform += sum(level is not UniformityLevel.DIVERGENT for level in known.branches.values())
     assert divided > 5
     assert uniform > 5

@@ -15,8 +15,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from analyses.divergence_sources import UniformityLevel
 from analyses.initialization import unwritten_reads
-from analyses.sources import Level
 from analyses.steps import Step as Read
 from analyses.steps import steps
 from analyses.uniformity import uniformity
@@ -39,7 +39,7 @@ from tests.analyses.random_kernels import program
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "examples").glob("*.ptx"), *(ROOT / "tests" / "oracle" / "corpus").glob("*.ptx")])
-UNIFORM = (Level.GRID, Level.BLOCK, Level.WARP)
+UNIFORM = (UniformityLevel.GRID, UniformityLevel.BLOCK, UniformityLevel.WARP)
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 _STEPS = 1500
 
@@ -65,11 +65,11 @@ class Uniform(Observer):
         guard = read.guard if usage.guard is not None else -1
         for register in usage.reads:
             is_guard = register is usage.guard
-            if is_guard and known.guard(read.number) in UNIFORM:
+            if is_guard and known.guard_level(read.number) in UNIFORM:
                 self._compare(wave, step, register.name, wave.registers[register.number], come, "guard")
             elif not is_guard:
                 number = self._number(function, read, register.name)
-                if number != guard and number >= 0 and known.read(read.number, number) in UNIFORM:
+                if number != guard and number >= 0 and known.use_level(read.number, number) in UNIFORM:
                     self._compare(wave, step, register.name, wave.registers[register.number], take, "value")
         if usage.opcode == "bra" and usage.guard is not None:
             values = np.broadcast_to(wave.registers[usage.guard.number], wave.shape)
@@ -199,7 +199,7 @@ def test_random_kernels(seed: int) -> None:
 
 
 def test_a_wrong_claim_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.executor.test_linter.UNIFORM", tuple(Level))
+    monkeypatch.setattr("tests.executor.test_linter.UNIFORM", tuple(UniformityLevel))
     text = (ROOT / "examples" / "saxpy.ptx").read_text(encoding="utf-8") + "\n"
     kernel = Module.parse(text).functions[0]
     assert any("%r4, a uniform value, differs" in one for one in checked(text, kernel, made_up(kernel)).wrong)

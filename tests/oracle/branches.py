@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from analyses.sources import Level
+from analyses.divergence_sources import UniformityLevel
 from analyses.uniformity import uniformity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -19,7 +19,7 @@ class Branch(NamedTuple):
     block: int
     line: int
     opcode: str
-    level: Level
+    level: UniformityLevel
     because: str
     """The last link of the chain of reasons."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyses.cfg import cfg
 from analyses.dominance import dominance
 from analyses.initialization import unwritten_reads
-from analyses.lanes import LanesOfValues, first_warp, lanes
+from analyses.lane_values import LaneValues, first_warp_values, lane_values
 from analyses.liveness import liveness
 from analyses.memory_access import Access, memory_access
 from analyses.origins import origins, register_accesses
@@ -77,10 +77,12 @@ def _of_values(function: Function) -> Told:
             [(one.register, one.block, of.all(one.inputs)) for one in joins]
             for joins in found.joins_of
         ],
-        "uniformity": [(level.flow(one), level.written(one), level.reasons(one)) for one in numbers],
-        "control": [(level.control(block.number)) for block in found.cfg.blocks],
-        "lanes": of.lanes(lanes(function)),
-        "first warp": of.lanes(first_warp(function)),
+        "uniformity": [
+            (level.execution_level(one), level.def_levels(one), level.reasons(one)) for one in numbers
+        ],
+        "control": [(level.block_level(block.number)) for block in found.cfg.blocks],
+        "lanes": of.lanes(lane_values(function)),
+        "first warp": of.lanes(first_warp_values(function)),
         "memory": [of.access(one) for one in access.accesses],
         "neighbours": [
             ([of.access(each) for each in one.accesses], one.size, one.is_aligned)
@@ -109,8 +111,8 @@ class _Named:
     def all(self, numbers: tuple[int, ...]) -> list[object]:
         return [self.names[value] for value in numbers]
 
-    def lanes(self, found: LanesOfValues) -> object:
-        known = {self.names[value]: lanes for value, lanes in found.known.items()}
+    def lanes(self, found: LaneValues) -> object:
+        known = {self.names[value]: lanes for value, lanes in found.offsets.items()}
         return known, {self.names[value] for value in found.data}
 
     def access(self, one: Access) -> object:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.certainty import is_certain
-from analyses.lanes import lanes
+from analyses.divergent_control import divergent_control
+from analyses.lane_values import lane_values
 from analyses.memory_access import Access, memory_access
-from analyses.partings import partings
 from analyses.steps import steps
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
@@ -81,7 +81,7 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: rows must be made longer by a word, or the words be stored in another order.
     """
-    if not is_certain(function) or not lanes(function).has_whole_warps:
+    if not is_certain(function) or not lane_values(function).has_full_warps:
         return
     all_steps = steps(function).steps
     groups: dict[int, list[Access]] = {}
@@ -90,7 +90,7 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
             groups.setdefault(access.base, []).append(access)
     for accesses in groups.values():
         first = accesses[0]
-        if not partings(function).is_whole(first.number):
+        if not divergent_control(function).is_full_warp(first.number):
             continue
         more = f" ({len(accesses) - 1} more at this base)" if len(accesses) > 1 else ""
         message = f"the lanes of a warp want {first.bank_conflict} words of one bank here{more}"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from analyses.certainty import is_certain
-from analyses.conditions import NOTHING, conditions
-from analyses.partings import partings
-from analyses.sources import Level
+from analyses.divergence_sources import UniformityLevel
+from analyses.divergent_control import divergent_control
+from analyses.lane_predicates import UNKNOWN, lane_predicates
 from analyses.spelling import steps_spelt
 from analyses.steps import Step
 from analyses.uniformity import Uniformity, uniformity
@@ -86,7 +86,7 @@ def false_uni(function: Function) -> Iterator[Finding]:
     for step in found:
         if known.values.cfg.block_of[step.number] not in known.values.cfg.reached:
             continue
-        if _level(known, step) != Level.DIVERGENT:
+        if _level(known, step) != UniformityLevel.DIVERGENT:
             continue
         severity = _severity(function, step)
         if severity is None:
@@ -104,20 +104,26 @@ _THROUGH = frozenset({"brx", "call"})
 _promising = steps_spelt(_PROMISES.__contains__)
 
 
-def _level(known: Uniformity, step: Step) -> Level:
+def _level(known: Uniformity, step: Step) -> UniformityLevel:
     """How uniform that is which the jump itself depends on; not whether it is reached."""
     block = known.values.cfg.block_of[step.number]
-    levels = [known.guard(step.number)]
-    levels.extend(known.at(value, block) for value in known.plans[step.number].target)
+    levels = [known.guard_level(step.number)]
+    levels.extend(
+        known.level_at(value, block)
+        for value in known.transfer_functions[step.number].target_inputs
+    )
     return max(levels)
 
 
 def _severity(function: Function, step: Step) -> Literal["warning", "info"] | None:
     """None where the guard is the same for all threads of each warp after all."""
-    condition = conditions(function).of_guard(step) if step.is_guarded else NOTHING
-    if condition.splits is False:
+    condition = lane_predicates(function).guard(step) if step.is_guarded else UNKNOWN
+    if condition.is_divergent is False:
         return None
-    here = partings(function).lanes_at(step.number)
-    if condition.first is not None and len({condition.first[lane] for lane in here.on}) == 2:
+    here = divergent_control(function).lanes_reaching(step.number)
+    if (
+        condition.first_warp_lanes is not None
+        and len({condition.first_warp_lanes[lane] for lane in here.active}) == 2
+    ):
         return "warning"
     return "info"

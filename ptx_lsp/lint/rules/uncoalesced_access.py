@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from analyses.certainty import is_certain
 from analyses.constants import literal
-from analyses.lanes import lanes
+from analyses.divergent_control import divergent_control
+from analyses.lane_values import lane_values
 from analyses.memory_access import SECTOR, Access, bytes_of, memory_access, sectors_of
-from analyses.partings import partings
 from analyses.steps import steps
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
@@ -77,7 +77,7 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the data must be laid out another way, or be read through shared memory.
     """
-    if not is_certain(function) or not lanes(function).has_whole_warps:
+    if not is_certain(function) or not lane_values(function).has_full_warps:
         return
     all_steps = steps(function).steps
     groups: dict[int, list[Access]] = {}
@@ -89,7 +89,11 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     alike: dict[tuple[str, int, int, int | None], list[Access]] = {}
     for accesses in groups.values():
         wasteful = [one for one in accesses if _is_wasteful(one)]
-        if not wasteful or _use_all(accesses) or not partings(function).is_whole(wasteful[0].number):
+        if (
+            not wasteful
+            or _use_all(accesses)
+            or not divergent_control(function).is_full_warp(wasteful[0].number)
+        ):
             continue
         for one in wasteful:
             kind = (all_steps[one.number].opcode, one.size, one.sectors or 0, one.stride)
@@ -108,7 +112,7 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
 
 def _root(function: Function, value: int) -> int:
     """The value that constants have been added to."""
-    values = lanes(function).uniformity.values
+    values = lane_values(function).uniformity.values
     while value >= 0 and values.origin(value) >= 0:
         step = values.steps.steps[values.origin(value)]
         reads = values.of[step.number].reads

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from analyses.certainty import is_certain
 from analyses.constants import literal
-from analyses.lanes import first_warp
-from analyses.partings import ALL, partings
-from analyses.plans import block_size
+from analyses.divergent_control import ALL_LANES, divergent_control
+from analyses.lane_values import first_warp_values
 from analyses.spelling import steps_spelt
 from analyses.steps import Step
+from analyses.uniformity_transfer import block_size
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, related
 from ptx_lsp.lint.rule import function_rule
@@ -95,8 +95,10 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
         mask = _mask(function, step)
         if mask is None:
             continue
-        lanes = partings(function).lanes(step.number)
-        finding = _left_out(function, step, lanes.on - mask) or _absent(function, step, mask, lanes.off)
+        lanes = divergent_control(function).lanes_executing(step.number)
+        finding = _left_out(function, step, lanes.active - mask) or _absent(
+            function, step, mask, lanes.inactive
+        )
         if finding is not None:
             yield finding
 
@@ -115,14 +117,14 @@ def _mask(function: Function, step: Step) -> frozenset[int] | None:
     """The lanes that a constant mask names."""
     value = literal(step.node.operands[-1])
     if value is None:
-        known = first_warp(function).operand(step, step.node.operands[-1])
+        known = first_warp_values(function).operand(step, step.node.operands[-1])
         value = known.constant if known is not None else None
     return None if value is None else _lanes_of(value)
 
 
 @lru_cache(maxsize=256)
 def _lanes_of(mask: int) -> frozenset[int]:
-    return frozenset(lane for lane in ALL if mask >> lane & 1)
+    return frozenset(lane for lane in ALL_LANES if mask >> lane & 1)
 
 
 def _left_out(function: Function, step: Step, missing: frozenset[int]) -> Finding | None:
@@ -154,7 +156,11 @@ def _absent(
     place = function.place(step.node.operands[-1])
     verb = "does" if len(absent) == 1 else "do"
     message = f"the mask names {_lanes(absent)}, which {verb} not come here"
-    parting = next(one for one in partings(function).of(step.number) if one.lanes_off & absent)
+    parting = next(
+        one
+        for one in divergent_control(function).divergent_branches(step.number)
+        if one.inactive_lanes & absent
+    )
     return Finding(place, message, related(function, parting))
 
 
@@ -162,7 +168,10 @@ def _meets_another(function: Function, step: Step, mask: frozenset[int]) -> bool
     """Whether the absent lanes may meanwhile execute another such instruction with the same mask, which
     counts as well.
     """
-    graph, elsewhere = partings(function).cfg, partings(function).elsewhere(step.number)
+    graph, elsewhere = (
+        divergent_control(function).cfg,
+        divergent_control(function).sibling_blocks(step.number),
+    )
     here = graph.block_of[step.number]
     for other in _syncs(function):
         if other.opcode != step.opcode or other is step or not other.node.operands:

@@ -1,5 +1,5 @@
-"""For each step, what the uniformity of its results depends on: the values that matter, and the best that
-the step can give (`sources.py`).
+"""The transfer functions of the uniformity analysis: for each instruction, the values that its results depend
+on and the level that it contributes itself (`divergence_sources.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,14 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from analyses.sources import LOADED, Floor, Level, Size, floor, special
+from analyses.divergence_sources import (
+    LOADED,
+    BlockSize,
+    InstructionUniformity,
+    UniformityLevel,
+    instruction_uniformity,
+    special_register_uniformity,
+)
 from analyses.steps import Step, steps
 from analyses.values import NONE, BlockValues, StepValues, Values, values
 from ptx_lsp.facts import Earlier, Memory, fact, found_in, lasting_fact
@@ -29,75 +36,79 @@ from ptx_lsp.model.uses import SpecialUse, special_uses
 from ptx_lsp.syntax import nodes
 
 
-class Plan(NamedTuple):
-    """Values are numbers, see `Values`. `made` are the results, `inputs` what they depend on; `second` is
-    the result that may be worse than the others, -1 where there is none. `target` are the values that
-    tell where a jump or call goes, without its guard. `flow` is the best that a jump can be.
+class TransferFunction(NamedTuple):
+    """The level of each of the `results` is the join of `base_level` and the levels of the `inputs`.
+
+    All are SSA values (`SsaForm`). `second_result` is the result with a base level of its own, -1 if there is
+    none. `target_inputs` are the values that decide the target of a branch or call, without its guard.
+    `control_level` is the base level of how uniformly the instruction is executed.
     """
 
-    made: tuple[int, ...]
+    results: tuple[int, ...]
     inputs: tuple[int, ...]
-    floor: int
-    text: str = ""
-    second: int = NONE
-    second_floor: int = 0
-    target: tuple[int, ...] = ()
-    flow: int = 0
+    base_level: int
+    reason: str = ""
+    second_result: int = NONE
+    second_base_level: int = 0
+    target_inputs: tuple[int, ...] = ()
+    control_level: int = 0
 
 
 @lasting_fact
-def block_plans(function: Function, earlier: Earlier[BlockPlans] | None) -> BlockPlans:
-    """Those of the steps of `function`, block by block."""
-    return _Planning(function, values(function)).run(earlier.value if earlier else None)
+def block_transfers(function: Function, earlier: Earlier[BlockTransfers] | None) -> BlockTransfers:
+    """The transfer functions of `function`, per block."""
+    return _TransferBuilder(function, values(function)).run(earlier.value if earlier else None)
 
 
 @fact
-def plans(function: Function) -> tuple[Plan, ...]:
-    """Those of the steps of `function`."""
-    return tuple(chain.from_iterable([block.plans for block in block_plans(function).of]))
+def transfer_functions(function: Function) -> tuple[TransferFunction, ...]:
+    """The transfer functions of `function`, per instruction."""
+    return tuple(chain.from_iterable([block.functions for block in block_transfers(function).blocks]))
 
 
-class OfBlock:
-    """The plans of the steps of one block: the same object for as long as they are the same."""
+class BlockTransfer:
+    """The transfer functions of one block: the same object for as long as they are the same."""
 
-    def __init__(self, plans: tuple[Plan, ...]) -> None:
-        self.plans = plans
+    def __init__(self, plans: tuple[TransferFunction, ...]) -> None:
+        self.functions = plans
 
     @cached_property
     def readers(self) -> dict[int, list[int]]:
-        """Of each value the steps whose results depend on it, counted from the first of the block."""
+        """For each value, the instructions whose results depend on it, counted from the first of the
+        block.
+        """
         found: dict[int, list[int]] = {}
-        for index, plan in enumerate(self.plans):
+        for index, plan in enumerate(self.functions):
             for value in dict.fromkeys(plan.inputs):
                 found.setdefault(value, []).append(index)
         return found
 
 
 @dataclass(frozen=True)
-class BlockPlans:
-    """For each block its plans. `of_whole` is what they depend on besides the block and its values."""
+class BlockTransfers:
+    """The transfer functions per block. `context` is what they depend on besides the block and its values."""
 
-    of: tuple[OfBlock, ...]
-    of_whole: tuple[Size, bool]
-    known: Memory[BlockValues, OfBlock]
+    blocks: tuple[BlockTransfer, ...]
+    context: tuple[BlockSize, bool]
+    cache: Memory[BlockValues, BlockTransfer]
 
 
 @fact
-def block_size(function: Function) -> Size:
-    """What `.reqntid` says; nothing of a function that is no kernel."""
+def block_size(function: Function) -> BlockSize:
+    """The block size that `.reqntid` gives; empty for a function that is not a kernel."""
     for directive in reversed(function.node.directives):  # of several, ptxas takes the last
         if directive.name.text == ".reqntid" and function.is_kernel:
             sizes = [
                 integer(value.text) or 0 if isinstance(value, nodes.Number) else 0
                 for value in directive.arguments
             ]
-            return Size(*(*sizes, 1, 1, 1)[:3])
-    return Size()
+            return BlockSize(*(*sizes, 1, 1, 1)[:3])
+    return BlockSize()
 
 
 @found_in(special_uses)
-def uses_of_y_and_z(_: Function, use: SpecialUse) -> Iterator[nodes.Name]:
-    """Where `%tid` is named, but for `%tid.x`."""
+def tid_yz_uses(_: Function, use: SpecialUse) -> Iterator[nodes.Name]:
+    """The uses of `%tid` other than `%tid.x`."""
     if use.name.text == "%tid" and not _is_of_x(use.operand):
         yield use.name
 
@@ -108,29 +119,29 @@ def _is_of_x(operand: nodes.Operand) -> bool:
     return [one.text for one in operand.components] == [".x"]
 
 
-class _Planning:
+class _TransferBuilder:
     def __init__(self, function: Function, found: Values) -> None:
         self.function = function
         self.values = found
         self.size = block_size(function)
         self.may_be_local = not function.is_kernel or self.has_local_addresses()
 
-    def run(self, before: BlockPlans | None) -> BlockPlans:
-        of_whole = self.size, self.may_be_local
-        known: Memory[BlockValues, OfBlock] = Memory()
-        if before is not None and before.of_whole == of_whole:
-            known = Memory(before.known)
+    def run(self, before: BlockTransfers | None) -> BlockTransfers:
+        context = self.size, self.may_be_local
+        known: Memory[BlockValues, BlockTransfer] = Memory()
+        if before is not None and before.context == context:
+            known = Memory(before.cache)
         flow = self.values.steps.steps
         found = [
             known.get(values)
             or known.put(values, self.block(flow[block.first : block.end], values))
             for block, values in zip(self.values.cfg.blocks, self.values.blocks, strict=True)
         ]
-        return BlockPlans(tuple(found), of_whole, known)
+        return BlockTransfers(tuple(found), context, known)
 
-    def block(self, steps: tuple[Step, ...], values: BlockValues) -> OfBlock:
+    def block(self, steps: tuple[Step, ...], values: BlockValues) -> BlockTransfer:
         pairs = zip(steps, values.of, strict=True)
-        return OfBlock(tuple([self.plan(step, found) for step, found in pairs]))
+        return BlockTransfer(tuple([self.transfer_function(step, found) for step, found in pairs]))
 
     def has_local_addresses(self) -> bool:
         function = self.function
@@ -142,52 +153,65 @@ class _Planning:
             for step in steps(function).steps
         )
 
-    def plan(self, step: Step, found: StepValues) -> Plan:
+    def transfer_function(self, step: Step, found: StepValues) -> TransferFunction:
         opcode = step.opcode
         if opcode in ("brx", "call"):
-            target = self.through(step, found)
+            target = self.target_values(step, found)
             is_known = bool(target) or (opcode == "call" and self.is_direct(step))
-            flow = Level.GRID if is_known and (found.guard >= 0) == step.is_guarded else Level.UNKNOWN
+            flow = (
+                UniformityLevel.GRID
+                if is_known and (found.guard >= 0) == step.is_guarded
+                else UniformityLevel.UNKNOWN
+            )
             inputs = (*found.keeps, found.guard) if found.guard >= 0 else ()
             what = "is what the call gives"
-            return Plan(found.writes, inputs, Level.UNKNOWN, what, target=target, flow=flow)
-        flow = Level.UNKNOWN if step.is_guarded and found.guard < 0 else Level.GRID
+            return TransferFunction(
+                found.writes,
+                inputs,
+                UniformityLevel.UNKNOWN,
+                what,
+                target_inputs=target,
+                control_level=flow,
+            )
+        flow = UniformityLevel.UNKNOWN if step.is_guarded and found.guard < 0 else UniformityLevel.GRID
         if (not found.writes and found.carry_out < 0) or NONE in found.writes:
-            return Plan((), (), Level.GRID, flow=flow)
-        best = self.floor(step)
-        inputs = found.reads if best.inputs is None else self.some(step, found, best.inputs)
+            return TransferFunction((), (), UniformityLevel.GRID, control_level=flow)
+        own = self.instruction_uniformity(step)
+        inputs = found.reads if own.operands is None else self.values_of_operands(step, found, own.operands)
         if found.keeps or found.guard >= 0:
             inputs = (*inputs, *found.keeps, *((found.guard,) if found.guard >= 0 else ()))
-        level, text = best.level, best.text
-        if best.inputs is None:
-            level, text = self.named(step, level, text)
+        level, text = own.level, own.reason
+        if own.operands is None:
+            level, text = self.level_of_names(step, level, text)
         if step.opcode in ("addc", "subc", "madc"):
             if found.carry_in >= 0:
                 inputs = (*inputs, found.carry_in)
-            elif level < Level.UNKNOWN:
-                level, text = Level.UNKNOWN, "the carry comes from elsewhere"
+            elif level < UniformityLevel.UNKNOWN:
+                level, text = UniformityLevel.UNKNOWN, "the carry comes from elsewhere"
         level = max(level, flow)
-        second = _second(step, found) if best.second is not None else NONE
-        return Plan(self.all_made(found), inputs, level, text, second, best.second or 0)
+        second = _second_result(step, found) if own.second_level is not None else NONE
+        return TransferFunction(self.all_results(found), inputs, level, text, second, own.second_level or 0)
 
-    def all_made(self, found: StepValues) -> tuple[int, ...]:
+    def all_results(self, found: StepValues) -> tuple[int, ...]:
         return found.writes if found.carry_out < 0 else (*found.writes, found.carry_out)
 
     # -- the best that a step can give -----------------------------------------------------------
 
-    def floor(self, step: Step) -> Floor:
-        best = floor(step.spelling, len(step.node.operands))
-        if best is not None:
-            return best
+    def instruction_uniformity(self, step: Step) -> InstructionUniformity:
+        own = instruction_uniformity(step.spelling, len(step.node.operands))
+        if own is not None:
+            return own
         if step.opcode == "shfl":
             return self.shuffle(step)
         if ".param" in step.spelling:
             return self.parameter(step)
         if self.may_be_local:
-            return Floor(Level.UNKNOWN, "may load from the local memory of each thread")
+            return InstructionUniformity(
+                UniformityLevel.UNKNOWN, "may load from the local memory of each thread"
+            )
         return LOADED
 
-    def parameter(self, step: Step) -> Floor:
+    def parameter(self, step: Step) -> InstructionUniformity:
         address = step.node.operands[-1]
         for name in names_in(address):
             symbol = self.function.resolve(name)
@@ -195,30 +219,32 @@ class _Planning:
                 symbol.is_parameter and self.function.is_kernel
             ):
                 what = "is given by the caller" if symbol.is_parameter else "is what a call gives"
-                return Floor(Level.UNKNOWN, f"`{symbol.name}` {what}")
+                return InstructionUniformity(UniformityLevel.UNKNOWN, f"`{symbol.name}` {what}")
         if self.function.is_kernel:
-            return Floor(Level.GRID)
-        return Floor(Level.UNKNOWN, "loads a parameter of a function")
+            return InstructionUniformity(UniformityLevel.GRID)
+        return InstructionUniformity(UniformityLevel.UNKNOWN, "loads a parameter of a function")
 
-    def shuffle(self, step: Step) -> Floor:
+    def shuffle(self, step: Step) -> InstructionUniformity:
         """`shfl.idx d|p, a, b, c, mask`, where `c` says that any lane of the warp can be read."""
         operands = step.node.operands
         masks = (4,) if len(operands) > 4 else ()
         if ".idx" in step.spelling and len(operands) >= 4 and _is_whole_warp(operands[3]):
-            return Floor(Level.WARP, "is what one lane holds", Level.GRID, (2, *masks))
-        return Floor(Level.GRID, "", Level.DIVERGENT, (1,))
+            return InstructionUniformity(
+                UniformityLevel.WARP, "is what one lane holds", UniformityLevel.GRID, (2, *masks)
+            )
+        return InstructionUniformity(UniformityLevel.GRID, "", UniformityLevel.DIVERGENT, (1,))
 
     # -- operands --------------------------------------------------------------------------------
 
-    def some(self, step: Step, found: StepValues, wanted: tuple[int, ...]) -> tuple[int, ...]:
-        """The values read by some of the operands."""
+    def values_of_operands(self, step: Step, found: StepValues, wanted: tuple[int, ...]) -> tuple[int, ...]:
+        """The values that some of the operands read."""
         chosen: list[int] = []
         for index in wanted:
             if index < len(step.node.operands):
-                chosen.extend(self.read_by(step, found, step.node.operands[index]))
+                chosen.extend(self.values_read_by(step, found, step.node.operands[index]))
         return tuple(chosen)
 
-    def read_by(self, step: Step, found: StepValues, operand: nodes.Operand) -> list[int]:
+    def values_read_by(self, step: Step, found: StepValues, operand: nodes.Operand) -> list[int]:
         value_of = dict(zip(step.reads, found.reads, strict=True))
         flow = self.values.steps
         read: list[int] = []
@@ -229,17 +255,17 @@ class _Planning:
                 read.append(value_of[number])
         return read
 
-    def through(self, step: Step, found: StepValues) -> tuple[int, ...]:
-        """The register that a jump or call goes through."""
+    def target_values(self, step: Step, found: StepValues) -> tuple[int, ...]:
+        """The register that an indirect branch or call goes through."""
         return tuple(
             value
             for operand in step.node.operands
             if isinstance(operand, nodes.Name)
-            for value in self.read_by(step, found, operand)
+            for value in self.values_read_by(step, found, operand)
         )
 
-    def named(self, step: Step, level: Level, text: str) -> tuple[Level, str]:
-        """The worst of `level` and of the special registers and variables among the operands."""
+    def level_of_names(self, step: Step, level: UniformityLevel, text: str) -> tuple[UniformityLevel, str]:
+        """The join of `level` and the levels of the special registers and variables among the operands."""
         symbols = self.function.body.symbols
         for operand in step.node.operands:
             kind = type(operand)
@@ -254,15 +280,15 @@ class _Planning:
                 symbol = self.function.resolve(name)
                 found = level
                 if isinstance(symbol, Predefined):
-                    found = special(symbol.name, component, self.size)
-                elif symbol is None or self.is_out_of_sight(symbol):
-                    found = Level.UNKNOWN if name.text != "_" else level
+                    found = special_register_uniformity(symbol.name, component, self.size)
+                elif symbol is None or self.is_untracked(symbol):
+                    found = UniformityLevel.UNKNOWN if name.text != "_" else level
                 if found > level:
                     level, text = found, f"reads `{name.text}{component}`"
         return level, text
 
-    def is_out_of_sight(self, symbol: Symbol) -> bool:
-        """Whether it is a variable of each thread, or a register of the module."""
+    def is_untracked(self, symbol: Symbol) -> bool:
+        """Whether the symbol is a variable private to each thread, or a register of the module."""
         if isinstance(symbol, Variable):
             return symbol.space == ".local" and not self.function.is_kernel
         return isinstance(symbol, Register) and self.values.steps.number(symbol) is None
@@ -282,8 +308,8 @@ def _is_whole_warp(operand: nodes.Operand) -> bool:
     return value is not None and value & 0x1F1F == 0x1F
 
 
-def _second(step: Step, found: StepValues) -> int:
-    """What the right side of `d|p` writes."""
+def _second_result(step: Step, found: StepValues) -> int:
+    """The result on the right side of `d|p`."""
     first = step.node.operands[0] if step.node.operands else None
     if not isinstance(first, nodes.Pair) or not found.writes:
         return NONE

@@ -1,12 +1,12 @@
-"""What the threads of a warp find when they test a predicate.
+"""The lanes of a warp for which a predicate is true.
 
-1. A predicate made by an integer `setp` of values whose lanes are known (`lanes.py`) *splits* a warp where,
-   for some value of the uniform parts, it holds for some lanes and not for others. Otherwise it is the
+1. A predicate made by an integer `setp` of values with known lane offsets (`lane_values.py`) is *divergent*
+   where, for some value of the uniform parts, it holds for some lanes and not for others. Otherwise it is the
    same for all lanes, as `tid.x / 32 == 3` is, though it differs between warps.
-2. In the first warp of a block the thread numbers are the lanes themselves. Where nothing else is in a
-   comparison, it is known for each lane (`first`).
+2. In the first warp of a block, the thread indices are the lane numbers. Where a comparison depends on
+   nothing else, its outcome is known for each lane (`first_warp_lanes`).
 3. `and`, `or`, `xor`, `not` and `mov` of predicates combine what is known of their operands.
-4. Of all other predicates: what is the same for all lanes of a warp (`lanes.py`, 5) does not split, of the
+4. Any other predicate that is the same for all lanes of a warp (`lane_values.py`, 5) is not divergent; of the
    rest nothing is known.
 """
 
@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from analyses.lane_arithmetic import Lanes, add
-from analyses.lanes import LanesOfValues, first_warp, lanes
+from analyses.lane_arithmetic import LaneOffsets, add
+from analyses.lane_values import LaneValues, first_warp_values, lane_values
 from analyses.steps import Step
 from analyses.uniformity import Uniformity
 from analyses.values import NONE
@@ -31,77 +31,77 @@ _DEEPEST = 40
 """Predicates made of predicates that are followed."""
 
 
-class Condition(NamedTuple):
-    """`splits` is None where it is not known whether threads of one warp find different things; `first`
-    tells it of each lane of the first warp, or is None.
+class LanePredicate(NamedTuple):
+    """`is_divergent` is None where it is unknown whether the threads of one warp disagree. `first_warp_lanes`
+    is the outcome for each lane of the first warp, or None.
     """
 
-    splits: bool | None
-    first: tuple[bool, ...] | None = None
-    is_single: bool = False
-    """Whether it compares for equality, so that it may hold for one lane alone (or for all but one)."""
+    is_divergent: bool | None
+    first_warp_lanes: tuple[bool, ...] | None = None
+    is_equality: bool = False
+    """Whether it compares for equality, so that it may hold for a single lane (or for all but one)."""
 
     @property
-    def surely_splits(self) -> bool:
-        """Whether the first warp of a block is split."""
-        return self.first is not None and len(set(self.first)) == 2
+    def splits_first_warp(self) -> bool:
+        """Whether the lanes of the first warp of a block disagree."""
+        return self.first_warp_lanes is not None and len(set(self.first_warp_lanes)) == 2
 
     @property
-    def negated(self) -> Condition:
-        first = self.first and tuple([not one for one in self.first])
-        return Condition(self.splits, first, self.is_single)
+    def negated(self) -> LanePredicate:
+        first = self.first_warp_lanes and tuple([not one for one in self.first_warp_lanes])
+        return LanePredicate(self.is_divergent, first, self.is_equality)
 
 
-NOTHING = Condition(None)
+UNKNOWN = LanePredicate(None)
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """Answers for the values of predicates."""
+class LanePredicates:
+    """The predicates of a function, evaluated on demand."""
 
     function: Function
-    lanes: LanesOfValues
-    _known: dict[int, Condition] = field(default_factory=dict[int, Condition])
+    lanes: LaneValues
+    _cache: dict[int, LanePredicate] = field(default_factory=dict[int, LanePredicate])
 
     @property
     def uniformity(self) -> Uniformity:
         return self.lanes.uniformity
 
-    def of_guard(self, step: Step) -> Condition:
-        """Whether the guard lets a thread do the step."""
+    def guard(self, step: Step) -> LanePredicate:
+        """For which lanes the guard of an instruction holds."""
         value = self.uniformity.values.of[step.number].guard
         if value == NONE or step.node.guard is None:
-            return NOTHING
-        if self.uniformity.guard(step.number).is_uniform:
-            return Condition(splits=False)
-        found = self.of(value)
+            return UNKNOWN
+        if self.uniformity.guard_level(step.number).is_uniform:
+            return LanePredicate(is_divergent=False)
+        found = self.value(value)
         return found.negated if step.node.guard.negated else found
 
-    def of(self, value: int, depth: int = 0) -> Condition:
-        """What is known of a value of a predicate."""
-        found = self._known.get(value)
+    def value(self, value: int, depth: int = 0) -> LanePredicate:
+        """For which lanes a predicate value is true."""
+        found = self._cache.get(value)
         if found is None:
-            found = self._computed(value, depth) if depth < _DEEPEST else NOTHING
-            known = self.lanes.of(value)
-            if found.splits is None and known is not None and known.is_uniform:
+            found = self._computed(value, depth) if depth < _DEEPEST else UNKNOWN
+            known = self.lanes.value(value)
+            if found.is_divergent is None and known is not None and known.is_uniform:
                 found = found._replace(splits=False)
-            self._known[value] = found
+            self._cache[value] = found
         return found
 
-    def _computed(self, value: int, depth: int) -> Condition:
+    def _computed(self, value: int, depth: int) -> LanePredicate:
         values = self.uniformity.values
         number = values.origin(value)
         if number == NONE:
-            return NOTHING
+            return UNKNOWN
         step = values.steps.steps[number]
         opcode, *modifiers = step.spelling.split(".")
         operands = step.node.operands
         if step.is_guarded or len(values.of[number].writes) != 1 or len(operands) < 2:
-            return NOTHING
+            return UNKNOWN
         if opcode == "setp":
             return self._compared(step, modifiers, depth)
         if modifiers != ["pred"]:
-            return NOTHING
+            return UNKNOWN
         first = self._operand(step, operands[1], depth)
         match opcode:
             case "mov":
@@ -111,21 +111,21 @@ class Conditions:
             case "and" | "or" | "xor":
                 return _combined(opcode, first, self._operand(step, operands[2], depth))
             case _:
-                return NOTHING
+                return UNKNOWN
 
-    def _compared(self, step: Step, modifiers: list[str], depth: int) -> Condition:
+    def _compared(self, step: Step, modifiers: list[str], depth: int) -> LanePredicate:
         comparison, type_name = _COMPARISONS.get(modifiers[0]), modifiers[-1]
         type = TYPES.get(f".{type_name}")
         operands = step.node.operands
         if comparison is None or type is None or type_name[0] not in "sub" or len(operands) < 3:
-            return NOTHING
+            return UNKNOWN
         splits: bool | None = None
         a, b = (self.lanes.operand(step, one) for one in operands[1:3])
         if a is not None and b is not None:
-            splits = _may_split(modifiers[0], add(a, _negative(b)))
+            splits = _may_diverge(modifiers[0], add(a, _negative(b)))
             if type_name[0] == "u" and modifiers[0] not in ("eq", "ne"):
                 splits = splits or _passes_zero(a) or _passes_zero(b)
-            known = first_warp(self.function)  # where less is known than in any warp, nothing is exact
+            known = first_warp_values(self.function)  # where less is known than in any warp, nothing is exact
             a, b = (known.operand(step, one) for one in operands[1:3])
         exact: tuple[bool, ...] | None = None
         if a is not None and b is not None and a.alignment == b.alignment == 0:
@@ -134,45 +134,45 @@ class Conditions:
             exact = tuple(
                 [comparison(_wrapped(x, bits, is_signed), _wrapped(y, bits, is_signed)) for x, y in pairs]
             )
-        found = Condition(splits, exact, modifiers[0] in ("eq", "ne"))
+        found = LanePredicate(splits, exact, modifiers[0] in ("eq", "ne"))
         if modifiers[1] in _OPERATIONS and len(operands) == 4:
             return _combined(modifiers[1], found, self._operand(step, operands[3], depth))
         return found
 
-    def _operand(self, step: Step, operand: nodes.Operand, depth: int) -> Condition:
+    def _operand(self, step: Step, operand: nodes.Operand, depth: int) -> LanePredicate:
         is_negated = isinstance(operand, nodes.Unary) and operand.operator == "!"
         name = operand.value if isinstance(operand, nodes.Unary) else operand
         symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
         values = self.uniformity.values
         index = values.steps.number(symbol) if isinstance(symbol, Register) else None
         if index not in step.reads:
-            return NOTHING
+            return UNKNOWN
         value = values.of[step.number].reads[step.reads.index(index)]
         if value == NONE:
-            return NOTHING
+            return UNKNOWN
         block = values.cfg.block_of[step.number]
-        if self.uniformity.at(value, block) != self.uniformity.levels[value]:  # it escapes from a loop
-            return NOTHING
-        found = self.of(value, depth + 1)
+        if self.uniformity.level_at(value, block) != self.uniformity.levels[value]:  # it escapes from a loop
+            return UNKNOWN
+        found = self.value(value, depth + 1)
         return found.negated if is_negated else found
 
 
 @fact
-def conditions(function: Function) -> Conditions:
-    """What is known of the predicates of `function`."""
-    return Conditions(function, lanes(function))
+def lane_predicates(function: Function) -> LanePredicates:
+    """The lane predicates of `function`."""
+    return LanePredicates(function, lane_values(function))
 
 
-def _combined(operation: str, a: Condition, b: Condition) -> Condition:
-    splits = None if a.splits is None or b.splits is None else a.splits or b.splits
-    is_single = a.is_single or b.is_single
-    if a.first is None or b.first is None:
-        return Condition(splits, None, is_single)
+def _combined(operation: str, a: LanePredicate, b: LanePredicate) -> LanePredicate:
+    splits = None if a.is_divergent is None or b.is_divergent is None else a.is_divergent or b.is_divergent
+    is_single = a.is_equality or b.is_equality
+    if a.first_warp_lanes is None or b.first_warp_lanes is None:
+        return LanePredicate(splits, None, is_single)
     combine = _OPERATIONS[operation]
-    return Condition(splits, tuple(map(combine, a.first, b.first)), is_single)
+    return LanePredicate(splits, tuple(map(combine, a.first_warp_lanes, b.first_warp_lanes)), is_single)
 
 
-def _may_split(comparison: str, difference: Lanes) -> bool:
+def _may_diverge(comparison: str, difference: LaneOffsets) -> bool:
     """Whether lanes compare differently for some multiple of the alignment."""
     unit = difference.alignment
     if unit == 0 or difference.is_uniform:
@@ -183,7 +183,7 @@ def _may_split(comparison: str, difference: Lanes) -> bool:
     return len({(offset - above) // unit for offset in difference.offsets}) > 1
 
 
-def _passes_zero(a: Lanes) -> bool:
+def _passes_zero(a: LaneOffsets) -> bool:
     """Whether some lanes may be below 0 and others not: as unsigned numbers those are the largest."""
     unit = a.alignment & -a.alignment
     offsets = a.offsets
@@ -192,8 +192,8 @@ def _passes_zero(a: Lanes) -> bool:
     return min(offsets) < 0 and len({offset // unit for offset in offsets}) > 1
 
 
-def _negative(a: Lanes) -> Lanes:
-    return Lanes.of([-one for one in a.offsets], a.alignment)
+def _negative(a: LaneOffsets) -> LaneOffsets:
+    return LaneOffsets.of([-one for one in a.offsets], a.alignment)
 
 
 def _wrapped(value: int, bits: int, is_signed: bool) -> int:
