@@ -239,6 +239,24 @@ def test_all_launch_comments_of_a_file(capsys: pytest.CaptureFixture[str]) -> No
     assert "fixed_fences (line 84)" in shown
 
 
+def test_a_block_that_the_kernel_forbids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither a launch comment nor the command line gets one: the driver refuses it."""
+    path = tmp_path / "k.ptx"
+    path.write_text(""".version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out) .reqntid 256
+{
+    // ptx-run: grid=1 block=128 out=u32:zeros(1)
+    ret;
+}
+""")
+    for words in ([], ["--grid", "1", "--block", "128", "--arg", "u32[]:zeros:1"]):
+        assert main([str(path), *words]) == 2
+        assert "`k` has `.reqntid 256`: launch it with a block of (256, 1, 1)" in capsys.readouterr().err
+    assert main([str(path), "--grid", "1", "--block", "256", "--arg", "u32[]:zeros:1"]) == 0
+
+
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*LAUNCH, *NAMED, "--profile", "--trace", "40", "--trace-lines", "35-40"]) == 0
     shown = capsys.readouterr().out
