@@ -23,7 +23,7 @@ def is_certain(function: Function) -> bool:
     body = function.body
     if not function.symbol.is_definition or function.item.problems or function.item.is_unclosed:
         return False
-    if function.undeclared or function.undeclared_late or body.duplicates or body.early_uses:
+    if function.undeclared or function.undeclared_late or body.duplicates or function.early_uses:
         return False
     if _not_understood(function).numbers:
         return False

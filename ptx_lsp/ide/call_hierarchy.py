@@ -48,7 +48,7 @@ def incoming(module: Module, name: str) -> tuple[CallsOf, ...]:
     names = {name, *(alias for alias, aliasee in _aliases(module).items() if aliasee == name)}
     found: list[CallsOf] = []
     for function in module.functions:
-        if names.isdisjoint(function.body.free) and function.name not in names:
+        if names.isdisjoint(function.free) and function.name not in names:
             continue
         places = tuple(
             _place(function, call.target)

@@ -47,7 +47,7 @@ def occurrences_in(function: Function, symbol: Symbol) -> Iterator[Occurrence]:
     """Those of what `function` declares itself, in order."""
     item = function.item
     text = function.module.document.source.part(item.start, item.end)
-    known = function.body.symbols
+    known = function.symbols
     for hit in _pattern(symbol).finditer(text):
         span = Span(*hit.span()).shifted(item.start)
         mark = item.mark(span.start)
@@ -123,7 +123,7 @@ def _of_module(module: Module, symbol: Symbol) -> Iterator[Occurrence]:
     for function in module.functions:
         names = _free_names(function, symbol) if ranged else (symbol.name,)
         for text in names:
-            for free in function.body.free.get(text, ()):
+            for free in function.free.get(text, ()):
                 other = function.linked.get(text)
                 late = [late for use, late in function.undeclared_late if use is free]
                 meant = late[0] if late else other
@@ -135,7 +135,7 @@ def _of_module(module: Module, symbol: Symbol) -> Iterator[Occurrence]:
 def _free_names(function: Function, symbol: Symbol) -> list[str]:
     """The names of a function that are like those of a range of the module."""
     pattern = _pattern(symbol)
-    return [name for name in function.body.free if pattern.fullmatch(name)]
+    return [name for name in function.free if pattern.fullmatch(name)]
 
 
 def _outside(

@@ -198,7 +198,7 @@ def _check_function(function: Function, found: Named, new: str) -> None:
     if is_range(found.symbol):
         taken = re.compile(rf"{re.escape(new)}\d+", re.ASCII)
         names = {name for scope in function.body.scopes for name in scope.names}
-        names.update(function.body.free)
+        names.update(function.free)
         bases = {base for scope in function.body.scopes for base in scope.ranges}
         clash = next((name for name in sorted(names) if taken.fullmatch(name)), None)
         if clash is not None or new in bases:
@@ -209,7 +209,7 @@ def _check_function(function: Function, found: Named, new: str) -> None:
         if other is not None:
             line = _line(function, other)
             raise RenameError(f"`{new}` is declared in this function already, in line {line}")
-    if new in function.body.free and found.is_local:
+    if new in function.free and found.is_local:
         raise RenameError(f"this function uses a `{new}` of the file already")
 
 

@@ -213,8 +213,8 @@ def _painted(function: Function, word: Word, opcode: Span) -> SemanticToken | No
 
 def _name(function: Function, word: Word, name: str) -> SemanticToken | None:
     mark = function.item.mark(word.start)
-    symbol = function.body.symbols.get(mark)
-    if symbol is None and name in function.body.free:
+    symbol = function.symbols.get(mark)
+    if symbol is None and name in function.free:
         symbol = function.linked.get(name)
         if symbol is None:
             return SemanticToken(word.start, word.end, "variable", ("undeclared",))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
+from ptx_lsp.isa.elements import elements
 from ptx_lsp.isa.entry import End, Entry, Need
 from ptx_lsp.isa.fit import Candidate, Problem
 from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import ALL_SINKS, Argument, Operand, element, is_all_sinks, mismatch
+from ptx_lsp.isa.operand import ALL_SINKS, Argument, Operand, is_all_sinks, mismatch
 from ptx_lsp.isa.target import Target, Version, satisfies
 
 
@@ -169,6 +170,12 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         return ""
     if given.kind == "vector" and (wrong := next((part.suffix for part in given.parts if part.suffix), "")):
         return f"`{wrong}` cannot follow an element of a vector"
+    if given.kind == "vector" and not is_all_sinks(given):
+        first = wanted if place.shape == "plain" else candidate.operand(place.parts[0])
+        parts, problem = elements(given.parts, first, candidate.entry.opcode)
+        if problem:
+            return problem
+        given = given._replace(parts=parts)
     if place.shape == "plain" or given.kind == "unknown":
         return mismatch(wanted, given)
     if place.shape == "vector":
@@ -192,8 +199,6 @@ def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> 
         if len(parts) == len(given.parts):
             skip = 1 if shape == "address" else 0
             pairs = zip(parts[skip:], given.parts[skip:], strict=True)
-            if shape == "vector":
-                pairs = ((part, element(one)) for part, one in pairs)
             whys = (_wrong(candidate, part, candidate.operand(part), one) for part, one in pairs)
             return next((why for why in whys if why), "")
     return f"{len(place.parts)} values are expected here, not {len(given.parts)}"

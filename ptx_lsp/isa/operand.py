@@ -307,16 +307,6 @@ def mismatch(wanted: Operand, given: Argument) -> str:
             return ""
 
 
-def element(part: Argument) -> Argument:
-    """What stands in braces: ptxas takes a special register there for any register of its size, even
-    where one is written.
-    """
-    type = TYPES.get(part.type.partition("|")[0]) if part.kind == "special" else None
-    if type is None or part.parts:
-        return part
-    return Argument("register", ".u32" if type.kind is Kind.PREDICATE else f".b{type.width}")
-
-
 _NO_ADDRESS: Final = "labels have no addresses, and an indirect branch is `brx.idx`"
 ALL_SINKS: Final = "a vector of `_` alone cannot stand here: its elements have no type"
 
@@ -341,7 +331,7 @@ def _vector(wanted: Operand, given: Argument, count: int) -> str:
     if all(part.kind == "special" and part.type == ".pred" for part in given.parts):
         return f"a vector of predicates cannot stand here: {_expected(wanted)} is expected"
     single = replace(wanted, count=0)
-    return next((why for part in given.parts if (why := mismatch(single, element(part)))), "")
+    return next((why for part in given.parts if (why := mismatch(single, part))), "")
 
 
 def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:

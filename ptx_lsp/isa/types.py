@@ -93,7 +93,7 @@ def fits_wider(register: Type, wanted: Type) -> bool:
     if wanted.kind is Kind.BITS:
         return register.kind not in (Kind.PREDICATE, Kind.HANDLE)
     if wanted.is_integer:
-        return register.is_integer or register.kind is Kind.BITS
+        return register.is_integer or register.kind is Kind.BITS or register.name == ".f16x2"
     return wanted.kind in (Kind.FLOAT, Kind.ALTERNATE) and register.kind is Kind.BITS
 
 

@@ -44,7 +44,7 @@ COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
 
 def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argument, ...]:
     """The operands of an instruction of `function`, in order. What cannot be told is `unknown`."""
-    symbols, linked = function.body.symbols, function.linked
+    symbols, linked = function.symbols, function.linked
     is_call = instruction.opcode.text.startswith("call")
     found: list[Argument] = []
     for operand in instruction.operands:

@@ -50,18 +50,14 @@ class Duplicate(NamedTuple):
     first: Declared
 
 
-class EarlyUse(NamedTuple):
-    """A name used before the declaration that it would need."""
-
-    name: nodes.Name
-    declared: Declared
-
-
 class Free(NamedTuple):
-    """A name that the function does not declare, and which of `Body.scopes` it stands in."""
+    """A name that nothing in the function declares before it, and which of `Body.scopes` it stands in.
+    `later` is what the function declares of that name further on.
+    """
 
     name: nodes.Name
     scope: int
+    later: Declared | None = None
 
 
 class Body:
@@ -70,7 +66,8 @@ class Body:
     `symbols` tells, by the `start` of a name's node, what it stands for; names found in the module are
     not in it. `statements` lists every statement in order, those of inner blocks included, and `directives`
     those of them that are neither instructions, labels nor blocks. Of `.loc`, which may be everywhere and
-    declares nothing, it has only those with attributes.
+    declares nothing, it has only those with attributes. `forward` has the uses of labels further on: they
+    mean those unless the module has something of that name (`Function.link`).
     """
 
     def __init__(self, node: nodes.Function) -> None:
@@ -86,8 +83,8 @@ class Body:
         self.statements: list[nodes.Statement] = []
         self.symbols: dict[int, Symbol] = {}
         self.duplicates: list[Duplicate] = []
-        self.early_uses: list[EarlyUse] = []
         self.free: dict[str, list[Free]] = {}
+        self.forward: dict[str, list[nodes.Name]] = {}
         self._pending: list[Free] = []
         self._declare_parameters()
         if node.body is None:
@@ -114,8 +111,8 @@ class Body:
         found.statements = list(self.statements)
         found.symbols = dict(self.symbols)
         found.duplicates = list(self.duplicates)
-        found.early_uses = list(self.early_uses)
         found.free = {name: list(uses) for name, uses in self.free.items()}
+        found.forward = {name: list(uses) for name, uses in self.forward.items()}
         found._pending = []
         return found
 
@@ -266,14 +263,13 @@ class Body:
         lists of targets and call prototypes are known from there on only, as registers are.
         """
         for pending in self._pending:
-            name, scope = pending
+            name, scope, _ = pending
             symbol = self.scopes[scope].find(name.text)
-            if symbol is None:
-                self.free.setdefault(name.text, []).append(pending)
-            elif isinstance(symbol, Label):
+            if isinstance(symbol, Label):
                 self.symbols[name.start] = symbol
+                self.forward.setdefault(name.text, []).append(name)
             else:
-                self.early_uses.append(EarlyUse(name, symbol))
+                self.free.setdefault(name.text, []).append(Free(name, scope, symbol))
         self._pending.clear()
 
 

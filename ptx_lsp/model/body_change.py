@@ -206,17 +206,22 @@ class _Changing:
         new = self.new
         for start in gone:
             new.symbols.pop(start, None)
-        new.early_uses = [use for use in new.early_uses if use.name.start not in gone]
         for text in texts & new.free.keys():
             uses = [use for use in new.free[text] if use.name.start not in gone]
             if uses:
                 new.free[text] = uses
             else:
                 del new.free[text]
+        for text in texts & new.forward.keys():
+            names = [name for name in new.forward[text] if name.start not in gone]
+            if names:
+                new.forward[text] = names
+            else:
+                del new.forward[text]
 
     def is_sound(self) -> bool:
         """Whether no name in what was added is that of something declared further on: labels are known
-        from everywhere, unless another thing of that name is known before.
+        from everywhere, unless another thing of that name is known before. Notes those that are labels.
         """
         own = {one.name.start for one in self.region.added if isinstance(one, nodes.Label)}
         for statement in self.region.added:
@@ -225,8 +230,11 @@ class _Changing:
                 if symbol is None or isinstance(symbol, Predefined) or symbol.place.start in own:
                     continue
                 is_later = self.item.offset(symbol.place.start) > self.item.offset(name.start)
-                if is_later and not self.is_plain_label(symbol, name.text):
+                if not is_later:
+                    continue
+                if not self.is_plain_label(symbol, name.text):
                     return False
+                self.new.forward.setdefault(name.text, []).append(name)
         return True
 
     def is_plain_label(self, symbol: Symbol, name: str) -> bool:

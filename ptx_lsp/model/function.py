@@ -54,7 +54,8 @@ class Function:
     """A kernel or function as declared or defined at one place of a file.
 
     `linked` tells what the names stand for that the function takes from the module; `undeclared` are
-    those that nothing declares before the function.
+    those that nothing declares before the function, `early_uses` those that it declares itself further on.
+    `symbols` and `free` are those of the body, but for labels that the module's names hide; see `link`.
     """
 
     def __init__(
@@ -76,7 +77,10 @@ class Function:
         self.earlier: dict[object, tuple[object, Change]] = {}
         """Facts about it as it was before, each with how the instructions have changed since."""
         self._environment: tuple[object, ...] | None = None
+        self.symbols = body.symbols
+        self.free = body.free
         self.linked: dict[str, Declared] = {}
+        self.early_uses: list[tuple[Free, Declared]] = []
         self.undeclared: list[Free] = []
         self.undeclared_late: list[tuple[Free, Declared]] = []
         """Names of the module that are declared only after this function."""
@@ -89,12 +93,23 @@ class Function:
         return self._home.module
 
     def link(self) -> None:
-        """Looks up the free names, once the whole module is known."""
+        """Looks up the free names, once the whole module is known.
+
+        As ptxas does, at the place of use: a name that the module has declared means that, whatever the
+        function declares of that name further on, be it a label.
+        """
         module, item = self.module, self.item
-        for name, uses in self.body.free.items():
+        for name in self.body.forward:
+            if module.find(name, item.start) is not None:
+                self._hide_label(name)
+        for name, every in self.free.items():
             found = module.find(name, item.start)
             if found is not None:
                 self.linked[name] = found
+                continue
+            self.early_uses.extend((use, use.later) for use in every if use.later is not None)
+            uses = [use for use in every if use.later is None]
+            if not uses:
                 continue
             inner = module.find(name, item.end)
             if inner is not None:  # a prototype in this body
@@ -108,6 +123,13 @@ class Function:
                 self.undeclared.extend(uses)
             else:
                 self.undeclared_late.extend((use, later) for use in uses)
+
+    def _hide_label(self, name: str) -> None:
+        """Makes the uses of a label further on free."""
+        uses = self.body.forward[name]
+        hidden = {use.start for use in uses}
+        self.symbols = {start: one for start, one in self.symbols.items() if start not in hidden}
+        self.free = {**self.free, name: [*self.free.get(name, ()), *(Free(use, 0) for use in uses)]}
 
     @property
     def node(self) -> nodes.Function:
@@ -137,7 +159,7 @@ class Function:
 
     def resolve(self, name: nodes.Name) -> Symbol | None:
         """What a name in this function stands for; None where nothing declares it."""
-        return self.body.symbols.get(name.start) or self.linked.get(name.text)
+        return self.symbols.get(name.start) or self.linked.get(name.text)
 
     def place(self, part: Located) -> Place:
         """Where a node of this function is."""
@@ -202,7 +224,7 @@ class Function:
             return False
         mine, theirs = self._meanings(), before._meanings()
         return not any(
-            name in self.body.free and name in before.body.free
+            name in self.free and name in before.free
             for name in mine.keys() | theirs.keys()
             if mine.get(name) != theirs.get(name)
         )

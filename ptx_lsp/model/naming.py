@@ -20,7 +20,7 @@ class Naming(NamedTuple):
     def of_all(cls, functions: Sequence[Function]) -> Naming:
         found: dict[str, set[int]] = {}
         for number, function in enumerate(functions):
-            for name in function.body.free:
+            for name in function.free:
                 found.setdefault(name, set()).add(number)
         lacking = frozenset(number for number, one in enumerate(functions) if one.undeclared)
         return cls({name: frozenset(numbers) for name, numbers in found.items()}, lacking)
@@ -33,7 +33,7 @@ class Naming(NamedTuple):
         """The same where there are some new ones in place of those `before`."""
         of = dict(self.of)
         for number, function in new.items():
-            used, uses = before[number].body.free.keys(), function.body.free.keys()
+            used, uses = before[number].free.keys(), function.free.keys()
             for name in used - uses:
                 of[name] -= {number}
                 if not of[name]:

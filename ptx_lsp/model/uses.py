@@ -45,7 +45,7 @@ class SpecialUse(NamedTuple):
 @numbered
 def special_uses(function: Function, number: int) -> list[SpecialUse]:
     """Those of the instructions of a function."""
-    symbols = function.body.symbols
+    symbols = function.symbols
     found: list[SpecialUse] = []
     for operand in function.body.instructions[number].node.operands:
         kind = type(operand)
@@ -105,7 +105,7 @@ def _counts(function: Function, earlier: Earlier[_Counts] | None) -> _Counts:
 
 @instruction_fact
 def _in_instructions(function: Function, instruction: nodes.Instruction) -> tuple[int, ...]:
-    symbols = function.body.symbols
+    symbols = function.symbols
     found: list[int] = []
     for operand in instruction.operands:
         kind = type(operand)
@@ -148,5 +148,5 @@ def _values(statement: nodes.Statement) -> Iterator[nodes.Expression]:
 
 
 def _named(function: Function, value: nodes.Expression) -> Iterator[int]:
-    symbols = (function.body.symbols.get(name.start) for name in names_in(value))
+    symbols = (function.symbols.get(name.start) for name in names_in(value))
     yield from (_identity(symbol) for symbol in symbols if symbol is not None)

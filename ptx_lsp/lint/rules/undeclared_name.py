@@ -8,7 +8,7 @@ from itertools import chain, islice
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.rule import each_function, module_rule
-from ptx_lsp.model.body import EarlyUse, Free
+from ptx_lsp.model.body import Free
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.joined import joined
 from ptx_lsp.model.module import Module
@@ -82,8 +82,8 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
 
 @each_function
 def _in_functions(function: Function) -> Iterator[Finding]:
-    for early in function.body.early_uses:
-        yield _early(function, early)
+    for use, declared in function.early_uses:
+        yield _early(function, use.name, declared)
     for use, later in function.undeclared_late:
         if not (isinstance(later, Label) and function.item.is_unclosed):
             yield _finding(function.place(use.name), use.name.text, later, [])
@@ -119,14 +119,14 @@ def _of_label(place: Place, label: Label) -> Finding:
     )
 
 
-def _early(function: Function, early: EarlyUse) -> Finding:
-    name, declared = early.name.text, early.declared
+def _early(function: Function, used: nodes.Name, declared: Declared) -> Finding:
+    name = used.text
     if isinstance(declared, Prototype | TargetTable):
         message = f"`{name}` is used before its declaration; only labels of statements may be"
     else:
         message = f"`{name}` is used before its declaration; only labels may be"
     return Finding(
-        function.place(early.name), message, ((declared.place, f"`{name}` is declared here"),)
+        function.place(used), message, ((declared.place, f"`{name}` is declared here"),)
     )
 
 
