@@ -42,7 +42,7 @@ instruction(
             access="write",
             type=_SIZED,
         ),
-        "b": reads(count=".vec"),
+        "b": reads(count={".v2|.v4": ".vec", ".mbarrier::complete_tx::bytes": (0, 1), "": 0}),
         "mbar": _MBARRIER,
     },
     unless=[

@@ -103,6 +103,31 @@ def repack(op: Operation, *parts: Lanes) -> Lanes | tuple[Lanes, ...]:
     return packed
 
 
+@instruction(
+    "mov",
+    section=f"{_SECTION}-mov-2",
+    summary="Copies a register of the very size, packed or unpacked as a vector of one element.",
+    syntax="""
+        mov.type d, {a};
+        mov.type {e}, p;
+        mov.half {e}, sreg;
+        mov.type {e}, name;
+        .type = { .b16, .b32, .b64, .b128 };
+        .half = { .b16, .b32, .b64 };
+    """,
+    operands={
+        "p": reads(),
+        "sreg": only("special"),
+        "name": only("variable", "function", what="a variable or a function"),
+    },
+    since=[("", "1.0", 10), (".b128", "8.3", 70), _FUNCTION],
+    notes=["ptxas takes one element, which the manual does not have."],
+    example="mov.b32 %b32_1, {%u32_1};",
+)
+def copy_element(op: Operation, a: Lanes) -> Lanes:
+    return a
+
+
 _LOOSE = {".f32": ".f32|.u32", ".f64": ".f64|.u64", "": ".type"}
 
 

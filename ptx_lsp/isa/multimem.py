@@ -34,6 +34,9 @@ _FP8_RULES: tuple[Unless, ...] = (
     (".v8 .e5m2x4|.e4m3x4", "a vector holds at most 128 bits here"),
 )
 
+_COUNT = {".v2|.v4|.v8": ".vec", ".b32|.b64|.u32|.u64|.s32|.s64": 0, "": (0, 1)}
+"""Floats may stand in braces, one or several."""
+
 instruction(
     "multimem.ld_reduce",
     section=_SECTION,
@@ -59,7 +62,7 @@ instruction(
         .acc_prec = {{ .acc::f32, .acc::f16 }};
         .type = {{ .f16, .f16x2, .bf16, .bf16x2, {_BYTES} }};
     """,
-    operands={"d": writes(count=".vec", sink=True), "a": _READ},
+    operands={"d": writes(count=_COUNT, sink=True), "a": _READ},
     unless=[
         ("vec= +d:sink", "the result cannot be _"),
         *_INTEGER_RULES,
@@ -86,7 +89,7 @@ instruction(
         .vec = {{ .v2, .v4, .v8 }};
         .type = {{ .b32, .b64, .u32, .u64, .s32, .s64, {_FLOATS}, {_BYTES} }};
     """,
-    operands={"a": _WRITTEN, "b": reads(count=".vec")},
+    operands={"a": _WRITTEN, "b": reads(count=_COUNT)},
     unless=[
         *_FLOAT_RULES,
         *_FP8_RULES,
@@ -119,7 +122,7 @@ instruction(
     """,
     operands={
         "a": address(_SPACE, access="both", type=".u64"),
-        "b": reads(count=".vec"),
+        "b": reads(count=_COUNT),
     },
     unless=[*_INTEGER_RULES, *_FLOAT_RULES],
     since=[("", "8.1", 90)],
