@@ -105,7 +105,7 @@ def _takes_float(wanted: Operand) -> bool:
 
 
 def _shared(parts: tuple[Argument, ...], types: list[Type]) -> Argument | None:
-    """What each element is judged as; None where all are constants of one type, which speak for themselves."""
+    """What each element is judged as; None where all are constants of one type, judged as they are."""
     registers = [part for part in parts if part.kind == "register"]
     if len(set(types)) == 1 and not (registers and any(part.kind == "integer" for part in parts)):
         return registers[0] if registers else None
