@@ -233,7 +233,7 @@ def _kept(
         first, _, end = earlier.change
         return earlier.value.after(earlier.change, between(function, first, end))
 
-    return of_all
+    return _of_instructions(of_all, Found[_T]((), ()))
 
 
 def _found(each: Iterable[tuple[int, tuple[_T, ...]]]) -> Found[_T]:
@@ -249,7 +249,7 @@ def listed(known: Callable[[Function], Found[_T]]) -> Callable[[Function], tuple
     def of_all(function: Function) -> tuple[_T, ...]:
         return tuple(chain.from_iterable(known(function).of))
 
-    return of_all
+    return _of_instructions(of_all, ())
 
 
 def found_in(
@@ -283,7 +283,7 @@ def found_in(
         def of_all(function: Function) -> tuple[_T, ...]:
             return tuple(chain.from_iterable(of_each(function).found))
 
-        return of_all
+        return _of_instructions(of_all, ())
 
     return decorate
 
@@ -345,7 +345,7 @@ def indexed(
             of[key] = (*of.get(key, ()), value)
         return Indexed(of, (*before.each[:first], *added, *before.each[old_end:]))
 
-    return of_all
+    return _of_instructions(of_all, Indexed[_K, _T]({}, ()))
 
 
 def instruction_fact(
@@ -366,5 +366,17 @@ def instruction_fact(
         value, (first, old_end, end) = earlier
         changed = [compute(function, node) for node, _ in instructions[first:end]]
         return (*value[:first], *changed, *value[old_end:])
+
+    return _of_instructions(of_all, ())
+
+
+def _of_instructions(known: Callable[[Function], _T], nothing: _T) -> Callable[[Function], _T]:
+    """The same fact, which is `nothing` where there are no instructions: a file may have many prototypes, for
+    which nothing is kept.
+    """
+
+    @wraps(known)
+    def of_all(function: Function) -> _T:
+        return known(function) if function.body.instructions else nothing
 
     return of_all

@@ -18,7 +18,7 @@ from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint import budget
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.fingerprint import with_fingerprints
+from ptx_lsp.lint.fingerprint import add_fingerprints
 from ptx_lsp.lint.mending import Mended, mended
 from ptx_lsp.lint.origin import Origins
 from ptx_lsp.lint.report import FileReport, Kernel, Reported, by_place, reported
@@ -77,12 +77,14 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
         settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None
     found = merged([one.found for one in judged], settings.targets)
+    found = _with_unused(found, comments, settings.rules, module)
+    add_fingerprints(found)
     return FileReport(
         path,
         str(module.version) if module.version else None,
         settings.targets[0] if len(settings.targets) == 1 else own_target(module),
         settings.targets,
-        tuple(with_fingerprints(_with_unused(found, comments, settings.rules, module))),
+        tuple(found),
         tuple(kernel for one in judged for kernel in one.kernels),
         complaints=tuple(dict.fromkeys(text for one in judged for text in one.complaints)),
         needed=needed(module) if settings.requires else None,
@@ -102,7 +104,7 @@ def _mended(document: Document, settings: Settings) -> Mended:
         module = Module(document, module, target)
         linting = Linting(module, rules, linting)
         names = settings.rules.names
-        return settings.rules.judged(suppressed(linting.diagnostics, document.source, names))
+        return list(settings.rules.judged(suppressed(linting.diagnostics, document.source, names)))
 
     return mended(document, judge, settings.fix == "unsafe")
 
@@ -117,7 +119,7 @@ def _judge(
     linting: Linting, target: Target | None, settings: Settings, comments: Suppressions
 ) -> Judged:
     module, source = linting.module, linting.module.document.source
-    kept = settings.rules.judged(comments.kept(linting.diagnostics))
+    kept = settings.rules.judged(comments.kept(linting.once()))
     origins = Origins(module)
     found = list(reported(kept, source, origins.of))
     measured, complaints = None, list[str]()
@@ -151,7 +153,7 @@ def _unsilenced(
 
 
 def _with_unused(
-    found: Iterable[Reported], comments: Suppressions, rules: Rules, module: Module
+    found: list[Reported], comments: Suppressions, rules: Rules, module: Module
 ) -> list[Reported]:
     """The findings, with those on comments that have silenced none of them."""
     diagnostics = (
@@ -159,7 +161,7 @@ def _with_unused(
     )
     told = rules.judged(diagnostics)
     unused = list(reported(told, module.document.source, Origins(module).of))
-    return sorted([*found, *unused], key=by_place) if unused else list(found)
+    return sorted([*found, *unused], key=by_place) if unused else found
 
 
 def _kernels(
@@ -173,7 +175,7 @@ def _kernels(
     return kernels(module, measured, settings.threads, settings.details, settings.maxrregcount)
 
 
-def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> Iterable[Reported]:
+def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> list[Reported]:
     """The findings for several targets as one list: those that only some have say which."""
     if len(by_target) == 1:
         return by_target[0]
@@ -183,12 +185,12 @@ def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> Iterabl
             names, notes = having.setdefault(one._replace(notes=()), ([], []))
             names.append(target)
             notes.extend(note for note in one.notes if note not in notes)
-    found = [
+    found = (
         one._replace(
             targets=tuple(names) if len(names) < len(targets) else (), notes=tuple(notes)
         )
         for one, (names, notes) in having.items()
-    ]
+    )
     return sorted(found, key=by_place)
 
 

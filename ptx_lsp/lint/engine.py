@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ptx_lsp.lint.diagnostic import (
     SEVERITIES,
@@ -22,10 +22,13 @@ from ptx_lsp.lint.rule import Rule, default_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.text import Edit
+from ptx_lsp.text import Edit, Span
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+
+
+_NONE: Final = Counter[Severity]()
 
 
 class _Checked:
@@ -43,7 +46,7 @@ class _Checked:
         self.environment = function.environment
         self.done = 0
         self.findings: list[tuple[Rule, Finding]] = []
-        self.severities = Counter[Severity]()
+        self.severities: Counter[Severity] = _NONE
         """How many findings there are of each."""
         self.diagnostics: dict[int, Diagnostic] = {}
         """Of some findings, by their numbers."""
@@ -106,7 +109,7 @@ class Linting:
                 if found:
                     checked.findings.extend(found)
                     counts = Counter[Severity](_severity(*one) for one in found)
-                    checked.severities += counts
+                    checked.severities = checked.severities + counts
                     self._counts += counts
                     self._telling.add(number)
                 checked.done += 1
@@ -175,6 +178,24 @@ class Linting:
         if self._complete is None:
             self._complete = self._so_far()
         return self._complete
+
+    def once(self) -> Iterator[Diagnostic]:
+        """The same, for one who reads them once: each is made when it is asked for, and not kept."""
+        found = [*self._on_module]
+        for number in sorted(self._telling):
+            found += self._checked[number].findings
+        found.sort(key=lambda one: one[1].message)
+        found.sort(key=lambda one: one[0].code)
+        found.sort(key=lambda one: self.module.span(one[1].place))
+        at: tuple[Span, str, str] | None = None
+        there = set[Diagnostic]()
+        for rule, finding in found:
+            one = _diagnostic(self.module, rule, finding)
+            if at != (one.span, one.code, one.message):
+                at, there = (one.span, one.code, one.message), set[Diagnostic]()
+            if one not in there:
+                there.add(one)
+                yield one
 
     def worst(self, most: int) -> tuple[list[Diagnostic], int]:
         """At most so many of the diagnostics, those that are worst; of those that are alike, those of rules

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
-
 from ptx_lsp.lint.report import Reported
 
 _NUMBERED = re.compile(r"(%[A-Za-z_]+|\$L_+[A-Za-z_]*?)[\d_]+")
 _COMMENT = re.compile(r"//.*|/\*.*?(?:\*/|$)")
 
 
-def with_fingerprints(found: Iterable[Reported]) -> list[Reported]:
-    """The findings of one file, each with 16 hexadecimal digits.
+def add_fingerprints(found: list[Reported]) -> None:
+    """Gives each of the findings of one file 16 hexadecimal digits.
 
     They stand for the rule, the function, and the text of the line without blanks, comments and the numbers
     of registers and labels; and for how many findings above it have all that.
     """
     counts: dict[str, int] = {}
-    marked: list[Reported] = []
-    for one in found:
+    for index, one in enumerate(found):
         line = _NUMBERED.sub(r"\1", _COMMENT.sub("", one.mark.excerpt.text))
         key = "\0".join((one.rule, one.function, "".join(line.split())))
         counts[key] = counts.get(key, 0) + 1
         digest = hashlib.sha256(f"{key}\0{counts[key]}".encode()).hexdigest()
-        marked.append(one._replace(fingerprint=digest[:16]))
-    return marked
+        found[index] = one._replace(fingerprint=digest[:16])

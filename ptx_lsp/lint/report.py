@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -19,6 +20,7 @@ _WHOLE_LINE = 1_000
 _AROUND = 300
 """Of a line with more than `_WHOLE_LINE` bytes, this many are kept before and after what is marked."""
 _STEP = 4_096
+_RECENT = 64
 _LONGEST = 1_000
 """Characters of a message."""
 
@@ -232,8 +234,11 @@ class Locator:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._steps: dict[int, tuple[list[int], list[int]]] = {}
+        # findings next to each other have much in common
+        self.point = lru_cache(_RECENT)(self._point)
+        self._whole_line = lru_cache(_RECENT)(self._excerpt_of)
 
-    def point(self, offset: int) -> Point:
+    def _point(self, offset: int) -> Point:
         source = self.source
         offset = min(offset, len(source.data))
         line = source.line_of(offset)
@@ -272,11 +277,15 @@ class Locator:
         source = self.source
         line = source.line_span(start.line - 1)
         if line.end - line.start <= _WHOLE_LINE:
-            return Excerpt(1, source.decoded(*line), more=False)
+            return self._whole_line(line)
         first = self._whole(max(line.start, span.start - _AROUND), line.start)
         last = min(line.end, max(span.start, min(span.end, span.start + _AROUND)) + _AROUND)
         before = len(source.decoded(first, min(span.start, line.end)))
         return Excerpt(start.column - before, source.decoded(first, last), more=last < line.end)
+
+
+    def _excerpt_of(self, line: Span) -> Excerpt:
+        return Excerpt(1, self.source.decoded(*line), more=False)
 
 
 def reported(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
@@ -61,14 +61,12 @@ class Rules(NamedTuple):
 
         return [rule for rule in all_rules() if rule.name in self.names]
 
-    def judged(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    def judged(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """The diagnostics of rules that run, as severe as they are to be."""
         own = dict(self.severities)
-        return [
-            found if found.rule not in own else found._replace(severity=own[found.rule])
-            for found in diagnostics
-            if found.rule in self.names
-        ]
+        for found in diagnostics:
+            if found.rule in self.names:
+                yield found if found.rule not in own else found._replace(severity=own[found.rule])
 
 
 def chosen(layers: Iterable[Choice]) -> Rules:

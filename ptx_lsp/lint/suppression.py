@@ -76,11 +76,11 @@ class Suppressions:
         for line in {first, last}:
             yield from self._of_line.get(line, ())
 
-    def kept(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    def kept(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """The diagnostics that no comment silences."""
         if not self.found:
-            return list(diagnostics)
-        return [one for one in diagnostics if not self.silence(one.rule, one.code, one.span)]
+            return iter(diagnostics)
+        return (one for one in diagnostics if not self.silence(one.rule, one.code, one.span))
 
     def unused(self, rule: Rule, ran: Collection[str]) -> Iterator[Diagnostic]:
         """What comments name in vain, as findings of `rule`; asked for when all else is done.
@@ -140,7 +140,7 @@ def suppressed(
     `ran` are the names of the rules that were run.
     """
     comments = Suppressions(source)
-    kept = comments.kept(diagnostics)
+    kept = list(comments.kept(diagnostics))
     for rule in unused_rules(ran):
         kept += comments.unused(rule, ran)
     return sorted(kept, key=lambda d: (d.span, d.code, d.message))

@@ -245,11 +245,11 @@ class Session:
             found, total = linting.diagnostics, 0
         else:
             found, total = linting.worst(MOST_TOLD)
-        found = rules.judged(found)
+        found = list(rules.judged(found))
         if total > len(found) and total > MOST_TOLD:
             return [*found, _too_many(source, total)]
         if not linting.is_complete:  # a comment may still turn out to silence something
-            return Suppressions(source).kept(found)
+            return list(Suppressions(source).kept(found))
         return suppressed(found, source, rules.names)
 
     def _tell_early(self, file: OpenFile, damaged: Module) -> None:
@@ -261,7 +261,7 @@ class Session:
         linting = Linting(damaged, syntax)
         found = wanted.rules.judged(linting.diagnostics)
         source = damaged.document.source
-        kept = Suppressions(source).kept(found)
+        kept = list(Suppressions(source).kept(found))
         snapshot = Snapshot(file.revision, file.version, damaged)
         early = Findings(snapshot, linting, kept, is_complete=False, is_early=True)
         self.analyst.know_early(file, early)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node, QueryCursor, Tree
 
@@ -11,7 +11,7 @@ from ptx_lsp.syntax.alone import edited_alone
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.items import Items
 from ptx_lsp.syntax.lower import lower
-from ptx_lsp.syntax.lower_leaves import PASSED
+from ptx_lsp.syntax.lower_leaves import PASSED, children_of
 from ptx_lsp.syntax.parsing import damage, parsed, told, touched
 from ptx_lsp.syntax.relower import Touched, relowered
 from ptx_lsp.text import Edit, Source
@@ -43,7 +43,7 @@ class Document:
         What `damaged` gave of the same text saves some work.
         """
         tree = parsed(source.data) if damaged is None else damaged.tree
-        return cls(source, tree, Items.of(_lowered(tree.root_node.children, source)))
+        return cls(source, tree, Items.of(_lowered(children_of(tree.root_node), source)))
 
     @classmethod
     def read(cls, source: Source) -> Document:
@@ -60,7 +60,7 @@ class Document:
         places = sorted(node.start_byte for nodes in captures.values() for node in nodes)
         found = [
             child
-            for child in tree.root_node.children
+            for child in children_of(tree.root_node)
             if bisect_left(places, child.start_byte) < bisect_right(places, child.end_byte)
         ]
         return cls(source, tree, Items.of(_lowered(found, source)))
@@ -149,14 +149,14 @@ class Document:
         return (*items[:kept_first], *lowered, *reversed(after))
 
 
-def _lowered(children: list[Node], source: Source) -> Iterator[Item]:
+def _lowered(children: Iterable[Node], source: Source) -> Iterator[Item]:
     for child in _statements(children):
         found = list(lower(child, source.text))
         for start, end, node, problems in found:
             yield Item(start, end, node, problems, alone=len(found) == 1)
 
 
-def _statements(children: list[Node]) -> Iterator[Node]:
+def _statements(children: Iterable[Node]) -> Iterator[Node]:
     return (child for child in children if child.type not in PASSED)
 
 

@@ -15,7 +15,7 @@ from tree_sitter import Node
 
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.lower_directives import Directives
-from ptx_lsp.syntax.lower_leaves import PASSED, parts_of
+from ptx_lsp.syntax.lower_leaves import PASSED, children_of, parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.shape import operand_problems
 
@@ -178,7 +178,7 @@ class _Lowering(Directives):
 
     def block(self, node: Node, guard: nodes.Guard | None = None) -> nodes.Block:
         """Without recursion: blocks may be nested thousands deep."""
-        open_blocks = [_OpenBlock(node, guard, iter(node.children), [])]
+        open_blocks = [_OpenBlock(node, guard, children_of(node), [])]
         while True:
             block = open_blocks[-1]
             for child in block.children:
@@ -202,7 +202,7 @@ class _Lowering(Directives):
     def _inside_block(self, node: Node) -> nodes.Statement | _OpenBlock | None:
         kind = node.type
         if kind == "block":
-            return _OpenBlock(node, None, iter(node.children), [])
+            return _OpenBlock(node, None, children_of(node), [])
         if kind == "{" or kind == "}" or kind in PASSED:
             return None
         if kind == "function":
@@ -215,7 +215,7 @@ class _Lowering(Directives):
         if kind == "instruction" and node.children[-1].type == "block":
             guard = self.guarded_block(node)
             inner = node.children[-1]
-            return _OpenBlock(inner, guard, iter(inner.children), [])
+            return _OpenBlock(inner, guard, children_of(inner), [])
         return self.statement(node)
 
     def junk_statement(self, node: Node) -> nodes.Statement:

@@ -99,6 +99,19 @@ class Leaves:
         return self.text[node.start_byte : node.end_byte]
 
 
+def children_of(node: Node) -> Iterator[Node]:
+    """Its children, one after the other: `Node.children` keeps all of them, with all below that was looked
+    at, for as long as there is `node`.
+    """
+    cursor = node.walk()
+    more = cursor.goto_first_child()
+    while more:
+        child = cursor.node
+        assert child is not None
+        yield child
+        more = cursor.goto_next_sibling()
+
+
 def parts_of(node: Node) -> Iterator[Node]:
     """The children that are neither comments nor preprocessor lines."""
     return (child for child in node.children if child.type not in PASSED)

@@ -149,10 +149,10 @@ class TestRules:
         )
         told = Diagnostic("undeclared-name", "E101", "error", "", Span(0, 0))
         other = Diagnostic("duplicate-name", "E102", "error", "", Span(0, 0))
-        judged = effective(found, "/project/a.ptx").judged([told, other])
+        judged = list(effective(found, "/project/a.ptx").judged([told, other]))
         assert [one.severity for one in judged] == ["info", "warning"]
-        assert effective(found, "/project/b.ptx").judged([told])[0].severity == "hint"
-        assert effective(DEFAULT, None, Choice(ignore=("E101",))).judged([told]) == []
+        assert next(effective(found, "/project/b.ptx").judged([told])).severity == "hint"
+        assert not list(effective(DEFAULT, None, Choice(ignore=("E101",))).judged([told]))
 
     def test_excluded(self) -> None:
         found = config('exclude = ["build", "*.gen.ptx", "/old/*.ptx"]')
