@@ -28,6 +28,7 @@ from ptx_lsp.executor.control import (
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.flow import ranks, trapped
 from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.groups import Budget
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.inline import Context, Line, inlined
 from ptx_lsp.executor.literals import constant
@@ -53,14 +54,22 @@ _NOTHING = frozenset({
 _STACK_ALIGNMENT = 8  # of `alloca` where it tells none, in bytes
 
 
-def decode(function: Function, frame: Frame, image: Image, spaces: Spaces) -> tuple[Block, ...]:
-    """The blocks of a kernel. Registers get numbers in `frame`, variables of calls addresses in `image`."""
-    return _Decoder(function, frame, image, spaces).blocks()
+def decode(
+    function: Function, frame: Frame, image: Image, spaces: Spaces, budget: Budget | None = None
+) -> tuple[Block, ...]:
+    """The blocks of a kernel. Registers get numbers in `frame`, variables of calls addresses in `image`.
+
+    Raises ExecutionError where it takes more time than the budget has.
+    """
+    return _Decoder(function, frame, image, spaces, budget).blocks()
 
 
 class _Decoder:
-    def __init__(self, function: Function, frame: Frame, image: Image, spaces: Spaces) -> None:
+    def __init__(
+        self, function: Function, frame: Frame, image: Image, spaces: Spaces, budget: Budget | None
+    ) -> None:
         self.spaces = spaces
+        self.budget = budget
         self.stack = stack(frame)
         self.listing = inlined(function, frame, image)
 
@@ -97,6 +106,8 @@ class _Decoder:
         span = function.module.span(function.place(node))
         text = " ".join(source.data[span.start : span.end].decode(errors="replace").split())
         number = source.line_of(span.start) + 1
+        if self.budget is not None:
+            self.budget.check_time(number)
         try:
             action = self._action(line, onward, number_of)
             guard, negated = _guard(line)

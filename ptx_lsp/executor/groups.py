@@ -40,8 +40,11 @@ class Budget:
                 " needs more"
             )
             raise ExecutionError(message, "limit", step.line)
+        self.check_time(step.line)
+
+    def check_time(self, line: int) -> None:
         if self.deadline < math.inf and time.monotonic() > self.deadline:
-            raise ExecutionError("the launch takes more seconds than it may", "limit", step.line)
+            raise ExecutionError("the launch takes more seconds than it may", "limit", line)
 
 
 class Groups:

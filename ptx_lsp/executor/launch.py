@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -14,6 +15,7 @@ from ptx_lsp.executor.check import Checker, Finding
 from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.groups import Budget
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.machine import Machine, Progress
 from ptx_lsp.executor.memory import Memory, bytes_of
@@ -57,13 +59,14 @@ def launch(
 
     Another `seed` is another order in which threads take turns. `observers` are told what happens. Raises
     ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also when more than
-    `limit` instructions were executed and no wave has ended in between, or all take longer than so many
-    `seconds`.
+    `limit` instructions were executed and no wave has ended in between, or all of it takes longer than so
+    many `seconds`, decoding included.
 
     `progress` is told now and then how many blocks are done, of how many, and how many instructions were
     executed. With `check` the findings are returned, without duplicates in the order in which they
     occurred; where the kernel stops, the ExecutionError has them, what stopped it last.
     """
+    budget = Budget(limit, time.monotonic() + seconds)
     if shared_bytes < 0:
         raise ExecutionError(f"there are no {shared_bytes} bytes of shared memory", "launch")
     module = _module(_text(source))
@@ -79,14 +82,14 @@ def launch(
     spaces = Spaces(memory, parameters(kernel, image, memory, opaque, args), observer)
     spaces.opaque = opaque
     frame = Frame()
-    blocks = decode(kernel, frame, image, spaces)
+    blocks = decode(kernel, frame, image, spaces, budget)
     shape = shape_of(kernel, image, grid, block, cluster, shared_bytes)
     shape = replace(shape, workspace=_workspace(frame, memory))
     if observer is not None:
         observer.decoded(blocks)
         observer.launched(shape, image, spaces)
     try:
-        machine = Machine(blocks, frame, shape, memory, limit, observer, seconds=seconds, seed=seed)
+        machine = Machine(blocks, frame, shape, memory, budget, observer, seed=seed)
         machine.run(progress)
     except MemoryError as error:
         raise ExecutionError("the kernel needs more memory than there is", "limit") from error

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
@@ -32,17 +30,14 @@ class Machine:
     """A kernel and its launch."""
 
     def __init__(
-        self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, memory: Memory, limit: int,
-        observer: Observer | None = None, *, seconds: float = math.inf, seed: int = 0,
+        self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, memory: Memory, budget: Budget,
+        observer: Observer | None = None, *, seed: int = 0,
     ) -> None:
-        """`limit` is how many instructions may be executed until some wave ends; `seconds` how long all may
-        take.
-        """
         self._blocks = blocks
         self._frame = frame
         self._shape = shape
         self._memory = memory
-        self._budget = Budget(limit, time.monotonic() + seconds)
+        self._budget = budget
         self._observer = observer
         self._schedule = Schedule(seed)
         self._starts = Starts(shape, self._schedule, cancels=_cancels(blocks))

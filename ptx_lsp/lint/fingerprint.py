@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+
 from ptx_lsp.lint.report import Reported
 
 _NUMBERED = re.compile(r"(%[A-Za-z_]+|\$L_+[A-Za-z_]*?)[\d_]+")

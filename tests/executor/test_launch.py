@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
+from ptx_lsp.executor.control import Block
+from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.parameters import Value
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -142,7 +144,15 @@ def test_a_register_that_is_not_declared() -> None:
 
 def test_a_huge_grid_costs_nothing_before_it_runs() -> None:
     body = ".reg .b32 %i; .reg .pred %q; L: add.u32 %i, %i, 1; setp.ne.u32 %q, %i, -1; @%q bra L;"
-    _fails("limit", "more seconds", _kernel(body), grid=(1 << 31) - 1, seconds=0.01)
+    _fails("limit", "more seconds", _kernel(body), grid=(1 << 31) - 1, seconds=0.1)
+
+
+def test_the_time_of_decoding_counts() -> None:
+    class Decoded(Observer):
+        def decoded(self, blocks: Sequence[Block]) -> None:
+            pytest.fail("it went on after its time")
+
+    _fails("limit", "more seconds", observers=[Decoded()], seconds=0)
 
 
 def test_numbers_of_every_kind() -> None:
