@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the GitHub action runs: its inputs come as PTX_LINT_*, GitHub's files as GITHUB_*.
-# For bash 3.2, which macOS has.
+# Runs ptx-lint for the GitHub action. PTX_LINT_* are its inputs, GITHUB_* the files of GitHub.
+# Works with bash 3.2, the version of macOS.
 set -uo pipefail
 
 options=()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Review comments by reviewdog: integrations/reviewdog.sh [PATH ...]
+# Posts findings as review comments with reviewdog: integrations/reviewdog.sh [PATH ...]
 # REVIEWDOG_REPORTER is github-pr-review, gitlab-mr-discussion, ... (default: local)
 set -uo pipefail
 report=$(mktemp)

@@ -1,6 +1,6 @@
-;;; ptx-mode.el --- NVIDIA PTX, with ptx-lsp through eglot  -*- lexical-binding: t; -*-
+;;; ptx-mode.el --- Major mode for NVIDIA PTX, with ptx-lsp through eglot  -*- lexical-binding: t; -*-
 
-;; (load "/path/to/ptx-mode.el") in the init file. Emacs 29 has eglot; for 28 it is on ELPA.
+;; Add (load "/path/to/ptx-mode.el") to the init file. eglot is part of Emacs 29, and in ELPA for 28.
 
 ;;; Code:
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compiles the tree-sitter parser and puts it, with the queries, where Helix finds them.
-#   sh install.sh [FOLDER]      FOLDER is Helix's configuration; ~/.config/helix without it
-# Helix has names of its own for what queries capture; `locals.scm` and `folds.scm` it needs not.
+# Compiles the tree-sitter parser and installs it, with the queries, in Helix's runtime folder.
+#   sh install.sh [FOLDER]      FOLDER is Helix's configuration folder, by default ~/.config/helix
+# Helix has capture names of its own. It does not use `locals.scm` and `folds.scm`.
 set -eu
 grammar=$(cd "$(dirname "$0")/../../tree-sitter-ptx" && pwd)
 runtime=${1:-${XDG_CONFIG_HOME:-$HOME/.config}/helix}/runtime
@@ -14,4 +14,4 @@ sed -e 's/@number/@constant.numeric/' -e 's/@module/@namespace/' -e 's/@property
   "$grammar/queries/highlights.scm" > "$queries/highlights.scm"
 sed -e 's/@indent\.begin/@indent/' -e 's/@indent\.end/@outdent/' -e '/@indent\.branch/d' \
   -e '/@indent\.dedent/d' "$grammar/queries/indents.scm" > "$queries/indents.scm"
-echo "parser and queries for PTX are in $runtime"
+echo "Installed the PTX parser and queries in $runtime"

@@ -1,4 +1,4 @@
-" For ~/.vim/plugin/, with ALE (https://github.com/dense-analysis/ale).
+" Copy to ~/.vim/plugin/. Needs ALE (https://github.com/dense-analysis/ale).
 autocmd BufRead,BufNewFile *.ptx setfiletype ptx
 autocmd FileType ptx setlocal omnifunc=ale#completion#OmniFunc commentstring=//\ %s
 
