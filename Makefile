@@ -1,4 +1,4 @@
-# Set-up is done once, in .venv, and again when what it is made from changes.
+# .venv is set up once, and again when the files that it is made from change.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,12 +9,12 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              tree-sitter-ptx/bindings/python/tree_sitter_ptx/binding.c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test parts lint types unit test-vscode grammar bench docs record-gpu clean
+.PHONY: help setup demo test test-fast parts lint types unit test-vscode grammar bench docs record-gpu clean
 
-help: ## print this list
+help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## make .venv with everything that the project and its tests need
+setup: $(STAMP) ## create .venv with everything that the project and its tests need
 
 $(STAMP): pyproject.toml setup.py $(C_SOURCES)
 	$(PYTHON) -m venv $(VENV)
@@ -25,37 +25,41 @@ $(STAMP): pyproject.toml setup.py $(C_SOURCES)
 demo: setup ## run ptx-lint on the examples
 	$(BIN)/ptx-lint --exit-zero examples
 
-test: ## everything that must pass: format, types and tests (in CI within 30 minutes)
+test: ## run all checks: style, types, tests, VS Code extension (within 30 minutes in CI)
 	@$(MAKE) --no-print-directory --keep-going parts
 
 parts: lint types unit test-vscode
 
-lint: setup ## check the style of the code
+test-fast: setup ## run what concerns the changed files, in less than a minute
+	$(BIN)/ruff check --quiet .
+	$(BIN)/python -m tests.fast
+
+lint: setup ## check the code style
 	$(BIN)/ruff check .
 
-types: setup ## check the types
+types: setup ## check types
 	$(BIN)/pyright
 
-unit: setup ## run the tests
+unit: setup ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-vscode: setup ## check the VS Code extension, and try it in real VS Code (needs npm)
+test-vscode: setup ## build the VS Code extension and test it in real VS Code (needs npm)
 	@if command -v npm > /dev/null; then \
 	  $(MAKE) --no-print-directory $(MODULES) && cd vscode-extension && npm test; \
 	elif [ -n "$$CI" ]; then \
 	  echo "npm is missing: the VS Code extension cannot be tested" >&2; exit 1; \
 	else \
-	  echo "npm is missing: the tests of the VS Code extension are left out"; \
+	  echo "npm is missing: skipping the tests of the VS Code extension"; \
 	fi
 
 $(MODULES): vscode-extension/package-lock.json
 	cd vscode-extension && npm ci --no-audit --no-fund --loglevel=error
 	touch $@
 
-grammar: ## generate the C parser anew from grammar.js (needs the tree-sitter command)
+grammar: ## generate the C parser from grammar.js (needs the tree-sitter command)
 	cd tree-sitter-ptx && tree-sitter generate
 
-bench: setup ## time linting and the analyses
+bench: setup ## run the benchmarks
 	$(BIN)/python -m benchmarks.lint
 	$(BIN)/python -m benchmarks.analyses
 	$(BIN)/python -m benchmarks.server
@@ -64,14 +68,14 @@ bench: setup ## time linting and the analyses
 	$(BIN)/python -m benchmarks.executor
 	$(BIN)/python -m benchmarks.hostile
 
-docs: setup ## build the site in build/site (its pages on rules and instructions come from the code)
+docs: setup ## build the documentation site in build/site
 	$(BIN)/python -m mkdocs build --strict
 	$(BIN)/ptx-lint man > build/ptx-lint.1
 	for shell in bash zsh fish; do $(BIN)/ptx-lint completion $$shell > build/ptx-lint.$$shell; done
 
-record-gpu: setup ## run tests/conformance on a CUDA GPU and record its answers
+record-gpu: setup ## run tests/conformance on a CUDA GPU and record the results
 	$(BIN)/python -m tests.executor.record_gpu
 
-clean: ## remove what was built
+clean: ## remove build output
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,39 @@
+"""`make test-fast` chooses the tests that concern a change."""
+
+from __future__ import annotations
+
+from tests.fast import LAYERS, relevant
+
+TESTS = {
+    LAYERS: "",
+    "tests/analyses/test_cfg.py": "from analyses.cfg import cfg",
+    "tests/analyses/test_liveness.py": "from analyses.cfg import cfg\nfrom analyses.liveness import liveness",
+    "tests/ide/test_hover.py": "from ptx_lsp.ide.hover import hover",
+    "tests/ide/test_hover_word.py": "from ptx_lsp.ide.hover_word import word",
+    "tests/lint/test_markdown.py": "",
+    "tests/server/test_capabilities.py": 'ROOT / "docs" / "features.md"',
+}
+
+
+def test_a_module_runs_the_tests_that_name_it_before_those_of_its_package() -> None:
+    assert relevant(["analyses/liveness.py"], TESTS) == [
+        LAYERS, "tests/analyses/test_liveness.py", "tests/analyses/test_cfg.py"
+    ]
+    assert relevant(["analyses/cfg.py"], TESTS) == [
+        LAYERS, "tests/analyses/test_cfg.py", "tests/analyses/test_liveness.py"
+    ]
+    assert relevant(["ptx_lsp/ide/hover.py"], TESTS)[1] == "tests/ide/test_hover.py"
+
+
+def test_a_file_that_no_test_names_runs_the_tests_of_its_package() -> None:
+    for file in ("ptx_lsp/lint/rules/dead_write.py", "tests/lint/values.md"):
+        assert relevant([file], TESTS) == [LAYERS, "tests/lint/test_markdown.py"]
+
+
+def test_another_file_runs_the_tests_that_contain_its_name() -> None:
+    assert relevant(["docs/features.md"], TESTS) == [LAYERS, "tests/server/test_capabilities.py"]
+    assert relevant(["docs/other-features.md"], TESTS) == [LAYERS]
+
+
+def test_a_changed_test_runs_itself_first() -> None:
+    assert relevant(["tests/ide/test_hover_word.py"], TESTS)[:2] == [LAYERS, "tests/ide/test_hover_word.py"]
