@@ -1,7 +1,7 @@
-/** The control flow graph, as the server has laid it out; a block goes to its code. */
+/** The control flow graph, laid out by the server; clicking a block reveals its code. */
 
 import type { ControlFlow, FlowBlock, FlowEdge } from '../src/protocol.js';
-import { element, onData, svg, tell } from './page.js';
+import { element, onData, svg, post } from './page.js';
 
 const LINE = 15;
 const MARGIN = 16;
@@ -44,9 +44,9 @@ function toolbar(data: ControlFlow, flow: HTMLElement, picture: SVGElement): HTM
   const count = (verdict: string): number => data.blocks.filter(({ branch }) => branch === verdict).length;
   const divergent = count('divergent');
   const button = (id: string, text: string, says: string, to: () => number): HTMLElement => {
-    const made = element('button', { type: 'button', id, title: says, 'aria-label': says }, text);
-    made.addEventListener('click', () => resize(picture, data, to()));
-    return made;
+    const created = element('button', { type: 'button', id, title: says, 'aria-label': says }, text);
+    created.addEventListener('click', () => resize(picture, data, to()));
+    return created;
   };
   const fit = (): number =>
     Math.min(1, flow.clientWidth / (data.width + 2 * MARGIN), flow.clientHeight / (data.height + 2 * MARGIN));
@@ -71,7 +71,7 @@ function resize(picture: SVGElement, data: ControlFlow, to: number): void {
   picture.setAttribute('height', String((data.height + 2 * MARGIN) * zoom));
 }
 
-/** Tab comes to the graph once; arrows go from block to block. */
+/** Tab focuses the graph once; arrow keys move between blocks. */
 function moveByKeys(flow: HTMLElement): void {
   const blocks = [...flow.querySelectorAll<SVGElement>('.block')];
   blocks[0]?.setAttribute('tabindex', '0');
@@ -114,7 +114,7 @@ function drawBlock(block: FlowBlock): SVGElement {
     svg('rect', { x, y, width, height, rx: 3 }),
     ...lines.map((line, index) => svg('text', { x: x + 8, y: y + LINE * (index + 1), 'xml:space': 'preserve' }, line)),
   );
-  const go = (): void => tell({ kind: 'reveal', range: block.range });
+  const go = (): void => post({ kind: 'reveal', range: block.range });
   group.addEventListener('click', go);
   group.addEventListener('keydown', (event) => {
     if (event instanceof KeyboardEvent && (event.key === 'Enter' || event.key === ' ')) {

@@ -1,4 +1,4 @@
-/** Occupancy over block size, registers and shared memory, with sliders to see what would be. */
+/** Occupancy plotted over block size, registers and shared memory, with sliders to vary them. */
 
 import {
   Chart,
@@ -13,14 +13,14 @@ import {
 import { color } from 'chart.js/helpers';
 
 import type { OccupancyCurve, Shape } from '../src/protocol.js';
-import { element, onData, onTheme, tell, themed } from './page.js';
+import { element, onData, onTheme, post, themed } from './page.js';
 
 Chart.register(LineController, LineElement, PointElement, LinearScale, Filler, Tooltip);
 
 const AXES: Record<keyof Shape, { name: string; step: number; least: number }> = {
-  threads: { name: 'Threads in a block', step: 32, least: 32 },
-  registers: { name: 'Registers of a thread', step: 1, least: 16 },
-  sharedBytes: { name: 'Shared memory of a block (bytes)', step: 128, least: 0 },
+  threads: { name: 'Threads per block', step: 32, least: 32 },
+  registers: { name: 'Registers per thread', step: 1, least: 16 },
+  sharedBytes: { name: 'Shared memory per block (bytes)', step: 128, least: 0 },
 };
 const NAMES = Object.keys(AXES) as (keyof Shape)[];
 
@@ -29,20 +29,20 @@ let shown: OccupancyCurve | undefined;
 
 onData<OccupancyCurve>((page, data) => {
   shown = data;
-  page.replaceChildren(controls(data), figures(data), steps(data), plots(data));
+  page.replaceChildren(controls(data), metrics(data), steps(data), plots(data));
   draw(data);
 });
 onTheme(() => shown && draw(shown));
 
-/** Sliders and the choice of a target; what is moved is asked for. */
+/** The sliders and the choice of a target; each change is requested from the server. */
 function controls(data: OccupancyCurve): HTMLElement {
   const target = element('select', { id: 'target', 'aria-label': 'Target' });
   for (const name of data.targets) {
     target.append(element('option', { value: name, selected: name === data.target }, name));
   }
   target.addEventListener('change', () => ask(data, { target: target.value }));
-  const back = element('button', { type: 'button', id: 'back' }, 'As the kernel is');
-  back.addEventListener('click', () => tell({ kind: 'ask', what: {} }));
+  const back = element('button', { type: 'button', id: 'back' }, 'Reset to the kernel');
+  back.addEventListener('click', () => post({ kind: 'ask', what: {} }));
   const box = element(
     'section',
     { class: 'controls', 'aria-label': 'What if' },
@@ -74,18 +74,18 @@ function slider(data: OccupancyCurve, name: keyof Shape): HTMLElement[] {
 
 function ask({ target, point }: OccupancyCurve, changed: Record<string, number | string>): void {
   const { threads, registers, sharedBytes } = point;
-  tell({ kind: 'ask', what: { target, threads, registers, sharedBytes, ...changed } });
+  post({ kind: 'ask', what: { target, threads, registers, sharedBytes, ...changed } });
 }
 
-function figures({ point, limits, registersSource }: OccupancyCurve): HTMLElement {
+function metrics({ point, limits, registersSource }: OccupancyCurve): HTMLElement {
   const rows: [string, string][] = [
     ['Occupancy', `${Math.round(point.percent ?? 0)} %`],
-    ['Blocks on an SM', `${point.blocksPerSm ?? '?'} of ${limits.blocksPerSm}`],
-    ['Warps on an SM', `${point.warpsPerSm ?? '?'} of ${limits.warpsPerSm}`],
+    ['Blocks per SM', `${point.blocksPerSm ?? '?'} of ${limits.blocksPerSm}`],
+    ['Warps per SM', `${point.warpsPerSm ?? '?'} of ${limits.warpsPerSm}`],
     ['Limited by', point.limiters?.join(', ') || 'nothing'],
     [`Registers (${registersSource})`, String(point.registers)],
   ];
-  const list = element('dl', { class: 'figures', 'aria-live': 'polite' });
+  const list = element('dl', { class: 'metrics', 'aria-live': 'polite' });
   for (const [term, value] of rows) {
     list.append(element('div', {}, element('dt', {}, term), element('dd', {}, value)));
   }

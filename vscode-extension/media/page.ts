@@ -1,23 +1,23 @@
-/** What the pages share: talking to the extension, and making elements. */
+/** Shared by the pages: messages to the extension, and creation of elements. */
 
-import type { Shown, Told } from '../src/messages.js';
+import type { ToPage, FromPage } from '../src/messages.js';
 
 interface Editor {
-  postMessage(message: Told): void;
+  postMessage(message: FromPage): void;
   setState(state: object): void;
 }
 declare function acquireVsCodeApi(): Editor;
 
 const editor = acquireVsCodeApi();
 
-export function tell(message: Told): void {
+export function post(message: FromPage): void {
   editor.postMessage(message);
 }
 
-/** Calls `draw` with what the extension sends, first and whenever it changes; focus and place stay. */
+/** Calls `draw` with each update from the extension; keeps focus and scroll position. */
 export function onData<Data>(draw: (page: HTMLElement, data: Data) => void): void {
   const page = found('page');
-  window.addEventListener('message', ({ data: message }: MessageEvent<Shown>) => {
+  window.addEventListener('message', ({ data: message }: MessageEvent<ToPage>) => {
     found('note').textContent = message.kind === 'note' ? message.text : '';
     page.classList.toggle('stale', message.kind === 'note');
     if (message.kind === 'note') {
@@ -32,7 +32,7 @@ export function onData<Data>(draw: (page: HTMLElement, data: Data) => void): voi
       document.getElementById(focused)?.focus({ preventScroll: true });
     }
   });
-  tell({ kind: 'ready' });
+  post({ kind: 'ready' });
 }
 
 function found(id: string): HTMLElement {
@@ -50,20 +50,20 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Tag] {
-  const made = document.createElement(tag);
-  set(made, attributes);
-  made.append(...children);
-  return made;
+  const created = document.createElement(tag);
+  set(created, attributes);
+  created.append(...children);
+  return created;
 }
 
 export function svg(tag: string, attributes: Attributes = {}, ...children: (Node | string)[]): SVGElement {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  set(made, attributes);
-  made.append(...children);
-  return made;
+  const created = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  set(created, attributes);
+  created.append(...children);
+  return created;
 }
 
-/** A colour of the editor's theme. */
+/** A color of the editor's theme. */
 export function themed(name: string, otherwise: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--vscode-${name}`).trim() || otherwise;
 }
@@ -73,12 +73,12 @@ export function onTheme(run: () => void): void {
   new MutationObserver(run).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 }
 
-function set(made: Element, attributes: Attributes): void {
+function set(created: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === true) {
-      made.setAttribute(name, '');
+      created.setAttribute(name, '');
     } else if (value !== false) {
-      made.setAttribute(name, String(value));
+      created.setAttribute(name, String(value));
     }
   }
 }

@@ -1,7 +1,7 @@
-/** The outcome of a run: buffers before and after, and what each lane of the first warp wrote on each line. */
+/** The result of a run: buffers before and after, and the values written on each line by the lanes of the first warp. */
 
 import type { Preview } from '../src/protocol.js';
-import { element, onData, tell } from './page.js';
+import { element, onData, post } from './page.js';
 
 onData<Preview>((page, data) => {
   if (data.missing !== undefined) {
@@ -12,10 +12,10 @@ onData<Preview>((page, data) => {
 });
 
 function missing(kernel: string, comment: string): HTMLElement[] {
-  const insert = element('button', { type: 'button', id: 'insert' }, 'Write it above the kernel');
-  insert.addEventListener('click', () => tell({ kind: 'insert', text: comment }));
+  const insert = element('button', { type: 'button', id: 'insert' }, 'Insert it above the kernel');
+  insert.addEventListener('click', () => post({ kind: 'insert', text: comment }));
   return [
-    element('p', {}, `A comment above ${kernel} says how to launch it. One to begin with:`),
+    element('p', {}, `A comment above ${kernel} describes the launch. For example:`),
     element('pre', {}, comment),
     insert,
   ];
@@ -25,7 +25,7 @@ function summary({ launch, instructions, error, findings }: Preview): HTMLElemen
   const parts: HTMLElement[] = [];
   if (launch) {
     const size = `grid ${launch.grid.join(' x ')}, block ${launch.block.join(' x ')}`;
-    parts.push(element('p', {}, `${size}; ${instructions ?? 0} instructions were executed.`));
+    parts.push(element('p', {}, `${size}; ${instructions ?? 0} instructions executed.`));
   }
   if (error) {
     const box = element('div', { class: 'error', role: 'alert' }, `${error.kind}: ${error.message} `);
@@ -86,13 +86,13 @@ function values({ values: found }: Preview): HTMLElement[] {
     ),
   );
   return [
-    element('h2', {}, 'What the lanes of the first warp wrote last'),
+    element('h2', {}, 'Values last written by the lanes of the first warp'),
     element('div', { class: 'scroll' }, element('table', {}, head, ...rows)),
   ];
 }
 
 function link(text: string, line: number): HTMLElement {
-  const made = element('button', { type: 'button', class: 'link' }, text);
-  made.addEventListener('click', () => tell({ kind: 'revealLine', line }));
-  return made;
+  const created = element('button', { type: 'button', class: 'link' }, text);
+  created.addEventListener('click', () => post({ kind: 'revealLine', line }));
+  return created;
 }

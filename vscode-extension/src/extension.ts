@@ -1,4 +1,4 @@
-/** What the extension brings into the editor, and when each part is shown anew. */
+/** Registers the extension's features with the editor and refreshes them. */
 
 import * as vscode from 'vscode';
 
@@ -11,12 +11,12 @@ import { Status } from './status.js';
 import { onSelection } from './python.js';
 import { reveal } from './text.js';
 
-/** Milliseconds without an edit before figures are asked for anew. */
+/** Milliseconds to wait after an edit before requesting metrics again. */
 const PAUSE = 400;
 
 let server: Server | undefined;
 
-/** What tests and other extensions may look at. */
+/** The API exported to tests and other extensions. */
 export interface Api {
   readonly state: () => string;
   readonly version: () => string | undefined;
@@ -37,7 +37,7 @@ export function activate(context: vscode.ExtensionContext): Api {
   const tree = vscode.window.createTreeView('ptx.kernels', { treeDataProvider: kernels });
   context.subscriptions.push(running, kernels, pressure, status, tree, ...Object.values(panels));
 
-  /** Shows everything anew: all of it, or what these documents have changed. */
+  /** Refreshes all views, or only those that depend on the given documents. */
   const show = (changed?: ReadonlySet<string>): void => {
     kernels.refresh(changed === undefined);
     void status.update();
@@ -69,7 +69,7 @@ export async function deactivate(): Promise<void> {
   await server?.stop();
 }
 
-/** A kernel of the tree, one that a code lens names, or the one at the cursor. */
+/** A kernel from the tree, from a code lens, or at the cursor. */
 function subjectOf(chosen: KernelItem | Subject | undefined): Subject | undefined {
   if (chosen instanceof KernelItem) {
     return { uri: chosen.uri, kernel: chosen.kernel.name };

@@ -1,21 +1,21 @@
-/** Finds the language server on this machine. Nothing here knows of the editor, so that it can be tested alone. */
+/** Finds the language server on this machine. Independent of the editor, so that it can be unit-tested. */
 
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import * as path from 'node:path';
 
-/** What the user has said about the server, and where else it may be. */
+/** The user's settings for the server, and the other places to search. */
 export interface Places {
-  /** The program that a setting names, or ''. */
+  /** The program set by the user, or ''. */
   path: string;
-  /** The interpreter that a setting names, or ''. */
+  /** The interpreter set by the user, or ''. */
   python: string;
-  /** The interpreter that is selected in the Python extension, if there is one. */
+  /** The interpreter selected in the Python extension, if any. */
   selectedPython: string | undefined;
-  /** Where programs are: `programFolders()`. */
+  /** Folders searched for programs: `programFolders()`. */
   folders: readonly string[];
-  /** Whether programs end in `.exe`. */
+  /** Whether program names end in `.exe`. */
   windows: boolean;
 }
 
@@ -23,26 +23,26 @@ export interface Places {
 export interface Found {
   command: string;
   args: string[];
-  /** For the log: where it was found. */
+  /** Where it was found, for the log. */
   from: string;
 }
 
-/** A setting names what is not there: the user must be told, and nothing else be tried in its place. */
+/** A setting refers to something that does not exist. It is reported; no other location is tried. */
 export class NotThere extends Error {}
 
-/** The first way that works, or undefined; NotThere where a setting is wrong. */
+/** The first way that works, or undefined. Throws NotThere if a setting is wrong. */
 export async function find(places: Places): Promise<Found | undefined> {
   if (places.path) {
     const program = await firstProgram([places.path], places);
     if (!program) {
-      throw new NotThere(`the setting \`ptx.server.path\` names \`${places.path}\`, which is no program`);
+      throw new NotThere(`\`ptx.server.path\` is set to \`${places.path}\`, which is not a program`);
     }
     return { command: program, args: [], from: 'the setting `ptx.server.path`' };
   }
   if (places.python) {
     if (!(await hasPackage(places.python))) {
       throw new NotThere(
-        `the setting \`ptx.server.python\` names \`${places.python}\`, which has no package \`ptx-lsp\``,
+        `\`ptx.server.python\` is set to \`${places.python}\`, which does not have the package \`ptx-lsp\``,
       );
     }
     return module(places.python, 'the setting `ptx.server.python`');
@@ -63,12 +63,12 @@ export async function find(places: Places): Promise<Found | undefined> {
   return undefined;
 }
 
-/** A setting's path with `~` and `${workspaceFolder}` written out. */
+/** Expands `~` and `${workspaceFolder}` in a setting's path. */
 export function expand(setting: string, workspace: string): string {
   return setting.replaceAll('${workspaceFolder}', workspace).replace(/^~(?=$|[/\\])/, homedir());
 }
 
-/** What runs a package's program without installing it for good. */
+/** Tools that run a package's program without installing it. */
 const RUNNERS: readonly (readonly [string, readonly string[]])[] = [
   ['uvx', ['--from', 'ptx-lsp', 'ptx-lsp']],
   ['pipx', ['run', '--spec', 'ptx-lsp', 'ptx-lsp']],
@@ -76,13 +76,13 @@ const RUNNERS: readonly (readonly [string, readonly string[]])[] = [
 const PATIENCE = 10_000;
 const RUNNER_PATIENCE = 60_000;
 
-/** The folders of PATH, and the one where `uv`, `pipx` and `pip --user` put programs, on PATH or not. */
+/** The folders of PATH, and the one where `uv`, `pipx` and `pip --user` install programs. */
 export function programFolders(): string[] {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter(Boolean);
   return [...folders, path.join(homedir(), '.local', 'bin')];
 }
 
-/** Where a program of this name is on PATH. */
+/** The path of a program on PATH. */
 export function onPath(name: string, places: Pick<Places, 'folders' | 'windows'>): Promise<string | undefined> {
   return firstProgram(places.folders.map((folder) => path.join(folder, name)), places);
 }

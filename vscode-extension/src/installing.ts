@@ -1,4 +1,4 @@
-/** Installs the server in a terminal, where the user sees what happens. */
+/** Installs the server in a terminal, visible to the user. */
 
 import * as vscode from 'vscode';
 
@@ -11,7 +11,7 @@ interface Way extends vscode.QuickPickItem {
   args: string[];
 }
 
-/** Asks how, runs the command, and starts the server when it has ended well. */
+/** Asks for an installation method, runs it, and starts the server if it succeeds. */
 export async function install(server: Server): Promise<void> {
   const ways = await installers();
   if (ways.length === 0) {
@@ -22,7 +22,7 @@ export async function install(server: Server): Promise<void> {
   }
   const way = await vscode.window.showQuickPick(ways, {
     title: 'Install the PTX language server',
-    placeHolder: 'How shall it be installed?',
+    placeHolder: 'Choose an installation method',
   });
   if (!way) {
     return;
@@ -30,7 +30,7 @@ export async function install(server: Server): Promise<void> {
   if ((await run(way)) === 0) {
     await server.restart();
   } else {
-    await vscode.window.showErrorMessage(`\`${line(way)}\` failed; its terminal says why.`);
+    await vscode.window.showErrorMessage(`\`${line(way)}\` failed. See its terminal for details.`);
   }
 }
 
@@ -57,7 +57,7 @@ async function installers(): Promise<Way[]> {
 
 const TASK = 'Install the language server';
 
-/** Runs a way as a task and gives its exit status; undefined where its terminal was closed. */
+/** Runs an installation method as a task. Returns its exit status, or undefined if its terminal was closed. */
 function run({ program, args }: Way): Promise<number | undefined> {
   const scope = vscode.workspace.workspaceFolders ? vscode.TaskScope.Workspace : vscode.TaskScope.Global;
   const task = new vscode.Task({ type: 'shell' }, scope, TASK, 'PTX', new vscode.ShellExecution(program, args));

@@ -1,4 +1,4 @@
-/** The view *Kernels*: each kernel of the PTX files that are open, with its figures and findings. */
+/** The view *Kernels*: the kernels of all open PTX files, with their metrics and findings. */
 
 import * as vscode from 'vscode';
 
@@ -13,7 +13,7 @@ export class KernelItem extends vscode.TreeItem {
   constructor(
     readonly uri: vscode.Uri,
     readonly kernel: Kernel,
-    /** How many kernels of this name come before it: while one is being copied there are two. */
+    /** The number of earlier kernels with the same name: there are two while one is being copied. */
     earlier: number,
   ) {
     super(short(kernel.name), vscode.TreeItemCollapsibleState.Collapsed);
@@ -31,7 +31,7 @@ export class KernelItem extends vscode.TreeItem {
     };
   }
 
-  /** One line for each figure. */
+  /** One line per metric. */
   details(): vscode.TreeItem[] {
     const { kernel } = this;
     const { branches } = kernel;
@@ -83,7 +83,7 @@ export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable
 
   constructor(private readonly server: Server) {}
 
-  /** Shows the kernels anew; of documents that have not changed, what is known stays, unless `all` is asked for. */
+  /** Refreshes the kernels. Unchanged documents are not requested again unless `all` is set. */
   refresh(all: boolean): void {
     const open = new Set(vscode.workspace.textDocuments.map(({ uri }) => uri.toString()));
     for (const key of this.reports.keys()) {
@@ -94,7 +94,7 @@ export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable
     this.changed.fire(undefined);
   }
 
-  /** Asked for once for each version of a document. */
+  /** Requested once per version of a document. */
   report(document: vscode.TextDocument): Promise<KernelReport | undefined> {
     const key = document.uri.toString();
     const known = this.reports.get(key);
@@ -106,7 +106,7 @@ export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable
     return report;
   }
 
-  /** What was last asked about a document, which may be of before its last edit. */
+  /** The latest report on a document; it may predate the last edit. */
   latest(document: vscode.TextDocument): Promise<KernelReport | undefined> {
     return this.reports.get(document.uri.toString())?.report ?? this.report(document);
   }

@@ -1,17 +1,17 @@
-/** What the extension and the pages of its panels tell each other. */
+/** Messages exchanged between the extension and its webviews. */
 
 import type { Range } from 'vscode-languageclient';
 
 /** To a page. */
-export type Shown = { kind: 'data'; data: object; state: object } | { kind: 'note'; text: string };
+export type ToPage = { kind: 'data'; data: object; state: object } | { kind: 'note'; text: string };
 
 /** From a page. */
-export type Told =
+export type FromPage =
   | { kind: 'ready' }
   | { kind: 'reveal'; range: Range }
   | { kind: 'revealLine'; line: number }
   | { kind: 'ask'; what: What }
   | { kind: 'insert'; text: string };
 
-/** What replaces a kernel's own figures. */
+/** Values that override a kernel's own. */
 export type What = Record<string, number | string>;

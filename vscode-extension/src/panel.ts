@@ -1,20 +1,20 @@
-/** A panel beside the editor: a page of our own, with no access to the network, that talks by messages. */
+/** A panel beside the editor: a webview without network access that exchanges messages with the extension. */
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 
-import type { Shown, Told } from './messages.js';
+import type { ToPage, FromPage } from './messages.js';
 
 export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSerializer {
   private view: vscode.WebviewPanel | undefined;
   private ready = false;
-  /** What the page is to show once it is ready: data, and a note about them. */
-  private latest: Shown[] = [];
+  /** The data and the note to show once the page is ready. */
+  private latest: ToPage[] = [];
   private readonly serializer: vscode.Disposable;
 
   protected constructor(
     private readonly extension: vscode.Uri,
-    /** Name of the page's script in media/. */
+    /** The name of the page's script in media/. */
     private readonly page: string,
     private readonly title: string,
   ) {
@@ -25,7 +25,7 @@ export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSer
     return this.view?.visible ?? false;
   }
 
-  /** Shows `data`; `state` is what restores the panel when the window is loaded again. */
+  /** Shows `data`; `state` restores the panel when the window is reloaded. */
   protected show(title: string, data: object, state: object): void {
     this.send([{ kind: 'data', data, state }]);
     if (this.view) {
@@ -33,12 +33,12 @@ export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSer
     }
   }
 
-  /** Says why there is nothing, or why what stands there is not of now. */
+  /** Explains why there is no data, or why the data shown is outdated. */
   protected note(text: string): void {
     this.send([...this.latest.filter(({ kind }) => kind === 'data'), { kind: 'note', text }]);
   }
 
-  /** Opens the panel, or brings it to the front. */
+  /** Opens the panel or brings it to the front. */
   protected front(): void {
     if (this.view) {
       this.view.reveal(undefined, true);
@@ -49,10 +49,10 @@ export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSer
     }
   }
 
-  protected abstract told(message: Told): void;
-  /** The panel can be seen again. */
+  protected abstract received(message: FromPage): void;
+  /** The panel is visible again. */
   protected abstract seen(): void;
-  /** The window was loaded again, and the panel had this state. */
+  /** The window was reloaded, and the panel had this state. */
   protected abstract restore(state: unknown): Promise<void>;
 
   async deserializeWebviewPanel(view: vscode.WebviewPanel, state: unknown): Promise<void> {
@@ -73,12 +73,12 @@ export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSer
     const media = vscode.Uri.joinPath(this.extension, 'dist', 'media');
     this.view = view;
     view.webview.options = { enableScripts: true, localResourceRoots: [media] };
-    view.webview.onDidReceiveMessage((message: Told) => {
+    view.webview.onDidReceiveMessage((message: FromPage) => {
       if (message.kind === 'ready') {
         this.ready = true;
         this.send(this.latest);
       } else {
-        this.told(message);
+        this.received(message);
       }
     });
     view.onDidChangeViewState(() => {
@@ -94,7 +94,7 @@ export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSer
     view.webview.html = this.html(view.webview, media);
   }
 
-  private send(messages: Shown[]): void {
+  private send(messages: ToPage[]): void {
     this.latest = messages;
     if (this.ready) {
       for (const message of messages) {

@@ -1,9 +1,9 @@
-/** The panels: occupancy, control flow, and the outcome of a run. */
+/** The panels: occupancy, control flow, and the result of a run. */
 
 import * as vscode from 'vscode';
 
 import type { Kernels } from './kernels.js';
-import type { Told, What } from './messages.js';
+import type { FromPage, What } from './messages.js';
 import { Panel } from './panel.js';
 import {
   CONTROL_FLOW,
@@ -18,14 +18,14 @@ import type { Server } from './server.js';
 import { reveal, toRange } from './text.js';
 import { short } from './wording.js';
 
-/** A kernel of a document: by its name, or the one at a place. */
+/** A kernel of a document, by name or by position. */
 export interface Subject {
   uri: vscode.Uri;
   kernel?: string;
   position?: vscode.Position;
 }
 
-/** A panel about one kernel, computed anew when its document changes. */
+/** A panel about one kernel, recomputed when its document changes. */
 abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
   protected subject: Subject | undefined;
   private what: What = {};
@@ -41,7 +41,7 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
     super(extension, page, title);
   }
 
-  /** Shows the panel for a kernel; says so where there is none. */
+  /** Shows the panel for a kernel, or reports that there is none. */
   async open(subject: Subject): Promise<void> {
     this.subject = subject;
     this.what = {};
@@ -49,7 +49,7 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
     await this.update();
   }
 
-  /** Asks anew where the panel can be seen and is about one of these documents. */
+  /** Refreshes the panel if it is visible and shows one of these documents. */
   async update(changed?: ReadonlySet<string>): Promise<void> {
     const { subject, what } = this;
     if (!subject || !this.isVisible || changed?.has(subject.uri.toString()) === false) {
@@ -64,7 +64,7 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
       failure = error instanceof Error ? error.message : String(error);
     }
     if (number !== this.request) {
-      return; // a later question has been asked
+      return; // superseded by a later request
     }
     if (answer) {
       this.subject = { uri: subject.uri, kernel: answer.kernel };
@@ -81,7 +81,7 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
   protected override async restore(state: unknown): Promise<void> {
     const known = state as { uri?: unknown; kernel?: unknown; what?: What } | undefined;
     if (typeof known?.uri !== 'string' || typeof known.kernel !== 'string') {
-      this.note('The kernel that was shown here is not known any more.');
+      this.note('The kernel shown here no longer exists.');
       return;
     }
     this.subject = { uri: vscode.Uri.parse(known.uri), kernel: known.kernel };
@@ -89,7 +89,7 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
     await this.update();
   }
 
-  protected override told(message: Told): void {
+  protected override received(message: FromPage): void {
     const uri = this.subject?.uri;
     if (!uri) {
       return;
@@ -119,13 +119,13 @@ function asked({ uri, kernel, position }: Subject, what: What): Asked {
     : { textDocument, ...what };
 }
 
-/** Why there is no answer. */
+/** Explains why there is no answer. */
 function nothing({ uri, kernel }: Subject): string {
   const file = uri.path.split('/').at(-1) ?? uri.path;
   if (!vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri.toString())) {
-    return `${file} is closed. Open it to see figures of now.`;
+    return `${file} is closed. Open it to see current metrics.`;
   }
-  return kernel === undefined ? `There is no kernel here in ${file}.` : `There is no kernel ${kernel} in ${file} any more.`;
+  return kernel === undefined ? `There is no kernel at the cursor in ${file}.` : `${file} no longer contains a kernel ${kernel}.`;
 }
 
 export class OccupancyPanel extends KernelPanel<OccupancyCurve> {
@@ -145,15 +145,15 @@ export class PreviewPanel extends KernelPanel<Preview> {
     super(extension, 'preview', 'Run', server, PREVIEW);
   }
 
-  protected override told(message: Told): void {
+  protected override received(message: FromPage): void {
     if (message.kind === 'insert') {
       void this.insert(message.text);
     } else {
-      super.told(message);
+      super.received(message);
     }
   }
 
-  /** Writes the launch comment above the kernel. */
+  /** Inserts the launch comment above the kernel. */
   private async insert(comment: string): Promise<void> {
     const { uri, kernel } = this.subject ?? {};
     const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri?.toString());

@@ -1,4 +1,4 @@
-/** Register pressure as heat: in the gutter, and in the overview ruler for the whole file. */
+/** A heat map of register pressure, in the gutter and in the overview ruler. */
 
 import * as vscode from 'vscode';
 
@@ -7,7 +7,7 @@ import type { Kernels } from './kernels.js';
 import type { Server } from './server.js';
 import { reveal } from './text.js';
 
-/** From cool to hot; the last is for the peak. */
+/** From cool to hot; the last marks the peak. */
 const LEVELS = ['ptx.pressure1', 'ptx.pressure2', 'ptx.pressure3', 'ptx.pressure4', 'ptx.pressure5'] as const;
 
 export class Pressure implements vscode.Disposable {
@@ -35,7 +35,7 @@ export class Pressure implements vscode.Disposable {
       .update('pressure.enabled', !this.enabled, vscode.ConfigurationTarget.Global);
   }
 
-  /** Colours the editors that can be seen, or clears them; `all` asks anew for documents that have not changed, too. */
+  /** Colours the visible editors, or clears them; `all` also requests unchanged documents again. */
   async showAll(all: boolean): Promise<void> {
     if (all) {
       this.known = new WeakMap();
@@ -51,7 +51,7 @@ export class Pressure implements vscode.Disposable {
     const version = document.version;
     const profiles = this.enabled ? await this.profiles(document) : [];
     if (document.version !== version) {
-      return; // shown again when the edit has been worked through
+      return; // shown again once the edit has been analysed
     }
     const lines: vscode.DecorationOptions[][] = LEVELS.map(() => []);
     const peaks: vscode.DecorationOptions[] = [];
@@ -61,18 +61,18 @@ export class Pressure implements vscode.Disposable {
         const level = Math.min(LEVELS.length - 1, Math.floor((count / most) * LEVELS.length));
         lines[level]?.push({
           range: new vscode.Range(first, 0, last, 0),
-          hoverMessage: `${count} of at most ${most} registers are live here`,
+          hoverMessage: `${count} live registers; the maximum is ${most}`,
         });
       }
       if (peak) {
-        peaks.push({ range: new vscode.Range(peak.line, 0, peak.line, 0), hoverMessage: told(peak) });
+        peaks.push({ range: new vscode.Range(peak.line, 0, peak.line, 0), hoverMessage: peakText(peak) });
       }
     }
     this.levels.forEach((level, index) => editor.setDecorations(level, lines[index] ?? []));
     editor.setDecorations(this.peak, peaks);
   }
 
-  /** Goes to where the kernel at the cursor needs most registers. */
+  /** Moves the cursor to the instruction where its kernel has the most live registers. */
   async goToPeak(editor: vscode.TextEditor): Promise<void> {
     const { line, character } = editor.selection.active;
     const profile = await this.server.request<PressureProfile>(PRESSURE_PROFILE, {
@@ -80,11 +80,11 @@ export class Pressure implements vscode.Disposable {
       position: { line, character },
     });
     if (!profile?.peak) {
-      void vscode.window.showInformationMessage('There is no kernel here whose registers could be counted.');
+      void vscode.window.showInformationMessage('There is no kernel at the cursor whose registers can be counted.');
       return;
     }
     await reveal(editor.document.uri, new vscode.Range(profile.peak.line, 0, profile.peak.line, 0));
-    void vscode.window.setStatusBarMessage(`${profile.kernel}: ${told(profile.peak)}`, 10_000);
+    void vscode.window.setStatusBarMessage(`${profile.kernel}: ${peakText(profile.peak)}`, 10_000);
   }
 
   dispose(): void {
@@ -93,7 +93,7 @@ export class Pressure implements vscode.Disposable {
     }
   }
 
-  /** Of each kernel; asked for once for each version of a document. */
+  /** The profile of each kernel, requested once per version of a document. */
   private profiles(document: vscode.TextDocument): Promise<PressureProfile[]> {
     const known = this.known.get(document);
     if (known?.version === document.version) {
@@ -118,7 +118,7 @@ export class Pressure implements vscode.Disposable {
   }
 }
 
-/** Lines that follow each other and have the same count: the fewer decorations, the faster a large file is drawn. */
+/** Merges adjacent lines with the same count: fewer decorations make large files faster to draw. */
 function runs(lines: PressureProfile['lines']): { first: number; last: number; count: number }[] {
   const found: { first: number; last: number; count: number }[] = [];
   for (const [line, count] of lines) {
@@ -132,10 +132,10 @@ function runs(lines: PressureProfile['lines']): { first: number; last: number; c
   return found;
 }
 
-function told({ live, registers }: NonNullable<PressureProfile['peak']>): string {
+function peakText({ live, registers }: NonNullable<PressureProfile['peak']>): string {
   const names = registers.map(({ name }) => name);
   const shown = names.slice(0, 24).join(' ') + (names.length > 24 ? ` and ${names.length - 24} more` : '');
-  return `the peak: ${live} registers live: ${shown}`;
+  return `peak: ${live} live registers: ${shown}`;
 }
 
 function decoration(colour: string, level: number): vscode.TextEditorDecorationType {

@@ -1,4 +1,4 @@
-/** The requests that `ptx-lsp` answers beyond LSP: docs/protocol.md. */
+/** The requests of `ptx-lsp` beyond LSP; see docs/protocol.md. */
 
 import type { Position, Range } from 'vscode-languageclient';
 
@@ -46,14 +46,14 @@ export interface KernelReport {
   kernels: Kernel[];
 }
 
-/** What can be changed to see what would be. */
+/** Parameters that the user can vary. */
 export interface Shape {
   threads: number;
   registers: number;
   sharedBytes: number;
 }
 
-/** x, blocks per SM, warps per SM, percent. */
+/** The x value, blocks per SM, warps per SM, and percent. */
 export type CurvePoint = [number, number, number, number];
 
 export const OCCUPANCY_CURVE = 'ptx/occupancyCurve';

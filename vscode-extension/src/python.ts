@@ -1,4 +1,4 @@
-/** The Python extension: which interpreter is selected there. */
+/** The interpreter selected in the Python extension. */
 
 import * as vscode from 'vscode';
 
@@ -7,7 +7,7 @@ interface Environments {
   onDidChangeActiveEnvironmentPath?: vscode.Event<{ path: string }>;
 }
 
-/** The interpreter that is selected in the Python extension, else the one its setting names. */
+/** The interpreter selected in the Python extension, else the one from its setting. */
 export async function selectedPython(): Promise<string | undefined> {
   const selected = (await environments())?.getActiveEnvironmentPath().path;
   if (selected) {
@@ -17,7 +17,7 @@ export async function selectedPython(): Promise<string | undefined> {
   return named && named !== 'python' ? named : undefined;
 }
 
-/** Calls `run` when another interpreter is selected. */
+/** Calls `run` when the user selects another interpreter. */
 export async function onSelection(run: () => void): Promise<vscode.Disposable | undefined> {
   return (await environments())?.onDidChangeActiveEnvironmentPath?.(run);
 }
@@ -27,6 +27,6 @@ async function environments(): Promise<Environments | undefined> {
   try {
     return (await extension?.activate())?.environments;
   } catch {
-    return undefined; // an extension that does not start must not keep this one from starting
+    return undefined; // an extension that fails to start must not stop this one
   }
 }

@@ -1,4 +1,4 @@
-/** Starts the language server, keeps it alive, and tells how it is. */
+/** Starts the language server, restarts it after a crash, and reports its state. */
 
 import * as vscode from 'vscode';
 import {
@@ -16,11 +16,11 @@ import { isOlder, LEAST_VERSION } from './version.js';
 
 export type State = 'starting' | 'running' | 'absent' | 'failed' | 'untrusted' | 'stopped';
 
-/** So many ends within so many milliseconds are too many. */
+/** The limit on crashes, and the period in milliseconds to which it applies. */
 const MOST_ENDS = 5;
 const WITHIN = 3 * 60_000;
 
-/** Writes to the log alone: the user is told once, and in our words. */
+/** Writes to the log only: the extension shows its own message, once. */
 class Client extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
@@ -36,7 +36,7 @@ export class Server implements vscode.Disposable {
   private current: State = 'stopped';
   private readonly changed = new vscode.EventEmitter<State>();
   readonly onState = this.changed.event;
-  /** What the user reads when something is wrong. */
+  /** The message to show if something is wrong. */
   readonly log = vscode.window.createOutputChannel('PTX Language Server', { log: true });
   private readonly trace = new Trace();
 
@@ -44,24 +44,24 @@ export class Server implements vscode.Disposable {
     return this.current;
   }
 
-  /** The name and version that the running server gave. */
+  /** The name and version reported by the running server. */
   get version(): string | undefined {
     const info = this.client?.initializeResult?.serverInfo;
     return info && `${info.name} ${info.version ?? '(version unknown)'}`;
   }
 
-  /** How the running server was found, and its program. */
+  /** The running server's program, and how it was found. */
   get found(): Found | undefined {
     return this.client && this.way;
   }
 
-  /** Starts the server, or starts it anew; a start that has not ended is given up. */
+  /** Starts or restarts the server; cancels a start in progress. */
   restart(): Promise<void> {
     this.ends = [];
     return this.anew();
   }
 
-  /** Null where there is nothing to tell; what cannot be done is an error with words for the user. */
+  /** Null if there is no answer. A request that fails throws an error with a message for the user. */
   async ask<Answer>(method: string, params: object): Promise<Answer | null> {
     const client = this.client;
     if (!client || this.current !== 'running') {
@@ -71,16 +71,16 @@ export class Server implements vscode.Disposable {
       return await client.sendRequest<Answer | null>(method, params);
     } catch (error) {
       this.log.warn(`${method}: ${text(error)}`);
-      throw client === this.client ? error : new Error('The language server ended before it could answer.');
+      throw client === this.client ? error : new Error('The language server exited before it answered.');
     }
   }
 
-  /** The same for what is shown only where it is known. */
+  /** Like `request`, but returns null on failure. */
   async request<Answer>(method: string, params: object): Promise<Answer | undefined> {
     return (await this.ask<Answer>(method, params).catch(() => null)) ?? undefined;
   }
 
-  /** Ends the server, and any start that is under way. */
+  /** Stops the server and any start in progress. */
   async stop(): Promise<void> {
     this.number++;
     await this.end();
@@ -92,7 +92,7 @@ export class Server implements vscode.Disposable {
     this.log.dispose();
   }
 
-  /** One start after the other; of those that wait, the last counts. */
+  /** Runs starts one at a time; only the last of those waiting is run. */
   private anew(): Promise<void> {
     const number = ++this.number;
     if (this.client?.state === ClientState.Starting) {
@@ -118,7 +118,7 @@ export class Server implements vscode.Disposable {
       return;
     }
     if (number !== this.number) {
-      return; // asked to start anew, or to stop
+      return; // a restart or stop was requested
     }
     if (!found) {
       this.become('absent');
@@ -133,7 +133,7 @@ export class Server implements vscode.Disposable {
     const client = this.client;
     this.client = undefined;
     if (client?.state === ClientState.Starting) {
-      kill(client); // the client itself stops only what runs
+      kill(client); // the client stops only running servers
     } else if (client?.state === ClientState.Running) {
       await client.dispose(2_000).catch((error: unknown) => this.log.warn(`stopping: ${text(error)}`));
     }
@@ -152,9 +152,9 @@ export class Server implements vscode.Disposable {
         traceOutputChannel: this.trace,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         synchronize: { configurationSection: 'ptx' },
-        // `commands` are what code lenses may call here.
+        // `commands` lists the commands that code lenses may use.
         initializationOptions: { ptx: settings, commands: ['ptx.occupancy', 'ptx.preview'] },
-        initializationFailedHandler: () => false, // told below
+        initializationFailedHandler: () => false, // reported below
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue }),
           closed: () => {
@@ -186,10 +186,10 @@ export class Server implements vscode.Disposable {
       clearTimeout(limit);
     }
     if (client !== this.client) {
-      return; // it ended at once
+      return; // it exited immediately
     }
     this.become('running');
-    this.log.info(`running: ${this.version ?? 'a server without a name'}`);
+    this.log.info(`running: ${this.version ?? 'an unnamed server'}`);
     this.checkVersion(client.initializeResult?.serverInfo?.version);
   }
 
@@ -197,16 +197,16 @@ export class Server implements vscode.Disposable {
     if (version && !isOlder(version, LEAST_VERSION)) {
       return;
     }
-    const has = version ? `is version ${version}` : 'does not say which version it is';
+    const has = version ? `is version ${version}` : 'does not report its version';
     void vscode.window
       .showWarningMessage(
-        `The PTX language server ${has}; this extension is made for ${LEAST_VERSION} or newer. What the server has still works.`,
+        `The PTX language server ${has}; this extension requires ${LEAST_VERSION} or newer. Some features may be missing.`,
         'Update',
       )
       .then((answer) => answer && vscode.commands.executeCommand('ptx.server.install'));
   }
 
-  /** The server ended; one that had started, and was not asked to end, is started again. */
+  /** The server exited. It is restarted if it had started and was not asked to exit. */
   private ended(client: LanguageClient): void {
     if (client !== this.client || client.state !== ClientState.Running) {
       return;
@@ -221,7 +221,7 @@ export class Server implements vscode.Disposable {
     }
     this.become('failed');
     void this.complain(
-      `The PTX language server ended ${MOST_ENDS} times within 3 minutes and is not started again.`,
+      `The PTX language server crashed ${MOST_ENDS} times in 3 minutes and will not be restarted.`,
     );
   }
 
@@ -248,9 +248,9 @@ export class Server implements vscode.Disposable {
   }
 
   private async offer(): Promise<void> {
-    this.log.warn('there is no `ptx-lsp` in the selected Python environment nor on PATH');
+    this.log.warn('`ptx-lsp` was not found in the selected Python environment or on PATH');
     const answer = await vscode.window.showWarningMessage(
-      'The PTX language server is not installed. Colours and snippets work without it; findings, hover and figures need it.',
+      'The PTX language server is not installed. Syntax highlighting and snippets work without it; diagnostics, hover and metrics require it.',
       'Install',
       'Settings',
     );
@@ -274,7 +274,7 @@ async function places(): Promise<Places> {
   };
 }
 
-/** Ends the server's process without asking it. */
+/** Kills the server's process. */
 function kill(client: LanguageClient): void {
   client.serverProcess?.kill('SIGKILL');
 }

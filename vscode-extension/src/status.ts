@@ -1,4 +1,4 @@
-/** The status bar: the kernel at the cursor, or how the server is. */
+/** The status bar: the kernel at the cursor, or the server's state. */
 
 import * as vscode from 'vscode';
 
@@ -11,7 +11,7 @@ const WORDS: Record<State, [text: string, tooltip: string, command: string]> = {
   starting: ['$(sync~spin) PTX', 'The PTX language server is starting', 'ptx.server.log'],
   running: ['$(check) PTX', 'The PTX language server is running', 'ptx.server.version'],
   absent: ['$(warning) PTX: not installed', 'Install the PTX language server', 'ptx.server.install'],
-  failed: ['$(error) PTX: not running', 'Start the PTX language server again', 'ptx.server.restart'],
+  failed: ['$(error) PTX: not running', 'Restart the PTX language server', 'ptx.server.restart'],
   untrusted: ['$(shield) PTX', 'Workspace not trusted: no language server', 'workbench.trust.manage'],
   stopped: ['$(circle-slash) PTX', 'The PTX language server is stopped', 'ptx.server.restart'],
 };
@@ -27,7 +27,7 @@ export class Status implements vscode.Disposable {
     this.item.name = 'PTX';
   }
 
-  /** For the cursor's place; `moved`: that alone has changed, so that nothing is asked for. */
+  /** Updates the item for the cursor's position; `moved` means that nothing else changed, so no request is made. */
   async update(moved = false): Promise<void> {
     const turn = ++this.turn;
     const editor = vscode.window.activeTextEditor;
@@ -41,7 +41,7 @@ export class Status implements vscode.Disposable {
       return;
     }
     this.item.text = kernel ? `$(chip) ${short(kernel.name)}: ${registersInShort(kernel)}, ${occupancy(kernel)}` : text;
-    this.item.tooltip = kernel ? `${kernel.name}\n${registers(kernel)}, ${findings(kernel)}; click for its occupancy` : tooltip;
+    this.item.tooltip = kernel ? `${kernel.name}\n${registers(kernel)}, ${findings(kernel)}; click to show occupancy` : tooltip;
     this.item.command = kernel ? 'ptx.occupancy' : command;
     this.item.show();
   }

@@ -1,4 +1,4 @@
-/** Positions of the protocol as the editor's. */
+/** Converts the protocol's positions to the editor's. */
 
 import * as vscode from 'vscode';
 import type { Range } from 'vscode-languageclient';
@@ -7,7 +7,7 @@ export function toRange({ start, end }: Range): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
-/** Shows a place of a document, beside a panel where one has the focus. */
+/** Reveals a position in a document, beside the focused panel if there is one. */
 export async function reveal(uri: vscode.Uri, range: vscode.Range): Promise<void> {
   const visible = vscode.window.visibleTextEditors.find(
     (editor) => editor.document.uri.toString() === uri.toString(),

@@ -1,4 +1,4 @@
-/** What editor and server tell each other, written where the setting `ptx.trace.server` asks for it. */
+/** The trace of messages between editor and server, enabled by `ptx.trace.server`. */
 
 import * as vscode from 'vscode';
 

@@ -1,9 +1,9 @@
 /** Versions of the server. */
 
-/** The oldest server that has everything this extension asks for. */
+/** The oldest server that supports everything this extension uses. */
 export const LEAST_VERSION = '0.2.0';
 
-/** Whether version `one` comes before `other`; what is no number counts as 0. */
+/** Whether version `one` is older than `other`; parts that are not numbers count as 0. */
 export function isOlder(one: string, other: string): boolean {
   const [first, second] = [numbers(one), numbers(other)];
   for (let part = 0; part < Math.max(first.length, second.length); part++) {

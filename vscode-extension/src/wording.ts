@@ -1,4 +1,4 @@
-/** Figures in words; what is not known is a question mark, what is estimated has a tilde. */
+/** Metrics as text; `?` stands for an unknown value and `~` for an estimate. */
 
 import type { Kernel } from './protocol.js';
 
@@ -13,7 +13,7 @@ export function registers(kernel: Kernel): string {
   return registersInShort(kernel) + interval;
 }
 
-/** A name that fits: names of C++ can have hundreds of letters. */
+/** Shortens a name: C++ names can have hundreds of letters. */
 export function short(name: string): string {
   return name.length > LONGEST ? `${name.slice(0, LONGEST / 2)}\u2026${name.slice(1 - LONGEST / 2)}` : name;
 }
@@ -37,6 +37,6 @@ export function findings({ findings: counts }: Kernel): string {
     [counts.info, 'info'],
     [counts.hint, 'hint'],
   ];
-  const told = words.filter(([count]) => count).map(([count, word]) => `${count} ${word}${count > 1 ? 's' : ''}`);
-  return told.join(', ') || 'no findings';
+  const parts = words.filter(([count]) => count).map(([count, word]) => `${count} ${word}${count > 1 ? 's' : ''}`);
+  return parts.join(', ') || 'no findings';
 }

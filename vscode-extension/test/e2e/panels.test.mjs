@@ -67,8 +67,8 @@ test('a page may not load from the network', async () => {
 
 test('run: the launch comment is written above the kernel', async () => {
   await open("PTX: Run the Kernel's Preview");
-  await inner().getByRole('button', { name: 'Write it above' }).click();
-  await inner().locator('#page', { hasText: 'instructions were executed' }).waitFor();
+  await inner().getByRole('button', { name: 'Insert it above' }).click();
+  await inner().locator('#page', { hasText: 'instructions executed' }).waitFor();
 });
 
 test('occupancy: a slider is moved by keys, and keeps the focus', async () => {
@@ -91,7 +91,7 @@ test('a panel follows edits, and tells that its kernel has gone', async () => {
   await replaceAll('256', '512');
   await inner().locator('output[for="threads"]', { hasText: '512' }).waitFor();
   await replaceAll('.entry saxpy', '.entry another');
-  await inner().locator('#note', { hasText: 'no kernel saxpy in saxpy.ptx' }).waitFor();
+  await inner().locator('#note', { hasText: 'no longer contains a kernel saxpy' }).waitFor();
   await replaceAll('.entry another', '.entry saxpy');
   await inner().locator('#note:empty').waitFor({ state: 'attached' });
 });
@@ -109,9 +109,9 @@ for (const theme of ['Default Light Modern', 'Default High Contrast']) {
     editor.configure({ 'workbench.colorTheme': theme });
     const name = theme.split(' ').at(-2).toLowerCase();
     for (const [command, panel, shows] of [
-      ['PTX: Show Occupancy', 'occupancy', 'Blocks on an SM'],
+      ['PTX: Show Occupancy', 'occupancy', 'Blocks per SM'],
       ['PTX: Show Control Flow', 'control-flow', 'divergent'],
-      ["PTX: Run the Kernel's Preview", 'preview', 'instructions were executed'],
+      ["PTX: Run the Kernel's Preview", 'preview', 'instructions executed'],
     ]) {
       await open(command, 'launched.ptx');
       await inner().locator('#page', { hasText: shows }).waitFor();

@@ -48,7 +48,7 @@ test('no server anywhere: the editor works, and offers to install it', () =>
 
 test('a setting that names no program', () =>
   within({ settings: { 'ptx.server.path': '/nowhere/ptx-lsp' } }, async (editor, page) => {
-    await notification(page, 'which is no program').waitFor();
+    await notification(page, 'which is not a program').waitFor();
     await editor.shot('situation-wrong-setting');
     await page.locator('.statusbar-item', { hasText: 'not running' }).waitFor();
   }));
@@ -61,7 +61,7 @@ test('an old server is used, and the user is told', () =>
 
 test('a server that dies is started again, but not for ever', () =>
   within({ settings: { 'ptx.server.path': fakeServer('dies') } }, async (editor, page) => {
-    await notification(page, 'is not started again').waitFor();
+    await notification(page, 'will not be restarted').waitFor();
     await editor.shot('situation-dying-server');
   }));
 

@@ -63,9 +63,9 @@ test('the tree shows the kernels', async () => {
 });
 
 for (const [command, name, shows] of [
-  ['PTX: Show Occupancy', 'occupancy', 'Blocks on an SM'],
+  ['PTX: Show Occupancy', 'occupancy', 'Blocks per SM'],
   ['PTX: Show Control Flow', 'control-flow', '1 divergent branch'],
-  ["PTX: Run the Kernel's Preview", 'preview', 'instructions were executed'],
+  ["PTX: Run the Kernel's Preview", 'preview', 'instructions executed'],
 ]) {
   test(`the panel ${name} has data`, async () => {
     await editor.openFile('saxpy.ptx');
@@ -84,7 +84,7 @@ test('register pressure is drawn, and its peak found', async () => {
   await page.locator('.view-line', { hasText: 'cvta' }).first().click();
   await editor.command('PTX: Toggle Register Pressure');
   await page.waitForTimeout(1_500);
-  await untilVisible(() => editor.command("PTX: Go to the Register Pressure's Peak"), page.locator('.statusbar', { hasText: 'the peak:' }));
+  await untilVisible(() => editor.command("PTX: Go to the Register Pressure's Peak"), page.locator('.statusbar', { hasText: 'peak:' }));
   await editor.shot('pressure');
 });
 
