@@ -2,11 +2,14 @@
 
 1. Time is a counter of executed instructions; a thread's acts are named by it. What a thread *knows* of
    another is a time: the other's acts up to then happen before what the thread does now.
-2. Barriers of a block, and `bar.warp.sync`: those let go know all that those who came have done and know.
+2. Barriers of a block, and `bar.warp.sync`: those let go know all that those who came have done and know. Who
+   arrives without waiting gives what it has done until then; and with `barrier.cluster.arrive.relaxed` what
+   it has done before its last fence.
 3. A release is a write with `.release` or `.acq_rel`, or a strong write after a fence, which releases what
    was done before the fence. An acquire is a read with `.acquire` or `.acq_rel`, or a strong read before a
    fence, which takes effect there. Who reads a location with an acquire knows what was released there;
-   atomic operations on it hand on what they find.
+   atomic operations on it hand on what they find, also those of one instruction, in the order of the
+   threads. Scopes: see `released.py`.
 4. What a thread's asynchronous operations do is named by the time at which they began. It happens before
    what those do who know it: the thread itself once it has waited for its group, and who acquires from the
    mbarrier that was told. Blocks are known as a whole in this.
@@ -19,23 +22,21 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.check.released import Released, Threads, Times
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.wave import WARP_SIZE, Shape, Wave
-
-Threads = npt.NDArray[np.int64]
-"""Threads of a launch, by number: block by block, whole warps each."""
-Times = npt.NDArray[np.int32]
 
 _WRITE, _READ = 1, 2
 """Kinds of what a copy does, each known by itself."""
 _MOST_KNOWN = 1 << 24
-_MOST_RELEASED = 1 << 24
+_CLUSTER = -1
 
 
 class Order:
     """The knowledge of all threads of a launch."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, *, has_near_fences: bool = False) -> None:
+        """`has_near_fences`: whether there are fences of scope `.cta`."""
         self.now = 1
         self._lanes = shape.lanes
         self._threads = shape.blocks * shape.lanes
@@ -47,15 +48,18 @@ class Order:
         """For each thread what it knows of all others (`_column`)."""
         self._pending: Times | None = None
         """What strong reads found, until a fence."""
+        self._near: Times | None = None
+        """Of that, what a fence of scope `.cta` takes; None where there is none."""
+        self._has_near_fences = has_near_fences
         self._fenced: Times = np.zeros(self._threads, np.int32)
-        self._locations = 1
+        self._fenced_widely: Bools = np.zeros(self._threads, np.bool_)
+        self._arrived: dict[int, Times] = {}
+        """By the number of a barrier, until when what each thread has done counts that arrived there."""
         sizes = (1, shape.lanes, self._threads)
         self._each = next(n for n in sizes if n == self._threads or self._threads ** 2 // n <= _MOST_KNOWN)
         """So many threads share a column of knowledge."""
         self._columns = -(-self._threads // self._each)
-        self._released: Times = np.zeros((1, self._columns), np.int32)
-        """For each location what was released there; number 0 is none."""
-        self._most_locations = max(2, _MOST_RELEASED // self._columns)
+        self._released = Released(self._columns)
         self._own_columns = self._columns
         self._copying = shape.blocks if self._each < self._threads else 1
         """How many columns there are for each kind of what copies do, once there are any."""
@@ -80,9 +84,10 @@ class Order:
         if self._columns == self._own_columns:
             more = ((0, 0), (0, 2 * self._copying))
             self._columns += 2 * self._copying
-            self._released = np.pad(self._released, more)
+            self._released.widen(2 * self._copying)
             self._known = None if self._known is None else np.pad(self._known, more)
             self._pending = None if self._pending is None else np.pad(self._pending, more)
+            self._near = None if self._near is None else np.pad(self._near, more)
         return threads + self._threads * (_WRITE if writes else _READ)
 
     def complete(self, threads: Threads, time: int, *, is_read: bool) -> None:
@@ -95,13 +100,12 @@ class Order:
 
     def complete_at(self, threads: Threads, time: int, locations: Times, places: Threads) -> Times:
         """Copies of threads are complete, and tell `locations[places]`; the numbers that those have then."""
-        locations = locations.copy()
         wanted = np.zeros(locations.shape, np.bool_)
         wanted[places] = True
-        self._add_locations(locations, wanted)
+        locations = self._released.numbered(locations, wanted)
         for kind in (_READ, _WRITE):
             columns = self._column(threads + self._threads * kind)
-            np.maximum.at(self._released, (locations[places], columns), time)
+            self._released.give_columns(locations[places], columns, time)
         return locations
 
     def _column(self, numbers: Threads) -> Threads:
@@ -122,7 +126,12 @@ class Order:
             found |= self._known[threads, self._column(others)] >= times
         return found
 
-    def barrier(self, wave: Wave, come: Bools, gone: Bools) -> None:
+    def arrive(self, threads: Threads, barrier: int = _CLUSTER, *, relaxed: bool = False) -> None:
+        """Threads come to a barrier, or that of the cluster, and do not wait."""
+        arrived = self._arrived.setdefault(barrier, np.zeros(self._threads, np.int32))
+        arrived[threads] = self._fenced[threads] if relaxed else self.now
+
+    def barrier(self, wave: Wave, come: Bools, gone: Bools, number: int = 0) -> None:
         """Sentence 2: threads of each block come together."""
         everybody = self._everybody(wave)
         whole = np.logical_and(come == gone, come == wave.living()).all(axis=1)
@@ -134,8 +143,11 @@ class Order:
                 together = np.where(come[whole][:, :, None], known, 0).max(axis=1, keepdims=True)
                 self._known[rows] = np.maximum(known, together)
             self._since[rows] = self.now
+        until = np.full(come.shape, self.now, np.int32)
+        if number in self._arrived:
+            until = np.where(gone, until, self._arrived[number][everybody])
         for row in np.flatnonzero(come.any(axis=1) & ~whole):  # some of a block
-            self._meet(everybody[row][come[row]], everybody[row][gone[row]])
+            self._meet(everybody[row][come[row]], everybody[row][gone[row]], until[row][come[row]])
 
     def cluster(self, wave: Wave, come: Bools, gone: Bools) -> None:
         """The same for threads of each cluster."""
@@ -144,7 +156,8 @@ class Order:
         for first in range(0, come.shape[0], each):
             rows = slice(first, first + each)
             if come[rows].any():
-                self._meet(everybody[rows][come[rows]], everybody[rows][gone[rows]])
+                came = everybody[rows][come[rows]]
+                self._meet(came, everybody[rows][gone[rows]], self._arrived[_CLUSTER][came])
 
     def warp(self, wave: Wave, come: Bools, gone: Bools) -> None:
         """Sentence 2: threads of each warp come together."""
@@ -167,69 +180,77 @@ class Order:
         """The numbers of the lanes of a wave."""
         return wave.blocks.astype(np.int64) * self._lanes + np.arange(self._lanes)
 
-    def _meet(self, came: Threads, went: Threads) -> None:
+    def _meet(self, came: Threads, went: Threads, until: Times) -> None:
+        came, until = came[until > 0], until[until > 0]
         if came.size and went.size:
-            rows = self._rows(came).max(axis=0)
+            rows = self._rows(came, until).max(axis=0)
             self._learn(went, np.broadcast_to(rows, (went.size, rows.size)))
 
-    def fence(self, threads: Threads, *, acquires: bool = True, releases: bool = True) -> None:
-        """Sentence 3; of one or both kinds."""
+    def fence(
+        self, threads: Threads, *, acquires: bool = True, releases: bool = True, near: bool = False
+    ) -> None:
+        """Sentence 3; of one or both kinds. `near`: of scope `.cta`."""
         if releases:
             self._fenced[threads] = self.now
-        if acquires and self._pending is not None:
-            self._learn(threads, self._pending[threads])
-            self._pending[threads] = 0
+            self._fenced_widely[threads] |= not near
+        if acquires:
+            for pending in (self._near,) if near else (self._pending, self._near):
+                if pending is not None:
+                    self._learn(threads, pending[threads])
+                    pending[threads] = 0
 
     def release(
-        self, threads: Threads, locations: Times, places: Threads, *, fence: bool, update: bool
+        self, threads: Threads, locations: Times, places: Threads, *, fence: bool, update: bool,
+        near: bool = False,
     ) -> Times:
         """A strong write of each thread to `locations[places]`; the numbers that `locations` have then.
 
         `fence`: it releases what was done before the last fence only. `update`: what was released there
-        stays.
+        stays. `near`: its scope is `.cta`.
         """
         upto = self._fenced[threads] if fence else np.full(threads.shape, self.now, np.int32)
-        locations = locations.copy()
         if not update:
-            self._released[locations[(locations > 0) & (locations < self._most_locations - 1)]] = 0
+            self._released.clear(locations)
         gives = upto > 0
         if not gives.any():
             return locations
         wanted = np.zeros(locations.shape, np.bool_)
         wanted[places[gives]] = True
-        self._add_locations(locations, wanted)
-        rows = self._rows(threads[gives], upto[gives])
-        np.maximum.at(self._released, locations[places[gives]], rows)
+        locations = self._released.numbered(locations, wanted)
+        threads = threads[gives]
+        wide = self._fenced_widely[threads] if fence else np.ones(threads.shape, np.bool_)
+        self._released.give(
+            locations[places[gives]], self._rows(threads, upto[gives]), self.block(threads), wide & (not near)
+        )
         return locations
 
-    def acquire(self, threads: Threads, locations: Times, *, fence: bool) -> None:
-        """A strong read of locations. `fence`: it takes effect at the next one."""
+    def gives(self, threads: Threads, *, fence: bool) -> bool:
+        """Whether a strong write of these threads would release something."""
+        return not fence or bool(self._fenced[threads].any())
+
+    def acquire(self, threads: Threads, locations: Times, *, fence: bool, near: bool = False) -> None:
+        """A strong read of locations. `fence`: it takes effect at the next fence. `near`: scope `.cta`."""
         finds = locations > 0
+        finds[finds] = self._released.holds(locations[finds], self.block(threads[finds]), near=near)
         if not finds.any():
             return
-        threads, found = threads[finds], self._released[locations[finds]]
+        threads, locations = threads[finds], locations[finds]
         if not fence:
-            self._learn(threads, found)
+            self._learn(threads, self._released.rows(locations))
             return
-        if self._pending is None:
-            self._pending = np.zeros((self._threads, self._columns), np.int32)
-        np.maximum.at(self._pending, threads, found)
+        self._pending = self._kept(self._pending, threads, locations)
+        if self._has_near_fences:
+            close = self._released.holds(locations, self.block(threads), near=True)
+            self._near = self._kept(self._near, threads[close], locations[close])
 
-    def _add_locations(self, locations: Times, wanted: Bools) -> None:
-        """Numbers for the locations that have none; past the limit one for all."""
-        new = wanted & (locations == 0)
-        count = int(new.sum())
-        numbers = np.minimum(self._locations + np.arange(count), self._most_locations - 1)
-        locations[new] = numbers
-        self._locations = min(self._locations + count, self._most_locations)
-        if self._locations > self._released.shape[0]:
-            grown = np.zeros((2 * self._locations, self._columns), np.int32)
-            grown[: self._released.shape[0]] = self._released
-            self._released = grown
+    def _kept(self, pending: Times | None, threads: Threads, locations: Times) -> Times:
+        if pending is None:
+            pending = np.zeros((self._threads, self._columns), np.int32)
+        np.maximum.at(pending, threads, self._released.rows(locations))
+        return pending
 
-    def _rows(self, threads: Threads, upto: Times | None = None) -> Times:
+    def _rows(self, threads: Threads, until: Times) -> Times:
         """All that threads know, themselves included, up to a time."""
-        until = np.full(threads.shape, self.now, np.int32) if upto is None else upto
         rows = np.zeros((threads.size, self._columns), np.int32)
         if self._known is not None:
             rows = self._known[threads]

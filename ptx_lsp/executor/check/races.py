@@ -26,17 +26,18 @@ from ptx_lsp.executor.check.finding import Findings, lane_of
 from ptx_lsp.executor.check.order import Order, Threads
 from ptx_lsp.executor.check.rewrites import Rewrites
 from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
-from ptx_lsp.executor.check.use import MemoryUse, alike, unchanged
+from ptx_lsp.executor.check.use import MemoryUse, alike, turns, unchanged
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.check.words import (
     acquires,
     is_bulk,
     is_fence,
+    is_near,
     is_proxy_fence,
     is_strong,
     releases,
 )
-from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.control import Barrier, Block, ClusterBarrier, Step
 from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.memory import Buffer
 from ptx_lsp.executor.observer import Access, Observer
@@ -71,9 +72,14 @@ class Races(Observer):
         """When asynchronous operations began."""
         self._order: Order | None = None
         self._shape: Shape | None = None
+        self._has_near_fences = False
+
+    def decoded(self, blocks: tuple[Block, ...]) -> None:
+        usages = (self._findings.usages.of(step) for block in blocks for step in block.steps)
+        self._has_near_fences = any(is_fence(usage) and is_near(usage) for usage in usages)
 
     def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
-        self._order = Order(shape)
+        self._order = Order(shape, has_near_fences=self._has_near_fences)
         self._shape = shape
 
     @property
@@ -91,11 +97,26 @@ class Races(Observer):
         elif is_fence(usage):
             self.order.fence(
                 self.order.threads(wave, np.flatnonzero(mask)), acquires=".release" not in usage.modifiers,
-                releases=".acquire" not in usage.modifiers,
+                releases=".acquire" not in usage.modifiers, near=is_near(usage),
             )
+        elif isinstance(step.action, Barrier | ClusterBarrier):
+            self._arrive(wave, step.action, mask, relaxed=".relaxed" in usage.modifiers)
         elif usage.opcode == "bar" and ".warp" in usage.modifiers:
             awaited = step.action.awaited(wave, mask) if isinstance(step.action, Warp) else mask
             self.order.warp(wave, awaited, mask)
+
+    def _arrive(
+        self, wave: Wave, barrier: Barrier | ClusterBarrier, mask: Bools, *, relaxed: bool
+    ) -> None:
+        if barrier.kind != ".arrive":
+            return
+        if isinstance(barrier, ClusterBarrier):
+            self.order.arrive(self.order.threads(wave, np.flatnonzero(mask)), relaxed=relaxed)
+            return
+        numbers = barrier.numbers(wave)
+        for number in np.unique(numbers[mask]).tolist():
+            lanes = np.flatnonzero(mask & (numbers == number))
+            self.order.arrive(self.order.threads(wave, lanes), number)
 
     def began(self, wave: Wave, operation: object) -> None:
         self._began[operation] = self.order.now
@@ -114,10 +135,11 @@ class Races(Observer):
         shadow.set_locations(places, numbers)
 
     def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
-        if ".cluster" in self._findings.usages.of(step).modifiers:
-            self.order.cluster(wave, come, gone)
+        if isinstance(step.action, Barrier):
+            number = int(step.action.numbers(wave)[gone][0])
+            self.order.barrier(wave, come, gone, number)
         else:
-            self.order.barrier(wave, come, gone)
+            self.order.cluster(wave, come, gone)
 
     def accessed(self, wave: Wave, step: Step, access: Access) -> None:
         shadow = self._shadow(wave, access)
@@ -299,13 +321,22 @@ class Races(Observer):
     def _acquire(self, use: MemoryUse, usage: Usage) -> None:
         if use.access.use != "write":
             locations = use.shadow.locations(use.cells[:, 0])
-            self.order.acquire(use.threads, locations, fence=not acquires(usage))
+            self.order.acquire(use.threads, locations, fence=not acquires(usage), near=use.narrow)
 
     def _release(self, use: MemoryUse, usage: Usage) -> None:
+        if use.access.use != "update" or not self.order.gives(use.threads, fence=not releases(usage)):
+            self._release_at_once(use, usage)
+            return
+        for turn in turns(use.cells[:, 0]):
+            each = replace(use, threads=use.threads[turn], cells=use.cells[turn])
+            self._acquire(each, usage)
+            self._release_at_once(each, usage)
+
+    def _release_at_once(self, use: MemoryUse, usage: Usage) -> None:
         places, inverse = np.unique(use.cells[:, 0], return_inverse=True)
         numbers = self.order.release(
             use.threads, use.shadow.locations(places), inverse, fence=not releases(usage),
-            update=use.access.use == "update",
+            update=use.access.use == "update", near=use.narrow,
         )
         use.shadow.set_locations(places, numbers)
 

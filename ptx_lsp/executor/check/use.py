@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from ptx_lsp.executor.memory import Bytes
 from ptx_lsp.executor.observer import Access
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.wave import Wave
+
+_MOST_TURNS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,3 +75,19 @@ def _values(wave: Wave, step: Step, access: Access) -> Bytes | None:
         for value in step.action.values.run(wave.registers)
     ]
     return np.concatenate([one.view(np.uint8).reshape(access.lanes.size, -1) for one in elements], axis=1)
+
+
+def turns(cells: Threads) -> Iterator[Threads]:
+    """The places of `cells`, so that each cell is there once in a turn, and its first places come first. Past
+    a limit all that are left come at once, and twice, so that each comes after all others.
+    """
+    left = np.arange(cells.size)
+    for _ in range(_MOST_TURNS):
+        if not left.size:
+            return
+        _, first = np.unique(cells[left], return_index=True)
+        yield left[first]
+        left = np.delete(left, first)
+    if left.size:
+        yield left
+        yield left

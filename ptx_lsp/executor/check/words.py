@@ -18,6 +18,11 @@ def is_fence(usage: Usage) -> bool:
     return not {".proxy", ".mbarrier_init"} & usage.modifiers
 
 
+def is_near(usage: Usage) -> bool:
+    """Whether its scope is the block alone, so that it orders nothing for the threads of others."""
+    return ".cta" in usage.modifiers
+
+
 def is_proxy_fence(usage: Usage) -> bool:
     """One between what threads and what asynchronous copies do."""
     if usage.opcode not in ("membar", "fence"):
