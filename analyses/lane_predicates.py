@@ -84,7 +84,7 @@ class LanePredicates:
             found = self._computed(value, depth) if depth < _DEEPEST else UNKNOWN
             known = self.lanes.value(value)
             if found.is_divergent is None and known is not None and known.is_uniform:
-                found = found._replace(splits=False)
+                found = found._replace(is_divergent=False)
             self._cache[value] = found
         return found
 
