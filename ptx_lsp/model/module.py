@@ -14,7 +14,7 @@ from ptx_lsp.model.body_change import changed
 from ptx_lsp.model.function import Function, Home
 from ptx_lsp.model.functions import Definitions, Functions
 from ptx_lsp.model.naming import Naming
-from ptx_lsp.model.place import Place, anchor
+from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.model.scope import integer, range_count, range_index
 from ptx_lsp.model.symbols import (
     AggregateName,
@@ -310,7 +310,11 @@ class Module:
         """Where a place of this module is in its text."""
         if place.owner is None:
             return Span(place.start, place.end)
-        return self._item(id(anchor(place.owner))).span(place)
+        return self.item_of(place.owner).span(place)
+
+    def item_of(self, owner: Owner) -> Item:
+        """The top-level statement that `owner` stands for."""
+        return self._item(id(anchor(owner)))
 
     def _item(self, identity: int) -> Item:
         return self.document.items[self._numbers[identity]]

@@ -249,14 +249,9 @@ def _is_sound(function: Function, callee: Callee) -> bool:
     declarations = (*(symbol.node.returns or ()), *(symbol.node.parameters or ()))
     if any(len(found.declarators) != 1 or found.type_name is not None for found in declarations):
         return False
+    node = symbol.node
     if isinstance(symbol, Prototype):
-        item = function.item
-        start, end = item.offset(symbol.place.start), item.span(symbol.node).end
-    else:
-        other = next((f for f in function.module.functions if f.symbol is symbol), None)
-        if other is None:
-            return False
-        body = symbol.node.body
-        item = other.item
-        start, end = item.start, item.offset(body.start) if body else item.end
-    return not any(start <= item.offset(problem.start) <= end for problem in item.problems)
+        parts = (symbol.place, node)
+        return not any(function.item.is_broken_between(part.start, part.end) for part in parts)
+    end = symbol.node.body.start if symbol.node.body is not None else node.end
+    return not function.module.item_of(symbol.node).is_broken_between(node.start, end)
