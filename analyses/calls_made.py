@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ptx_lsp.model.calls import Call, calls
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import module_of
 from ptx_lsp.model.symbols import FunctionName
 
 
@@ -48,7 +49,7 @@ def calls_to(function: Function) -> dict[int, tuple[Function, ...]]:
 
 
 def _reached(function: Function, call: Call) -> tuple[Function, ...]:
-    definitions = function.module.definitions
+    definitions = module_of(function).definitions
     names = [c.symbol.name for c in call.callees if isinstance(c.symbol, FunctionName)]
     return tuple(definitions[name] for name in dict.fromkeys(names) if name in definitions)
 

@@ -9,7 +9,7 @@ from ptx_lsp.executor.runtime import is_provided
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.calls import Call, Formal, calls
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.symbols import AliasName, FunctionName, TargetTable, defined_name
 from ptx_lsp.syntax import nodes
 
@@ -20,7 +20,7 @@ def callee(call: Call, function: Function) -> Function | str | None:
     """
     if call.table is not None:
         return None
-    symbol, module = function.resolve(call.target), function.module
+    symbol, module = function.resolve(call.target), module_of(function)
     name = defined_name(symbol) if isinstance(symbol, FunctionName | AliasName) else call.target.text
     if name not in module.definitions and is_provided(name):
         return name

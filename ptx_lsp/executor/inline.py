@@ -30,7 +30,7 @@ from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.calls import Call, Formal, calls
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.prototype import is_noreturn
 from ptx_lsp.model.symbols import Label, Register, Variable, element_type, vector_length
 from ptx_lsp.syntax import nodes
@@ -90,7 +90,7 @@ class Listing:
 
 def inlined(kernel: Function, frame: Frame, image: Image) -> Listing:
     """The lines of a kernel."""
-    made = _Inliner(frame, image, kernel.module)
+    made = _Inliner(frame, image, module_of(kernel))
     operands = Operands(kernel, frame, {**image.addresses, **image.own})
     context = Context(kernel, operands, (), image.locals)
     made.add(context)

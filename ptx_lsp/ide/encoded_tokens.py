@@ -21,7 +21,7 @@ from ptx_lsp.ide.semantic_tokens import (
     of_item,
 )
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import ColumnUnit, Source, Span
@@ -169,7 +169,7 @@ def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
     base = joined.line, joined.column = source.position(item.start, unit)
     instructions = function.body.instructions
     position = item.offset(instructions[0].node.start)
-    joined.add_found(list(of_item(function.module, item, item.start, position)))
+    joined.add_found(list(of_item(module_of(function), item, item.start, position)))
     for (node, _), rows in zip(instructions, _of_instruction(function), strict=True):
         start, end = item.span(node)
         if not source.data[position:start].isspace():
@@ -179,7 +179,7 @@ def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
         else:
             joined.add_found(list(of_instruction(function, node)))
         position = end
-    joined.add_found(list(of_item(function.module, item, position, item.end)))
+    joined.add_found(list(of_item(module_of(function), item, position, item.end)))
     column = joined.column - (base.column if joined.line == base.line else 0)
     return _Rows(array("I", flat(joined.pieces)), joined.line - base.line, column)
 

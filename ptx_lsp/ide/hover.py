@@ -24,7 +24,7 @@ from ptx_lsp.isa.words import BLOCK, GUARD, VECTOR
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
@@ -85,7 +85,7 @@ def _called(function: Function, instruction: nodes.Instruction) -> Iterator[str]
         found = next((one for one in calls(function) if one.node is instruction), None)
         for callee in found.callees if found is not None else ():
             if isinstance(callee.symbol, FunctionName):
-                yield fenced(signature(function.module, callee.symbol))
+                yield fenced(signature(module_of(function), callee.symbol))
 
 
 def _match(place: Site, instruction: nodes.Instruction) -> Match | None:

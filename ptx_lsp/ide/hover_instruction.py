@@ -18,7 +18,7 @@ from ptx_lsp.isa.syntax_text import syntax_text
 from ptx_lsp.isa.table import entries
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax import nodes
 
 MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/#"
@@ -29,7 +29,7 @@ def instruction_text(function: Function, instruction: nodes.Instruction) -> str:
     """The text for an instruction of a function: its row, as far as its spelling and operands go."""
     given = arguments(function, instruction)
     operands = [_text(function, operand) for operand in instruction.operands]
-    return spelling_text(function.module, instruction.opcode.text, given, operands)
+    return spelling_text(module_of(function), instruction.opcode.text, given, operands)
 
 
 def spelling_text(

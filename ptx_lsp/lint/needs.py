@@ -16,7 +16,7 @@ from ptx_lsp.model.checks import checks
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.requirements import (
     Demand,
@@ -64,7 +64,7 @@ def _of_function(function: Function) -> tuple[Unmet, ...]:
 
 @directive_fact
 def _of_directives(function: Function) -> tuple[Unmet, ...]:
-    module = function.module
+    module = module_of(function)
     version, target = module.version, module.target
     assert version is not None
     assert target is not None

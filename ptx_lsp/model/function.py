@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptx_lsp.model.body import Body, Free
 from ptx_lsp.model.body_change import Change
+from ptx_lsp.model.module_scope import Home, ModuleScope
 from ptx_lsp.model.place import Located, Place
 from ptx_lsp.model.symbols import Declared, FunctionName, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
-
-if TYPE_CHECKING:
-    from ptx_lsp.model.module import Module
-
 
 LASTING: set[object] = set()
 """The facts that can be brought up to date after an edit, by their keys."""
@@ -22,32 +17,6 @@ OF_DIRECTIVES: set[object] = set()
 """The facts that hold for as long as the directives of a function are the same."""
 OF_TEXT: set[object] = set()
 """The facts that do not even outlive an edit of the spaces and comments between statements."""
-
-
-class Home:
-    """Which module functions are in. There is one for each module, and it leads there for as long as somebody
-    looks at that.
-    """
-
-    def __init__(self, module: Module) -> None:
-        self._module: Module | None = module
-        self._next: Home | None = None  # never itself: such a cycle would keep the module alive
-
-    @property
-    def module(self) -> Module:
-        """The module, or if that is retired, the first after it that is not."""
-        home = self
-        while (module := home._module) is None:
-            assert home._next is not None
-            home = home._next
-        if home is not self:
-            self._next = home
-        return module
-
-    def leave(self, successor: Home | None) -> None:
-        """Nobody looks at the module any more: it is not to be kept alive."""
-        self._next = successor
-        self._module = None
 
 
 class Function:
@@ -60,7 +29,7 @@ class Function:
 
     def __init__(
         self,
-        module: Module,
+        module: ModuleScope,
         item: Item,
         symbol: FunctionName,
         body: Body,
@@ -86,7 +55,7 @@ class Function:
         """Names of the module that are declared only after this function."""
 
     @property
-    def module(self) -> Module:
+    def module(self) -> ModuleScope:
         """The one that this function was taken from. What is known of a function outlives that, and then
         leads to a later one, in which the function may stand elsewhere: see `text`.
         """

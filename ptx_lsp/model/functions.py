@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import overload
 
-from ptx_lsp.model.function import Function, Home
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module_scope import Home
 from ptx_lsp.syntax.items import Items
 
 

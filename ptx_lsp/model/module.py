@@ -2,57 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import count
-from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.isa import target as isa
-from ptx_lsp.isa.verdict import Verdicts
 from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.body_change import changed
-from ptx_lsp.model.function import Function, Home
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.functions import Definitions, Functions
+from ptx_lsp.model.module_scope import ModuleScope
 from ptx_lsp.model.naming import Naming
-from ptx_lsp.model.place import Owner, Place, anchor
-from ptx_lsp.model.scope import integer, range_count, range_index
+from ptx_lsp.model.place import anchor
 from ptx_lsp.model.symbols import (
-    AggregateName,
-    AliasName,
-    Declared,
     FunctionName,
-    Label,
-    Register,
-    Variable,
-    element_type,
-    vector_length,
 )
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.text import Span
-
-_namings = count(1)
-_Symbols: TypeAlias = dict[int, Variable | Register | FunctionName]
 
 
-class Repeated(NamedTuple):
-    """A name of the module declared once more."""
-
-    symbol: Declared
-    first: Declared
-
-
-class _From(NamedTuple):
-    """A place in a statement, which moves with it: the identity of what stands for it (`anchor`), and how
-    many bytes behind its start.
-    """
-
-    anchor: int
-    distance: int
-
-
-class Module:
+class Module(ModuleScope):
     """The meaning of one document. Never changes; an edited document gets a new one, which takes over
     from `previous` what the edit did not touch.
     """
@@ -64,18 +33,7 @@ class Module:
         target: isa.Target | None = None,
     ) -> None:
         """`target` is judged for in place of the file's own."""
-        self.document = document
-        self._target = target
-        self.naming = next(_namings)
-        """Equal for versions of a file that declare the same names in the same statements: outside of bodies,
-        and in them outside of blocks.
-        """
-        self.home = Home(self)
-        """Leads here, and to the newest module once this one is retired."""
-        self.names: dict[str, list[tuple[_From, Declared]]] = {}
-        """For each name its declarations in order, with from where on they are known."""
-        self.variables: list[Variable | Register] = []
-        self.repeated: list[Repeated] = []
+        super().__init__(document, target)
         self.undeclared: list[tuple[nodes.Statement, nodes.Name]] = []
         """The names in statements outside of functions that nothing declares."""
         self.gathered: dict[object, Mapping[int, object]] = {}
@@ -84,9 +42,6 @@ class Module:
         """Those of an earlier module, and which functions are not what they were in that."""
         self._left: list[Function] = []
         """The functions that are not in the next module just as they are."""
-        self._symbols: _Symbols = {}
-        """The variables and functions of the module, by what declares them."""
-        self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
         inside = self._edited_inside(previous) if previous is not None else None
         if previous is not None and inside is not None:
             self._continue(previous, inside)
@@ -114,10 +69,7 @@ class Module:
         """Declares and links everything."""
         items = self.document.items
         self._numbers = {id(anchor(item.node)): number for number, item in enumerate(items)}
-        """Those of the statements, by the identity of what stands for each (`anchor`)."""
         self._outside = [n for n, item in enumerate(items) if not isinstance(item.node, nodes.Function)]
-        self.verdicts: Verdicts = {}
-        """What the instruction table says of each shape of instruction met so far."""
         if previous and previous._table_inputs == self._table_inputs:
             self.verdicts = previous.verdicts
         before = {id(f.node.kind): f for f in previous.functions} if previous else {}
@@ -227,11 +179,6 @@ class Module:
         for key, found in list(before.gathered.items()):  # another thread may add to them
             self.gathered_before[key] = (found, touched)
 
-    @property
-    def outside(self) -> Iterator[Item]:
-        """The statements that are no functions."""
-        return map(self.document.items.__getitem__, self._outside)
-
     @cached_property
     def definitions(self) -> Definitions:
         """The functions that have a body, by name; the first of each."""
@@ -241,84 +188,6 @@ class Module:
     def _uses(self) -> Naming:
         return Naming.of_all(self.functions)
 
-    # -- header ---------------------------------------------------------------------------------
-
-    @cached_property
-    def version(self) -> isa.Version | None:
-        """As the first `.version` has it; None where there is none that PTX knows."""
-        for item in self.outside:
-            if isinstance(item.node, nodes.Version):
-                number = item.node.number
-                try:
-                    found = isa.parse_version(number.text if isinstance(number, nodes.Number) else "")
-                except ValueError:
-                    return None
-                return found if found in isa.VERSIONS else None
-        return None
-
-    @cached_property
-    def target_names(self) -> tuple[nodes.Name, ...]:
-        """What the first `.target` lists."""
-        for item in self.outside:
-            if isinstance(item.node, nodes.Target):
-                return item.node.names
-        return ()
-
-    @cached_property
-    def target(self) -> isa.Target | None:
-        """The architecture that the first `.target` names, the last where it names several (ptxas
-        takes that one); None where it names none that exists.
-        """
-        if self._target is not None:
-            return self._target
-        for name in reversed(self.target_names):
-            found = isa.parse_target(name.text)
-            if found is not None and found in isa.TARGETS:
-                return found
-        return None
-
-    @cached_property
-    def address_size(self) -> int:
-        """In bits; 32 where the file does not say."""
-        for item in self.outside:
-            if isinstance(item.node, nodes.AddressSize):
-                bits = item.node.bits
-                return 64 if isinstance(bits, nodes.Number) and bits.text == "64" else 32
-        return 32
-
-    @property
-    def _table_inputs(self) -> tuple[object, ...]:
-        """What the table's verdict on an instruction depends on, besides the instruction."""
-        return self.version, self.target, self.address_size
-
-    @cached_property
-    def files(self) -> dict[int, str]:
-        """The path that `.file` gives each number."""
-        found: dict[int, str] = {}
-        for item in self.outside:
-            match item.node:
-                case nodes.File(number=nodes.Number(text=number), path=nodes.String(text=path)):
-                    if (index := integer(number)) is not None:
-                        found.setdefault(index, path.strip('"'))
-                case _:
-                    pass
-        return found
-
-    # -- places ---------------------------------------------------------------------------------
-
-    def span(self, place: Place) -> Span:
-        """Where a place of this module is in its text."""
-        if place.owner is None:
-            return Span(place.start, place.end)
-        return self.item_of(place.owner).span(place)
-
-    def item_of(self, owner: Owner) -> Item:
-        """The top-level statement that `owner` stands for."""
-        return self._item(id(anchor(owner)))
-
-    def _item(self, identity: int) -> Item:
-        return self.document.items[self._numbers[identity]]
-
     def function_at(self, offset: int) -> Function | None:
         """The function whose text holds `offset`."""
         return self.functions.at(offset)
@@ -326,55 +195,6 @@ class Module:
     def function_of(self, item: Item) -> Function | None:
         """The function that a statement of this module is; None where it is something else."""
         return self.functions.of_item(self._numbers[id(anchor(item.node))])
-
-    # -- names ----------------------------------------------------------------------------------
-
-    def find(self, name: str, before: int) -> Declared | None:
-        """What `name` stands for in a statement that begins at offset `before`.
-
-        A function is known in its own body; everything else only after its declaration.
-        """
-        found: Declared | None = None
-        for known_from, symbol in self.names.get(name, ()):
-            if self._offset(known_from) <= before:
-                found = found or symbol
-        if found is None:
-            base = name.rstrip("0123456789")
-            if base != name and base in self._ranges:
-                known_from, symbol, count = self._ranges[base]
-                if self._offset(known_from) <= before and range_index(name, base) < count:
-                    return symbol
-        return found
-
-    def definition(self, name: str) -> FunctionName | None:
-        """The body of a function that may be declared several times, else its first declaration."""
-        symbols = [s for _, s in self.names.get(name, ()) if isinstance(s, FunctionName)]
-        return next((s for s in symbols if s.is_definition), symbols[0] if symbols else None)
-
-    def _declare(self, item: Item, known: _Symbols) -> FunctionName | None:
-        """Returns what stands for a function, if it is one."""
-        node = item.node
-        match node:
-            case nodes.Declaration():
-                self._declare_variables(item, node, known)
-            case nodes.Function(name=nodes.Name() as name):
-                symbol = known.get(id(node))
-                if not isinstance(symbol, FunctionName) or symbol.node is not node:
-                    symbol = FunctionName(name.text, node, Place.of(node, name))
-                self._symbols[id(node)] = symbol
-                self._add(symbol, item, 0)
-                return symbol
-            case nodes.Function():  # nameless: what is in it can be looked at all the same
-                return FunctionName("", node, Place.of(node, node.kind))
-            case nodes.Aggregate(name=nodes.Name() as name):
-                self._add(AggregateName(name.text, node, Place.of(node, name)), item, item.end - item.start)
-            case nodes.Alias(name=nodes.Name() as name) if name.text not in self.names:
-                self._add(AliasName(name.text, node, Place.of(node, name)), item, item.end - item.start)
-            case nodes.Label(name=name):
-                self._add(Label(name.text, Place.of(node, name)), item, item.end - item.start)
-            case _:
-                pass
-        return None
 
     def _function(self, item: Item, symbol: FunctionName, before: Function | None) -> Function:
         """One of this module, with as much of what it was before as is still true."""
@@ -384,39 +204,6 @@ class Module:
         found = changed(before.body, before.item, item) if before is not None else None
         body, change = found or (Body(node), None)
         return Function(self, item, symbol, body, change)
-
-    def _declare_variables(
-        self, item: Item, node: nodes.Declaration, known: _Symbols
-    ) -> None:
-        space = node.space.text if node.space else ""
-        for declarator in node.declarators:
-            name = declarator.name
-            place = Place.of(node, name)
-            symbol = known.get(id(declarator))
-            if isinstance(symbol, FunctionName | None) or symbol.declarator is not declarator:
-                symbol = (
-                    Register(name.text, element_type(node), vector_length(node), declarator, place)
-                    if space == ".reg"
-                    else Variable(name.text, space, node, declarator, place)
-                )
-            self._symbols[id(declarator)] = symbol
-            self.variables.append(symbol)
-            if declarator.range is None:
-                self._add(symbol, item, declarator.end)
-            else:
-                known_from = _From(id(node), declarator.end)
-                self._ranges[name.text] = (known_from, symbol, range_count(declarator))
-
-    def _add(self, symbol: Declared, item: Item, distance: int) -> None:
-        """`distance`: from where on it is known, counted from the start of `item`."""
-        declared = self.names.setdefault(symbol.name, [])
-        earlier = declared[0][1] if declared else self.find(symbol.name, item.start + distance)
-        if earlier is not None:
-            self.repeated.append(Repeated(symbol, earlier))
-        declared.append((_From(id(anchor(item.node)), distance), symbol))
-
-    def _offset(self, place: _From) -> int:
-        return self._item(place.anchor).start + place.distance
 
     def _link(self, item: Item) -> None:
         """Looks up the names that module-level statements use."""
@@ -436,3 +223,10 @@ class Module:
     def _need(self, item: Item, name: nodes.Name, before: int) -> None:
         if self.find(name.text, before) is None and predefined(name.text) is None:
             self.undeclared.append((item.node, name))
+
+
+def module_of(function: Function) -> Module:
+    """The module that a function is in, with all other functions."""
+    module = function.module
+    assert isinstance(module, Module)
+    return module

@@ -23,7 +23,7 @@ from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.wave import Shape, Wave
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.model.arguments import arguments
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from tests.executor.conformance import Line, mask
 
 Results = tuple[int, ...]
@@ -89,7 +89,7 @@ class _Executions:
         self._function = Module.parse(text).definitions["k"]
         self._instructions = [node for node, _ in self._function.body.instructions]
         memory, frame = Memory(), Frame()
-        image = Image(self._function.module, self._function, memory, 0)
+        image = Image(module_of(self._function), self._function, memory, 0)
         blocks = decode(self._function, frame, image, Spaces(memory, np.zeros(0, np.uint8)))
         self._steps = [step for block in blocks for step in block.steps]
         symbols = {symbol.name: symbol for symbol in self._function.body.registers}

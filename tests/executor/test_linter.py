@@ -32,7 +32,7 @@ from ptx_lsp.executor.wave import WARP_SIZE, Wave
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Variable
 from tests.analyses.random_kernels import program
@@ -121,7 +121,7 @@ def checked(text: str, kernel: Function, args: list[Value], seconds: float = 3.0
     suspects = {steps(kernel).registers[one.register].name for one in unwritten_reads(kernel)}
     called = {
         one.name
-        for function in kernel.module.functions if not function.is_kernel
+        for function in module_of(kernel).functions if not function.is_kernel
         for one in steps(function).registers
     }
     for finding in findings.all():

@@ -12,7 +12,7 @@ from ptx_lsp.ide.encoded_tokens import encoded_tokens
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.function import Function, Home
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Edit
 
@@ -131,7 +131,7 @@ def test_an_earlier_module_stays_what_it_was() -> None:
 
 
 def _told(function: Function) -> list[object]:
-    module, item = function.module, function.item
+    module, item = module_of(function), function.item
     words = [function.text(one.node) for one in function.body.instructions]
     tokens = encoded_tokens(module, "utf-8", item.span(function.node))
     return [words, module.span(function.symbol.place), tokens]

@@ -11,7 +11,7 @@ from analyses.steps import steps
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
 
@@ -62,7 +62,7 @@ def _told(module: Module) -> list[object]:
 
 
 def _told_of(function: Function) -> list[object]:
-    module, item = function.module, function.item
+    module, item = module_of(function), function.item
     assert module.function_at(item.start) is function
     return [
         function.name,

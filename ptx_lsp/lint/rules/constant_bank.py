@@ -10,7 +10,7 @@ from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
@@ -68,7 +68,7 @@ def constant_bank(module: Module) -> Iterator[Finding]:
 @each_functions_directives
 def _in_directives(function: Function) -> Iterator[Finding]:
     for declared in declarations_of(function):
-        yield from _of_declaration(function.module, declared)
+        yield from _of_declaration(module_of(function), declared)
 
 
 @each_function

@@ -14,7 +14,7 @@ from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.compiled import compiled_with
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import parameter_bytes, size_bytes
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable
 
@@ -99,7 +99,7 @@ def _of_kernels(module: Module, used: dict[str, tuple[Variable, ...]]) -> Iterat
 @each_functions_directives
 def _of_parameters(function: Function) -> Iterator[Finding]:
     size = parameter_bytes(function) if function.is_kernel and function.symbol.is_definition else None
-    most = _parameter_limit(function.module)
+    most = _parameter_limit(module_of(function))
     if size is not None and most is not None and most < size < _COUNTED:
         message = f"the parameters of `{function.name}` have {size} bytes; here they can have {most}"
         yield Finding(function.symbol.place, message)

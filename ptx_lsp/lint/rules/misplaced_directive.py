@@ -9,7 +9,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax import nodes
 
 _IN_WORDS: dict[Where, str] = {
@@ -80,7 +80,7 @@ def _in_functions(function: Function) -> Iterator[Finding]:
             continue
         if use.where in ("kernel prototype", "function prototype") and function.item.problems:
             continue  # its body may stand behind what is broken in its head
-        yield from _of(function.module, use)
+        yield from _of(module_of(function), use)
 
 
 def _of(module: Module, use: Use) -> Iterator[Finding]:

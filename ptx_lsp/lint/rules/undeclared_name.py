@@ -11,7 +11,7 @@ from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import Free
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.joined import joined
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import Range, range_index
 from ptx_lsp.model.symbols import Declared, Label, Prototype, TargetTable
@@ -157,7 +157,7 @@ def _unknown(function: Function, use: Free, *, guess: bool) -> Finding:
         message = f"`{name}` is not declared: `{base}<{beyond.count}>` ends with `{base}{beyond.count - 1}`"
         remedy = _longer(beyond, name)
         return Finding(place, message, ((beyond.declared.place, "the range"),), remedy)
-    for other in islice(function.module.functions.anywhere(), _MOST_FUNCTIONS):
+    for other in islice(module_of(function).functions.anywhere(), _MOST_FUNCTIONS):
         found = other.body.scope.find_here(name) if other.symbol is not function.symbol else None
         if found is not None:
             return Finding(

@@ -13,7 +13,7 @@ from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
@@ -85,7 +85,7 @@ class _Unmet(NamedTuple):
 
 @directive_fact
 def _in_function(function: Function) -> tuple[_Unmet, ...]:
-    return tuple(_in_vain(function.module, directives_of(function)))
+    return tuple(_in_vain(module_of(function), directives_of(function)))
 
 
 def _in_vain(module: Module, uses: Iterable[Use]) -> Iterator[_Unmet]:

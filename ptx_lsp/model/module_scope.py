@@ -1,0 +1,266 @@
+"""A module as its functions see it: header, declared names, and where its statements are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import count
+from typing import NamedTuple, TypeAlias
+
+from ptx_lsp.isa import target as isa
+from ptx_lsp.isa.verdict import Verdicts
+from ptx_lsp.model.place import Owner, Place, anchor
+from ptx_lsp.model.scope import integer, range_count, range_index
+from ptx_lsp.model.symbols import (
+    AggregateName,
+    AliasName,
+    Declared,
+    FunctionName,
+    Label,
+    Register,
+    Variable,
+    element_type,
+    vector_length,
+)
+from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.text import Span
+
+_namings = count(1)
+Symbols: TypeAlias = dict[int, Variable | Register | FunctionName]
+"""The variables and functions of a module, by what declares them."""
+
+
+class Repeated(NamedTuple):
+    """A name of the module declared once more."""
+
+    symbol: Declared
+    first: Declared
+
+
+class _From(NamedTuple):
+    """A place in a statement, which moves with it: the identity of what stands for it (`anchor`), and how
+    many bytes behind its start.
+    """
+
+    anchor: int
+    distance: int
+
+
+class Home:
+    """Which module functions are in. There is one for each module, and it leads there for as long as somebody
+    looks at that.
+    """
+
+    def __init__(self, module: ModuleScope) -> None:
+        self._module: ModuleScope | None = module
+        self._next: Home | None = None  # never itself: such a cycle would keep the module alive
+
+    @property
+    def module(self) -> ModuleScope:
+        """The module, or if that is retired, the first after it that is not."""
+        home = self
+        while (module := home._module) is None:
+            assert home._next is not None
+            home = home._next
+        if home is not self:
+            self._next = home
+        return module
+
+    def leave(self, successor: Home | None) -> None:
+        """Nobody looks at the module any more: it is not to be kept alive."""
+        self._next = successor
+        self._module = None
+
+
+class ModuleScope:
+    """A module without its functions, which hold it: `ptx_lsp.model.module` adds them."""
+
+    def __init__(self, document: Document, target: isa.Target | None) -> None:
+        """`target` is judged for in place of the file's own."""
+        self.document = document
+        self._target = target
+        self.naming: int = next(_namings)
+        """Equal for versions of a file that declare the same names in the same statements: outside of bodies,
+        and in them outside of blocks.
+        """
+        self.home = Home(self)
+        """Leads here, and to the newest module once this one is retired."""
+        self.names: dict[str, list[tuple[_From, Declared]]] = {}
+        """For each name its declarations in order, with from where on they are known."""
+        self.variables: list[Variable | Register] = []
+        self.repeated: list[Repeated] = []
+        self.verdicts: Verdicts = {}
+        """What the instruction table says of each shape of instruction met so far."""
+        self._symbols: Symbols = {}
+        self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
+        self._numbers: dict[int, int] = {}
+        """Those of the statements, by the identity of what stands for each (`anchor`)."""
+        self._outside: list[int] = []
+        """The numbers of those that are no functions."""
+
+    @property
+    def outside(self) -> Iterator[Item]:
+        """The statements that are no functions."""
+        return map(self.document.items.__getitem__, self._outside)
+
+    # -- header ---------------------------------------------------------------------------------
+
+    @cached_property
+    def version(self) -> isa.Version | None:
+        """As the first `.version` has it; None where there is none that PTX knows."""
+        for item in self.outside:
+            if isinstance(item.node, nodes.Version):
+                number = item.node.number
+                try:
+                    found = isa.parse_version(number.text if isinstance(number, nodes.Number) else "")
+                except ValueError:
+                    return None
+                return found if found in isa.VERSIONS else None
+        return None
+
+    @cached_property
+    def target_names(self) -> tuple[nodes.Name, ...]:
+        """What the first `.target` lists."""
+        for item in self.outside:
+            if isinstance(item.node, nodes.Target):
+                return item.node.names
+        return ()
+
+    @cached_property
+    def target(self) -> isa.Target | None:
+        """The architecture that the first `.target` names, the last where it names several (ptxas
+        takes that one); None where it names none that exists.
+        """
+        if self._target is not None:
+            return self._target
+        for name in reversed(self.target_names):
+            found = isa.parse_target(name.text)
+            if found is not None and found in isa.TARGETS:
+                return found
+        return None
+
+    @cached_property
+    def address_size(self) -> int:
+        """In bits; 32 where the file does not say."""
+        for item in self.outside:
+            if isinstance(item.node, nodes.AddressSize):
+                bits = item.node.bits
+                return 64 if isinstance(bits, nodes.Number) and bits.text == "64" else 32
+        return 32
+
+    @property
+    def _table_inputs(self) -> tuple[object, ...]:
+        """What the table's verdict on an instruction depends on, besides the instruction."""
+        return self.version, self.target, self.address_size
+
+    @cached_property
+    def files(self) -> dict[int, str]:
+        """The path that `.file` gives each number."""
+        found: dict[int, str] = {}
+        for item in self.outside:
+            match item.node:
+                case nodes.File(number=nodes.Number(text=number), path=nodes.String(text=path)):
+                    if (index := integer(number)) is not None:
+                        found.setdefault(index, path.strip('"'))
+                case _:
+                    pass
+        return found
+
+    # -- places ---------------------------------------------------------------------------------
+
+    def span(self, place: Place) -> Span:
+        """Where a place of this module is in its text."""
+        if place.owner is None:
+            return Span(place.start, place.end)
+        return self.item_of(place.owner).span(place)
+
+    def item_of(self, owner: Owner) -> Item:
+        """The top-level statement that `owner` stands for."""
+        return self._item(id(anchor(owner)))
+
+    def _item(self, identity: int) -> Item:
+        return self.document.items[self._numbers[identity]]
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def find(self, name: str, before: int) -> Declared | None:
+        """What `name` stands for in a statement that begins at offset `before`.
+
+        A function is known in its own body; everything else only after its declaration.
+        """
+        found: Declared | None = None
+        for known_from, symbol in self.names.get(name, ()):
+            if self._offset(known_from) <= before:
+                found = found or symbol
+        if found is None:
+            base = name.rstrip("0123456789")
+            if base != name and base in self._ranges:
+                known_from, symbol, count = self._ranges[base]
+                if self._offset(known_from) <= before and range_index(name, base) < count:
+                    return symbol
+        return found
+
+    def definition(self, name: str) -> FunctionName | None:
+        """The body of a function that may be declared several times, else its first declaration."""
+        symbols = [s for _, s in self.names.get(name, ()) if isinstance(s, FunctionName)]
+        return next((s for s in symbols if s.is_definition), symbols[0] if symbols else None)
+
+    def _declare(self, item: Item, known: Symbols) -> FunctionName | None:
+        """Returns what stands for a function, if it is one."""
+        node = item.node
+        match node:
+            case nodes.Declaration():
+                self._declare_variables(item, node, known)
+            case nodes.Function(name=nodes.Name() as name):
+                symbol = known.get(id(node))
+                if not isinstance(symbol, FunctionName) or symbol.node is not node:
+                    symbol = FunctionName(name.text, node, Place.of(node, name))
+                self._symbols[id(node)] = symbol
+                self._add(symbol, item, 0)
+                return symbol
+            case nodes.Function():  # nameless: what is in it can be looked at all the same
+                return FunctionName("", node, Place.of(node, node.kind))
+            case nodes.Aggregate(name=nodes.Name() as name):
+                self._add(AggregateName(name.text, node, Place.of(node, name)), item, item.end - item.start)
+            case nodes.Alias(name=nodes.Name() as name) if name.text not in self.names:
+                self._add(AliasName(name.text, node, Place.of(node, name)), item, item.end - item.start)
+            case nodes.Label(name=name):
+                self._add(Label(name.text, Place.of(node, name)), item, item.end - item.start)
+            case _:
+                pass
+        return None
+
+    def _declare_variables(
+        self, item: Item, node: nodes.Declaration, known: Symbols
+    ) -> None:
+        space = node.space.text if node.space else ""
+        for declarator in node.declarators:
+            name = declarator.name
+            place = Place.of(node, name)
+            symbol = known.get(id(declarator))
+            if isinstance(symbol, FunctionName | None) or symbol.declarator is not declarator:
+                symbol = (
+                    Register(name.text, element_type(node), vector_length(node), declarator, place)
+                    if space == ".reg"
+                    else Variable(name.text, space, node, declarator, place)
+                )
+            self._symbols[id(declarator)] = symbol
+            self.variables.append(symbol)
+            if declarator.range is None:
+                self._add(symbol, item, declarator.end)
+            else:
+                known_from = _From(id(node), declarator.end)
+                self._ranges[name.text] = (known_from, symbol, range_count(declarator))
+
+    def _add(self, symbol: Declared, item: Item, distance: int) -> None:
+        """`distance`: from where on it is known, counted from the start of `item`."""
+        declared = self.names.setdefault(symbol.name, [])
+        earlier = declared[0][1] if declared else self.find(symbol.name, item.start + distance)
+        if earlier is not None:
+            self.repeated.append(Repeated(symbol, earlier))
+        declared.append((_From(id(anchor(item.node)), distance), symbol))
+
+    def _offset(self, place: _From) -> int:
+        return self._item(place.anchor).start + place.distance
