@@ -1,7 +1,6 @@
 """The reference executor: runs PTX without a GPU (`launch`)."""
 
-from ptx_lsp.executor.check import Finding
-from ptx_lsp.executor.errors import ExecutionError, Lane
+from ptx_lsp.executor.errors import ExecutionError, Finding, Lane
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.replicas import Multimem
 from ptx_lsp.executor.tensor_map import TensorMap, tensor_map

@@ -8,20 +8,15 @@ import numpy as np
 
 from ptx_lsp.executor.emitter import Emitter
 from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.memory import Addresses, Bytes
+from ptx_lsp.executor.memory import Addresses, Bytes, Space
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import SIGNED, UNSIGNED, Array, Bools, DType, Program
-from ptx_lsp.executor.spaces import Reach, Space, Spaces
+from ptx_lsp.executor.spaces import SPACES, Reach, Spaces
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
 from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.syntax import nodes
-
-SPACES: dict[str, Space] = {
-    ".global": ".global", ".const": ".const", ".shared": ".shared", ".local": ".local",
-    ".param": ".param",
-}
 
 
 class Load:

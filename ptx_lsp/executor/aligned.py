@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.control import Collective
 from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 
 
 class Warps:

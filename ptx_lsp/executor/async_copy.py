@@ -11,11 +11,12 @@ from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.literals import constant
 from ptx_lsp.executor.mbarrier_steps import told_of
-from ptx_lsp.executor.memory import Addresses
+from ptx_lsp.executor.memory import Addresses, Space
+from ptx_lsp.executor.observer import CurrentStep
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import UNSIGNED, Bools, Program
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.threads import (
     Indices,
     Part,
@@ -41,7 +42,7 @@ class Copy:
     ) -> None:
         """`whole` are sources that are read completely; of `parts` only the first `filled` bytes."""
         self._wave, self._spaces, self._lanes = row.wave, spaces, row.lanes
-        self._step = row.wave.step
+        self._step = CurrentStep.of(row.wave).step
         self._targets = targets
         self._size = size
         self._whole, self._parts = whole, parts

@@ -11,11 +11,12 @@ from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.combine import Combine, combination, in_turns
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.mbarrier_steps import told_of
+from ptx_lsp.executor.memory import Space
 from ptx_lsp.executor.observer import Access, Actor, Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, Program
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.threads import (
     Indices,
     Part,

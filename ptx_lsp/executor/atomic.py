@@ -17,9 +17,10 @@ from ptx_lsp.executor.access import (
     type_of,
     writable,
 )
+from ptx_lsp.executor.memory import Space
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, Program
-from ptx_lsp.executor.spaces import Reach, Space, Spaces
+from ptx_lsp.executor.spaces import Reach, Spaces
 from ptx_lsp.executor.updates import (
     Sum,
     Update,

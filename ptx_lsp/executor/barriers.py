@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.control import Barrier, ClusterBarrier, Step
 from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 
 Counts = npt.NDArray[np.int64]
 _BARRIERS = 16

@@ -11,11 +11,11 @@ from ptx_lsp.executor.combine import Combine, combination
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.literals import constant
 from ptx_lsp.executor.mbarrier_steps import told_of
-from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.memory import Bytes, Space
 from ptx_lsp.executor.observer import Access, Actor, Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, DType, Program
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
 from ptx_lsp.executor.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.wave import Wave

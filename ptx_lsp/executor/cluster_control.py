@@ -12,10 +12,11 @@ from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.async_store import Stores
 from ptx_lsp.executor.cluster import peers
 from ptx_lsp.executor.control import Action
+from ptx_lsp.executor.memory import Space
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, Program
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.threads import Part, by_name, pointer, reached, shared_offsets, threads
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.match import Match
@@ -56,7 +57,7 @@ class Request:
         halves = np.zeros((2, count), np.uint64)
         x, y, _ = wave.launch.grid
         for at in range(count):
-            block = None if wave.starts is None else wave.starts.cancel()
+            block = None if wave.cancel is None else wave.cancel()
             if block is None:
                 break
             halves[0, at] = block % x << 32 | 1

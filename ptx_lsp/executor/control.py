@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Bools, Program
 from ptx_lsp.executor.specials import clock
 from ptx_lsp.executor.wave import Wave
-
-if TYPE_CHECKING:
-    from ptx_lsp.executor.inline import Line
+from ptx_lsp.model.function import Function
+from ptx_lsp.syntax import nodes
 
 Arrivals = list[tuple[int, Bools | None]]
 """Numbers of blocks, and which lanes (None: all) go on there."""
@@ -182,6 +182,18 @@ class Collective(ABC):
         """Executes it and those of the same key, each for its lanes, as one."""
 
 
+@dataclass(frozen=True, eq=False)
+class Provenance:
+    """The instruction a step was made from. `is_plain`: the step is that instruction, not a part of a call
+    or of the beginning or end of a function.
+    """
+
+    node: nodes.Instruction
+    function: Function
+    operands: Operands
+    is_plain: bool
+
+
 @dataclass(frozen=True)
 class Step:
     """An instruction. `guard` is the number of a predicate; `line` counts from 1. `source` is what it was
@@ -193,7 +205,7 @@ class Step:
     action: Action | Control
     guard: int = -1
     negated: bool = False
-    source: Line | None = None
+    source: Provenance | None = None
 
     def taken(self, wave: Wave, mask: Bools | None) -> tuple[Bools | None, bool]:
         """The lanes of `mask` that execute it, and whether there are any."""

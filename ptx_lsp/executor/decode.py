@@ -112,8 +112,8 @@ class _Decoder:
             action = self._action(line, onward, number_of)
             guard, negated = _guard(line)
         except ExecutionError as error:
-            return Step(number, text, Unsupported(str(error)), source=line)
-        return Step(number, text, action, guard, negated is not line.skips, line)
+            return Step(number, text, Unsupported(str(error)), source=line.provenance)
+        return Step(number, text, action, guard, negated is not line.skips, line.provenance)
 
     def _action(self, line: Line, onward: int, number_of: Mapping[int, int]) -> Action | Control:
         if line.action is not None:
@@ -246,9 +246,9 @@ def _actions(steps: tuple[Step, ...]) -> Iterator[Action | Control]:
 
 def _polls(steps: tuple[Step, ...]) -> bool:
     for step in steps:
-        line = step.source
-        if line is not None and line.is_plain:
-            opcode, *modifiers = line.node.opcode.text.split(".")
+        source = step.source
+        if source is not None and source.is_plain:
+            opcode, *modifiers = source.node.opcode.text.split(".")
             if opcode in ("ld", "atom") and not _POLLS.isdisjoint(modifiers):
                 return True
     return False

@@ -1,11 +1,9 @@
-"""What goes wrong in a kernel."""
+"""What goes wrong in a kernel: errors, which stop it, and findings of checks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from ptx_lsp.executor.check.finding import Finding
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 Kind = Literal[
     "out-of-bounds", "misaligned", "read-only", "deadlock", "trap", "limit", "unsupported", "launch",
@@ -18,6 +16,39 @@ class Lane(NamedTuple):
 
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
+
+
+Severity = Literal["error", "note"]
+_NOTES = frozenset(("division-by-zero",))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a kernel, seen in one launch.
+
+    `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `division-by-zero`, `race`,
+    `barrier-mismatch`, `divergent-barrier`, `divergent-warp`, `membermask`, `cp.async-not-waited`,
+    `early-arrival`, `missing-proxy-fence`, `noreturn`, `undescribed-callee`, or that of an ExecutionError.
+    `line` is in the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the
+    first threads concerned, at most 32, and `count` is how many there were. `address` is in the state space
+    `space`, `variable` what lies there. A race has a second place: `other_line`, and `other_lane`.
+    """
+
+    kind: str
+    message: str
+    line: int = 0
+    source: str = ""
+    lanes: tuple[Lane, ...] = ()
+    count: int = 0
+    space: str = ""
+    address: int | None = None
+    variable: str = ""
+    other_line: int = 0
+    other_lane: Lane | None = None
+
+    @property
+    def severity(self) -> Severity:
+        return "note" if self.kind in _NOTES else "error"
 
 
 class ExecutionError(Exception):

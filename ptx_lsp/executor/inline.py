@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.callees import addressed, callee, formals
-from ptx_lsp.executor.control import Action, Control, Leave, Returned, Unsupported
+from ptx_lsp.executor.control import Action, Control, Leave, Provenance, Returned, Unsupported
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame, array_type
 from ptx_lsp.executor.image import Image
@@ -78,6 +78,10 @@ class Line:
     def is_plain(self) -> bool:
         """Whether it is the instruction as it stands."""
         return self.action is None and self.make is None and self.jump_to < 0 and self.routines is None
+
+    @property
+    def provenance(self) -> Provenance:
+        return Provenance(self.node, self.context.function, self.context.operands, self.is_plain)
 
 
 @dataclass

@@ -8,10 +8,11 @@ import numpy as np
 
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.edge_values import shown
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.usage import Named, Usages
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.body import names_in
@@ -71,7 +72,7 @@ def _type(step: Step, written: Named, match: Match | None) -> str:
     declaration has bits only. Empty of what has none that can be shown.
     """
     assert step.source is not None
-    function = step.source.context.function
+    function = step.source.function
     for at, operand in enumerate(step.source.node.operands):
         for name in names_in(operand):
             found = function.resolve(name) if name.text == written.name else None

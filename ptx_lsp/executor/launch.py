@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ptx_lsp.executor.check import Checker, Finding
+from ptx_lsp.executor.check.checker import Checker
 from ptx_lsp.executor.decode import decode
-from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.errors import ExecutionError, Finding
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.groups import Budget
 from ptx_lsp.executor.image import Image
@@ -87,7 +87,7 @@ def launch(
     shape = replace(shape, workspace=_workspace(frame, memory))
     if observer is not None:
         observer.decoded(blocks)
-        observer.launched(shape, image, spaces)
+        observer.launched(shape, image, memory)
     try:
         machine = Machine(blocks, frame, shape, memory, budget, observer, seed=seed)
         machine.run(progress)

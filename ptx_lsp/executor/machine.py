@@ -12,12 +12,15 @@ from ptx_lsp.executor.cluster_control import Request
 from ptx_lsp.executor.control import Block, Timed
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.groups import Budget
+from ptx_lsp.executor.launch_config import Shape
 from ptx_lsp.executor.memory import Memory
 from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.pending import Pending
 from ptx_lsp.executor.run import Run
 from ptx_lsp.executor.schedule import Schedule
+from ptx_lsp.executor.specials import fill_specials
 from ptx_lsp.executor.starts import Starts
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Wave
 
 _MOST_RESIDENT = 1 << 19
 """About so many threads are on their way at most: more than any device has room for."""
@@ -96,15 +99,17 @@ class Machine:
         if following is None:
             return
         wave = Wave(self._shape, self._frame, following)
-        wave.eager, wave.starts = self._schedule.is_eager, self._starts
+        fill_specials(wave, self._frame)
+        wave.eager, wave.cancel = self._schedule.is_eager, self._starts.cancel
         self._runs.appendleft(
             Run(self._blocks, wave, self._memory, self._budget, self._schedule, self._observer)
         )
         self._slices = 0
 
     def _end(self, run: Run) -> None:
-        if run.wave.pending is not None:
-            run.wave.pending.bulk.wait_all()
+        pending = Pending.begun(run.wave)
+        if pending is not None:
+            pending.bulk.wait_all()
         self._budget.spent = 0
         self._stuck.clear()
 

@@ -13,10 +13,10 @@ from ptx_lsp.executor.aligned import Aligned, Warps
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.fragments import Fragment
 from ptx_lsp.executor.matrix import Inputs, inputs_of, wmma_fragment
-from ptx_lsp.executor.memory import Addresses
+from ptx_lsp.executor.memory import Addresses, Space
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, Program
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import form_type
 from ptx_lsp.isa.match import Match

@@ -12,11 +12,12 @@ from ptx_lsp.executor.cluster import peers
 from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.mbarrier import Barriers, Words, pending_of, phase_of
-from ptx_lsp.executor.observer import Use
+from ptx_lsp.executor.memory import Space
+from ptx_lsp.executor.observer import CurrentStep, Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, Program
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.match import Match
@@ -95,9 +96,10 @@ class TryWait(Wait):
     def incomplete(self, wave: Wave, mask: Bools | None) -> Bools | None:
         """The lanes whose phase is not complete; None for none."""
         row = threads(wave, mask)
-        step, wave.step = wave.step, None  # they only look: observers are told when they go on
+        current = CurrentStep.of(wave)
+        step, current.step = current.step, None  # they only look: observers are told when they go on
         at = self.places(row)
-        wave.step = step
+        current.step = step
         with told_of(row):
             pending(wave).wait_barriers(np.unique(at))
             operands = dict(zip(self._names, row.compute(self._values), strict=True))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ from ptx_lsp.executor.errors import ExecutionError
 
 Bytes = npt.NDArray[np.uint8]
 Addresses = npt.NDArray[np.uint64]
+Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
+"""A state space; "" for generic addresses."""
 
 LOW_BASE = 0x1000_0000
 GLOBAL_BASE = 0x7_0000_0000

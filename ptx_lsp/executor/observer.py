@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.memory import Buffer, Bytes
+from ptx_lsp.executor.control import Block, Step
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.launch_config import Shape
+from ptx_lsp.executor.memory import Buffer, Bytes, Memory, Space
 from ptx_lsp.executor.program import Bools
-
-if TYPE_CHECKING:
-    from ptx_lsp.executor.control import Block, Step
-    from ptx_lsp.executor.image import Image
-    from ptx_lsp.executor.spaces import Space, Spaces
-    from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Wave, WaveState
 
 Use = Literal["read", "write", "update", "begin", "land"]
 """What an instruction does at an address. Atomics update; asynchronous copies begin to write, and what they
@@ -56,7 +54,7 @@ class Observer:
     def decoded(self, blocks: tuple[Block, ...]) -> None:
         """The kernel has these blocks of instructions; the launch will begin."""
 
-    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
         """A launch begins."""
 
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
@@ -98,9 +96,9 @@ class Observers(Observer):
         for one in self._observers:
             one.decoded(blocks)
 
-    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
         for one in self._observers:
-            one.launched(shape, image, spaces)
+            one.launched(shape, image, memory)
 
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
         for one in self._observers:
@@ -144,6 +142,18 @@ def combined(observers: Sequence[Observer]) -> Observer | None:
     return observers[0] if len(observers) == 1 else Observers(observers)
 
 
+class CurrentStep(WaveState):
+    """The step that a wave executes, and the threads that do (None: all). Kept for observers only."""
+
+    def __init__(self, wave: Wave) -> None:
+        super().__init__(wave)
+        self.step: Step | None = None
+        self.active: Bools | None = None
+
+    def begin(self, step: Step, active: Bools | None) -> None:
+        self.step, self.active = step, active
+
+
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
@@ -156,6 +166,6 @@ def per_lane(
     if mask is not None and values.shape != mask.shape:
         lanes = np.flatnonzero(mask)
         return lanes, np.broadcast_to(values.reshape(-1), lanes.shape)
-    active = wave.exists if wave.active is None else wave.active
+    active = wave.full(CurrentStep.of(wave).active)
     lanes = np.flatnonzero(active)
     return lanes, np.broadcast_to(values, wave.shape).reshape(-1)[lanes]

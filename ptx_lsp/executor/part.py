@@ -33,9 +33,9 @@ class Part(Wave):
         self.local_rows = self._of(wave.local_rows)
         self.shared, self.local = wave.shared, wave.local
         self.local_bytes = wave.local_bytes
-        self.activations = self.pending = None
+        self.states = {}
         self.executed = wave.executed
-        self.active = self.step = None
+        self.cancel = None
         self._narrowed = _Narrowed(wave.registers, self)
         self.registers: Registers = self._narrowed
 

@@ -20,7 +20,7 @@ import numpy as np
 from ptx_lsp.executor.mbarrier import Barriers
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.threads import Indices
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.wave import Wave, WaveState
 
 
 class Transfer(Protocol):
@@ -113,7 +113,7 @@ def _land(entry: _Entry, chosen: Bools) -> None:
         entry.transfer.land(chosen)
 
 
-class Pending:
+class Pending(WaveState):
     """What is under way in a wave: `cp.async` copies, bulk groups, and operations that tell mbarriers."""
 
     def __init__(self, wave: Wave) -> None:
@@ -139,6 +139,4 @@ class Pending:
 
 def pending(wave: Wave) -> Pending:
     """That of a wave."""
-    if wave.pending is None:
-        wave.pending = Pending(wave)
-    return wave.pending
+    return Pending.of(wave)

@@ -16,9 +16,8 @@ from itertools import islice, product
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.check import Finding
 from ptx_lsp.executor.edge_values import edge_values, shown
-from ptx_lsp.executor.errors import ExecutionError, Lane
+from ptx_lsp.executor.errors import ExecutionError, Finding, Lane
 from ptx_lsp.executor.last_values import LaneValues, LastValues
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments

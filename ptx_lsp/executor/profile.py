@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.observer import Access, Indices, Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.usage import Usages
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 
 SECTOR = 32
 BANKS = 32

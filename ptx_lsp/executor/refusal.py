@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from ptx_lsp.executor.wave import Dimensions, Shape
+from ptx_lsp.executor.launch_config import Dimensions, Shape
 from ptx_lsp.isa.device_limits import (
     LIMITS,
     MAX_BLOCK_DIMENSIONS,

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.memory import Addresses, Bytes, Memory, bytes_of
+from ptx_lsp.executor.memory import Addresses, Bytes, Memory, Space, bytes_of
 from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.spaces import Reach, Space, Spaces
+from ptx_lsp.executor.spaces import Reach, Spaces
 from ptx_lsp.executor.wave import Wave
 
 

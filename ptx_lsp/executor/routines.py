@@ -22,7 +22,7 @@ from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.locals import Locals
 from ptx_lsp.executor.program import UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.specials import STACK, STACK_ALIGNMENT
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.wave import Wave, WaveState
 from ptx_lsp.model.function import Function
 
 Indices = npt.NDArray[np.int64]
@@ -136,7 +136,7 @@ class Allocate:
         wave.write(self._stack, end, mask)
 
 
-class Activations:
+class Activations(WaveState):
     """The calls that each lane of a wave is in."""
 
     def __init__(self, wave: Wave) -> None:
@@ -186,9 +186,7 @@ class Activations:
 
 def activations(wave: Wave) -> Activations:
     """Those of a wave."""
-    if wave.activations is None:
-        wave.activations = Activations(wave)
-    return wave.activations
+    return Activations.of(wave)
 
 
 class _Levels:

@@ -26,7 +26,8 @@ from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.groups import Budget, Groups
 from ptx_lsp.executor.mbarrier_steps import TryWait
 from ptx_lsp.executor.memory import Memory
-from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.observer import CurrentStep, Observer
+from ptx_lsp.executor.pending import Pending
 from ptx_lsp.executor.polls import Polls
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.schedule import Schedule
@@ -87,7 +88,7 @@ class Run(Groups):
 
     def _completes(self) -> bool:
         """Whether there are asynchronous operations for which nobody has waited; then they take place."""
-        pending = self.wave.pending
+        pending = Pending.begun(self.wave)
         if pending is None or not pending.any_left:
             return False
         pending.complete()
@@ -220,7 +221,7 @@ class Run(Groups):
 
     def _wake(self, turn: int) -> None:
         """Lets groups at mbarriers look again after a phase is complete, and now and then in any case."""
-        pending = self.wave.pending
+        pending = Pending.begun(self.wave)
         if pending is not None and (
             pending.barriers.completed != self._completed or turn % _LOOK_AGAIN == _LOOK_AGAIN - 1
         ):
@@ -265,8 +266,9 @@ class Run(Groups):
     def tell(self, step: Step, come: Bools | None, take: Bools | None, some: bool) -> None:
         if self._observer is not None:
             wave = self.wave
-            wave.step, wave.active = step, take if some else np.zeros(wave.shape, np.bool_)
-            self._observer.before(wave, step, come, wave.active)
+            active = take if some else np.zeros(wave.shape, np.bool_)
+            CurrentStep.of(wave).begin(step, active)
+            self._observer.before(wave, step, come, active)
 
     def do(self, step: Step, action: Action | Control, onward: int, mask: Bools | None) -> None:
         match action:

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ptx_lsp.executor.launch_config import WARP_SIZE, Numbers
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import WARP_SIZE, Numbers, Wave
+from ptx_lsp.executor.wave import Wave
 
 _SLICE = 1 << 13
 _CYCLE = 512

@@ -10,8 +10,8 @@ import numpy as np
 
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.launch_config import Dimensions, Shape
 from ptx_lsp.executor.refusal import refusal
-from ptx_lsp.executor.wave import Dimensions, Shape
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.tuning import tuning
 

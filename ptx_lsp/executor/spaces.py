@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.errors import ExecutionError, Kind
 from ptx_lsp.executor.memory import (
     CLUSTER_SHIFT,
@@ -19,19 +19,22 @@ from ptx_lsp.executor.memory import (
     Buffer,
     Bytes,
     Memory,
+    Space,
 )
-from ptx_lsp.executor.observer import Access, Observer, Use, per_lane
+from ptx_lsp.executor.observer import Access, CurrentStep, Observer, Use, per_lane
 from ptx_lsp.executor.observer import Indices as Lanes
 from ptx_lsp.executor.program import Array, Bools
+from ptx_lsp.executor.texture import Opaque
 from ptx_lsp.executor.wave import Wave
 
-if TYPE_CHECKING:
-    from ptx_lsp.executor.control import Step
-    from ptx_lsp.executor.texture import Opaque
-
-Space = Literal["", ".global", ".const", ".shared", ".local", ".param"]
 WINDOWS: dict[Space, int] = {
     ".shared": SHARED_WINDOW, ".local": LOCAL_WINDOW, ".param": PARAM_WINDOW,
+}
+
+
+SPACES: dict[str, Space] = {
+    ".global": ".global", ".const": ".const", ".shared": ".shared", ".local": ".local",
+    ".param": ".param",
 }
 
 
@@ -130,15 +133,17 @@ class Spaces:
 
     def tell(self, wave: Wave, access: Access) -> None:
         """Tells observers of what `reach` was asked for without a use."""
-        if self.observer is not None and wave.step is not None:
-            self.observer.accessed(wave, wave.step, access)
+        step = CurrentStep.of(wave).step
+        if self.observer is not None and step is not None:
+            self.observer.accessed(wave, step, access)
 
     def _tell(
         self, observer: Observer, wave: Wave, found: list[tuple[Reach, Bools | None]],
         shape: tuple[int, ...], size: int, mask: Bools | None, use: Use,
     ) -> None:
         """Tells of each memory that was reached, with a lane and an offset for each address."""
-        if wave.step is None:
+        step = CurrentStep.of(wave).step
+        if step is None:
             return
         for reach, part in found:
             offsets = reach.offsets
@@ -149,7 +154,7 @@ class Spaces:
             if part is not None:
                 _, reached = per_lane(wave, part, mask)
                 lanes, offsets = lanes[reached], offsets[reached]
-            observer.accessed(wave, wave.step, Access(
+            observer.accessed(wave, step, Access(
                 use, reach.space, reach.buffer, reach.data.reshape(-1), size, lanes,
                 offsets.astype(np.int64),
             ))

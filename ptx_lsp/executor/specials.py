@@ -10,21 +10,25 @@ for each.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.launch_config import WARP_SIZE, Dimensions, Shape
 from ptx_lsp.executor.program import Array
-
-if TYPE_CHECKING:
-    from ptx_lsp.executor.wave import Dimensions, Shape, Wave
+from ptx_lsp.executor.wave import Wave
 
 STACK = "stack"
 """No special register of PTX: where the stack of a thread goes on, the address in local memory."""
 STACK_ALIGNMENT = 16
-_WARP_SIZE = 32
 _NANOSECONDS = 32
 _CLOCKS = ("%clock", "%globaltimer")
+
+
+def fill_specials(wave: Wave, frame: Frame) -> None:
+    """Gives the registers that stand for special registers what these hold."""
+    for name, number in frame.specials.items():
+        wave.registers[number] = special(wave, name).astype(frame.dtypes[number])
 
 
 def special(wave: Wave, name: str) -> Array:
@@ -92,7 +96,7 @@ _INDICES: dict[str, Callable[[Wave], tuple[Array, Dimensions, Dimensions]]] = {
 
 
 def _lane(wave: Wave) -> Array:
-    return wave.threads % np.uint32(_WARP_SIZE)
+    return wave.threads % np.uint32(WARP_SIZE)
 
 
 def _rank(wave: Wave) -> Array:
@@ -109,7 +113,7 @@ def _stack(wave: Wave) -> Array:
 
 _SCALARS: dict[str, Callable[[Wave], Array]] = {
     "%laneid": _lane,
-    "%warpid": lambda wave: wave.threads // np.uint32(_WARP_SIZE),
+    "%warpid": lambda wave: wave.threads // np.uint32(WARP_SIZE),
     "%nwarpid": lambda wave: _one(64),
     "%nsmid": lambda wave: _one(1),
     "%gridid": lambda wave: _one(1),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptx_lsp.executor.launch_config import Numbers, Shape
 from ptx_lsp.executor.schedule import Schedule
-from ptx_lsp.executor.wave import Numbers, Shape
 
 _WAVE_LANES = 1 << 15
 _SHARE = 4

@@ -13,11 +13,11 @@ from ptx_lsp.executor.control import Action
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.literals import constant
 from ptx_lsp.executor.mbarrier_steps import told_of
-from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.memory import Bytes, Space
 from ptx_lsp.executor.observer import Access, Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import UNSIGNED, Bools, Program
-from ptx_lsp.executor.spaces import Space, Spaces
+from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.tensor_box import Box, Description, flushed
 from ptx_lsp.executor.tensor_map import FIELDS, SIZE
 from ptx_lsp.executor.threads import Indices, Threads, by_name, pointer, shared_offsets, threads

@@ -11,13 +11,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.access import SPACES, located
+from ptx_lsp.executor.access import located
 from ptx_lsp.executor.errors import ExecutionError, Kind
-from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.memory import Bytes, Space
 from ptx_lsp.executor.observer import Use
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, Program
-from ptx_lsp.executor.spaces import Reach, Space, Spaces
+from ptx_lsp.executor.spaces import SPACES, Reach, Spaces
 from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.match import Match
 from ptx_lsp.syntax import nodes

@@ -9,11 +9,11 @@ import numpy as np
 
 from ptx_lsp.executor.combine import Combine
 from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.memory import Bytes
+from ptx_lsp.executor.memory import Bytes, Space
 from ptx_lsp.executor.observer import Access, Actor, Use
 from ptx_lsp.executor.pending import pending
 from ptx_lsp.executor.program import Array, Bools, DType
-from ptx_lsp.executor.spaces import Reach, Space, Spaces
+from ptx_lsp.executor.spaces import Reach, Spaces
 from ptx_lsp.executor.threads import Indices, Threads, reached
 from ptx_lsp.executor.wave import Wave
 

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from ptx_lsp.executor.access import Load
 from ptx_lsp.executor.compute import Compute
-from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.control import Provenance, Step
 from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.inline import Context
 from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.operand import Access
 from ptx_lsp.isa.resolve import resolve
@@ -63,15 +62,15 @@ class Usages:
 
 def usage(step: Step) -> Usage:
     """What a step uses. Of one whose form is not known, all registers are read and none is written."""
-    line = step.source
-    if line is None:
+    provenance = step.source
+    if provenance is None:
         return Usage("ret")
-    node, context = line.node, line.context
+    node, function = provenance.node, provenance.function
     opcode, *modifiers = node.opcode.text.split(".")
-    match = resolve(node.opcode.text).match(arguments(context.function, node))
-    source = source_line(context.function, node)
-    guard = tuple(_registers(node.guard.predicate, context)) if node.guard is not None else ()
-    if not line.is_plain and isinstance(step.action, Compute | Load):  # an argument or a result of a call
+    match = resolve(node.opcode.text).match(arguments(function, node))
+    source = source_line(function, node)
+    guard = tuple(_registers(node.guard.predicate, provenance)) if node.guard is not None else ()
+    if not provenance.is_plain and isinstance(step.action, Compute | Load):  # passes an argument or a result
         numbers = step.action.destinations
         written = tuple(Named(number, "a parameter") for number in numbers if number is not None)
         return Usage("mov", writes=written, source=source)
@@ -84,7 +83,7 @@ def usage(step: Step) -> Usage:
     for at, operand in enumerate(node.operands):
         found: list[Named] = []
         for part, access in _parts(operand, match, at):
-            here = list(_registers(part, context))
+            here = list(_registers(part, provenance))
             found += here
             if access in ("read", "both"):
                 reads += here
@@ -92,8 +91,8 @@ def usage(step: Step) -> Usage:
                 writes += here
         operands.append(tuple(found))
         if isinstance(operand, nodes.Address) and addresses == 1:
-            base = next(iter(_registers(operand.items[0], context)), None) if operand.items else None
-            variable = context.operands.variable(operand)
+            base = next(iter(_registers(operand.items[0], provenance)), None) if operand.items else None
+            variable = provenance.operands.variable(operand)
     return Usage(
         opcode, frozenset(f".{one}" for one in modifiers), match, (*guard, *reads), tuple(writes),
         tuple(operands), guard[0] if guard else None, base, variable, source,
@@ -126,41 +125,41 @@ def _parts(
         yield operand, wanted.access
 
 
-def _registers(operand: nodes.Expression, context: Context) -> Iterator[Named]:
+def _registers(operand: nodes.Expression, provenance: Provenance) -> Iterator[Named]:
     """The registers that an operand names; a component of a vector as itself."""
     if isinstance(operand, nodes.Member) or (
         isinstance(operand, nodes.Name)
-        and isinstance(context.function.resolve(operand), Register)
+        and isinstance(provenance.function.resolve(operand), Register)
     ):
-        decoded = len(context.operands.frame)
+        decoded = len(provenance.operands.frame)
         try:
-            numbers = context.operands.numbers(operand)
+            numbers = provenance.operands.numbers(operand)
         except ExecutionError:
             numbers = ()
         for element, number in enumerate(numbers):
             if number is not None and number < decoded:  # else no step that can be executed names it
-                yield Named(number, _text(operand) + _component(operand, context, element))
+                yield Named(number, _text(operand) + _component(operand, provenance, element))
         return
     if isinstance(operand, nodes.Vector | nodes.Address | nodes.Group):
         for item in operand.items:
-            yield from _registers(item, context)
+            yield from _registers(item, provenance)
     elif isinstance(operand, nodes.Pair):
-        yield from _registers(operand.left, context)
-        yield from _registers(operand.right, context)
+        yield from _registers(operand.left, provenance)
+        yield from _registers(operand.right, provenance)
     elif isinstance(operand, nodes.Unary | nodes.Cast):
-        yield from _registers(operand.value, context)
+        yield from _registers(operand.value, provenance)
     elif isinstance(operand, nodes.Binary):
-        yield from _registers(operand.left, context)
-        yield from _registers(operand.right, context)
+        yield from _registers(operand.left, provenance)
+        yield from _registers(operand.right, provenance)
     else:
         for name in names_in(operand):
             if not isinstance(operand, nodes.Name):
-                yield from _registers(name, context)
+                yield from _registers(name, provenance)
 
 
-def _component(operand: nodes.Name | nodes.Member, context: Context, element: int) -> str:
+def _component(operand: nodes.Name | nodes.Member, provenance: Provenance, element: int) -> str:
     """How an element of a vector is named behind the vector."""
-    symbol = context.function.resolve(operand) if isinstance(operand, nodes.Name) else None
+    symbol = provenance.function.resolve(operand) if isinstance(operand, nodes.Name) else None
     is_vector = isinstance(symbol, Register) and 1 < symbol.vector <= len(_COMPONENTS)
     return f".{_COMPONENTS[element]}" if is_vector else ""
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 from ptx_lsp.executor import floats
 from ptx_lsp.executor.access import sources
 from ptx_lsp.executor.control import Collective
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.operands import Operands
 from ptx_lsp.executor.program import Array, Bools, DType, Program
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.types import TYPES, Type

@@ -2,79 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from ptx_lsp.executor.errors import Lane
 from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.launch_config import Numbers, Shape, index
 from ptx_lsp.executor.memory import Addresses, Bytes
 from ptx_lsp.executor.program import Array, Bools, Registers
-from ptx_lsp.executor.specials import special
-
-if TYPE_CHECKING:
-    from ptx_lsp.executor.control import Step
-    from ptx_lsp.executor.pending import Pending
-    from ptx_lsp.executor.routines import Activations
-    from ptx_lsp.executor.starts import Starts
-
-WARP_SIZE = 32
-Dimensions = tuple[int, int, int]
-Numbers = npt.NDArray[np.uint32]
 
 
-@dataclass(frozen=True)
-class Shape:
-    """A launch: how many blocks, how many threads in each, and the bytes that each has.
-
-    `cluster` has the blocks of a cluster in each dimension, by which `grid` can be divided; `workspace` is
-    the address of the memory in which the blocks of a cooperative launch wait for one another, 0 for none.
+class WaveState:
+    """What a wave has besides registers and memory, such as the calls that its lanes are in. A module that
+    needs such a state derives a class from this one; each wave has at most one object of it.
     """
 
-    grid: Dimensions
-    block: Dimensions
-    shared_bytes: int
-    dynamic_bytes: int
-    local_bytes: int
-    cluster: Dimensions = (1, 1, 1)
-    is_explicit_cluster: bool = False
-    workspace: int = 0
+    def __init__(self, wave: Wave) -> None:
+        """Of a wave that has none so far."""
 
-    @property
-    def blocks(self) -> int:
-        return self.grid[0] * self.grid[1] * self.grid[2]
+    @classmethod
+    def of(cls, wave: Wave) -> Self:
+        """That of the wave, made when it is first asked for."""
+        found = cls.begun(wave)
+        if found is None:
+            found = wave.states[cls] = cls(wave)
+        return found
 
-    @property
-    def threads(self) -> int:
-        return self.block[0] * self.block[1] * self.block[2]
-
-    @property
-    def lanes(self) -> int:
-        """The threads of a block, rounded up to whole warps."""
-        return -(-self.threads // WARP_SIZE) * WARP_SIZE
-
-    @property
-    def cluster_blocks(self) -> int:
-        return self.cluster[0] * self.cluster[1] * self.cluster[2]
-
-    @cached_property
-    def order(self) -> Numbers:
-        """The blocks, each by its place in the grid: cluster after cluster, in the order of their ranks."""
-        flat = np.arange(self.blocks, dtype=np.uint32)
-        if self.cluster_blocks == 1:
-            return flat
-        cluster, rank = np.zeros((2, self.blocks), np.int64)
-        clusters, ranks = 1, 1
-        for at, (size, inner) in enumerate(zip(self.grid, self.cluster, strict=True)):
-            index = flat // (1, self.grid[0], self.grid[0] * self.grid[1])[at] % size
-            cluster += index // inner * clusters
-            rank += index % inner * ranks
-            clusters *= size // inner
-            ranks *= inner
-        return flat[np.lexsort((rank, cluster))]
+    @classmethod
+    def begun(cls, wave: Wave) -> Self | None:
+        """That of the wave; None where nobody has asked for it yet."""
+        found = wave.states.get(cls)
+        return found if isinstance(found, cls) else None
 
 
 class Wave:
@@ -106,24 +66,18 @@ class Wave:
         """A row for each lane; it grows where the stack does."""
         self.local_bytes = shape.local_bytes
         """How many bytes of a row are in use."""
-        self.activations: Activations | None = None
-        """The calls that lanes are in; None before the first."""
-        self.pending: Pending | None = None
-        """Asynchronous operations; None while there are none."""
+        self.states: dict[type[WaveState], WaveState] = {}
+        """See `WaveState`."""
         self.eager = False
         """Whether asynchronous operations take place at once."""
-        self.starts: Starts | None = None
-        """The clusters that have not started; None where the wave is all that there is."""
+        self.cancel: Callable[[], int | None] | None = None
+        """Cancels a cluster that has not started: the number of its first block, None where all have started.
+        None where the wave is all that there is.
+        """
         self.executed = 0
-        self.active: Bools | None = None
-        """The threads that execute the present step."""
-        self.step: Step | None = None
-        """The present step. Both are kept up to date for observers only."""
         self.size = len(frame)
         """How many registers there are."""
         self.registers = [np.zeros((1, 1), frame.dtypes[number]) for number in range(self.size)]
-        for name, number in frame.specials.items():
-            self.registers[number] = special(self, name).astype(frame.dtypes[number])
 
     def write(self, number: int, value: Array, mask: Bools | None) -> None:
         """Gives a register the value, in the lanes of `mask`."""
@@ -161,7 +115,7 @@ class Wave:
             for numbers in (self.blocks, self.threads)
         )
         return tuple(
-            Lane(_index(block, self.launch.grid), _index(thread, self.launch.block))
+            Lane(index(block, self.launch.grid), index(thread, self.launch.block))
             for block, thread in zip(blocks, threads, strict=True)
         )
 
@@ -169,8 +123,3 @@ class Wave:
 def _row(size: int) -> int:
     """The bytes between one block's or thread's memory and the next one's: wide accesses stay aligned."""
     return -(-size // 16) * 16
-
-
-def _index(flat: int, sizes: Dimensions) -> Dimensions:
-    x, y, _ = sizes
-    return flat % x, flat // x % y, flat // (x * y)

@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.check import Finding
-from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.errors import ExecutionError, Finding
 from ptx_lsp.executor.launch import launch
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.object_specs import Object, argument, array_of, bindings

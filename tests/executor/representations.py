@@ -17,10 +17,12 @@ from ptx_lsp.executor.compute import Compute
 from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.launch_config import Shape
 from ptx_lsp.executor.memory import Memory
 from ptx_lsp.executor.single import CARRY, HEADER, register_type
 from ptx_lsp.executor.spaces import Spaces
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.specials import fill_specials
+from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.module import Module, module_of
@@ -96,6 +98,7 @@ class _Executions:
         self._numbers = {name: frame.register(symbols[name]) for name in declared}
         self._carry = frame.carry()
         self._wave = Wave(_LAUNCH, frame, np.arange(_BLOCKS, dtype=np.uint32))
+        fill_specials(self._wave, frame)
 
     def is_legal(self, number: int) -> bool:
         """Whether the table admits such operands."""

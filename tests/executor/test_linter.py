@@ -23,12 +23,13 @@ from analyses.uniformity import uniformity
 from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.registers import UninitializedRegisters
-from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.control import Jump, Returned, Step, Unsupported
 from ptx_lsp.executor.launch import Value
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Array, Bools
 from ptx_lsp.executor.usage import Usages
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes
@@ -79,12 +80,13 @@ class Uniform(Observer):
     def _of(self, step: Step) -> tuple[Function, Read] | None:
         """The step as the analyses know it; None for what the executor puts in itself."""
         if id(step) not in self._reads:
-            line = step.source
+            source = step.source
             self._reads[id(step)] = None
-            if line is not None and line.action is None and not line.skips:
-                function = line.context.function
+            is_put_in = isinstance(step.action, Jump | Returned | Unsupported)
+            if source is not None and (source.is_plain or not is_put_in):
+                function = source.function
                 for one in steps(function).steps:
-                    if one.node is line.node:
+                    if one.node is source.node:
                         self._reads[id(step)] = function, one
         return self._reads[id(step)]
 

@@ -9,8 +9,8 @@ import pytest
 
 from ptx_lsp.executor.check.order import Order
 from ptx_lsp.executor.frame import Frame
+from ptx_lsp.executor.launch_config import Shape
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.shape import Shape
 from ptx_lsp.executor.wave import Wave
 
 BLOCKS, LANES = 3, 64

@@ -24,10 +24,12 @@ from ptx_lsp.executor.decode import decode
 from ptx_lsp.executor.errors import ExecutionError
 from ptx_lsp.executor.frame import Frame
 from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.launch_config import Shape
 from ptx_lsp.executor.memory import Memory
 from ptx_lsp.executor.spaces import Spaces
+from ptx_lsp.executor.specials import fill_specials
 from ptx_lsp.executor.texture import Opaque, Surface, Texture
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Wave
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.notation import Form
@@ -94,15 +96,15 @@ def _of_point(of_point: list[str], point: Point) -> Iterator[Executed]:
     reasons: dict[int, str] = {}
     matches: dict[int, Match] = {}
     for step in (step for block in blocks for step in block.steps):
-        if step.source is None or step.source.context.function is not kernel or step.line in reasons:
+        if step.source is None or step.source.function is not kernel or step.line in reasons:
             continue
         node = step.source.node
         match = resolve(node.opcode.text).match(arguments(kernel, node))
         if match is not None and not match.problems and not _is_odd(match):
             matches[step.line] = match
-            reasons[step.line] = _reason(step.action, Wave(shape, frame, shape.order))
+            reasons[step.line] = _reason(step.action, _wave(shape, frame))
             if not reasons[step.line]:
-                wave = Wave(shape, frame, shape.order)
+                wave = _wave(shape, frame)
                 for register in wave.registers:
                     if register.dtype == np.uint64:
                         register[:] = base
@@ -120,6 +122,12 @@ _OPAQUE: dict[str, Opaque] = {
 def _is_odd(match: Match) -> bool:
     """Whether ptxas takes a spelling that nobody writes: `call.uni.uni`."""
     return any(problem.kind == "repeated-modifier" for problem in match.candidate.problems)
+
+
+def _wave(shape: Shape, frame: Frame) -> Wave:
+    wave = Wave(shape, frame, shape.order)
+    fill_specials(wave, frame)
+    return wave
 
 
 def _reason(action: Action | Control, wave: Wave) -> str:

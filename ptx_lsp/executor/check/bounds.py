@@ -20,13 +20,13 @@ from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.variables import Variables, row_bytes
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.launch_config import Shape
 from ptx_lsp.executor.locals import Placed
 from ptx_lsp.executor.memory import CONST_WINDOW, Memory
 from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.usage import Usage
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Wave
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.symbols import Variable
 
@@ -52,12 +52,12 @@ class VariableBounds(Observer):
         self._origins: WeakKeyDictionary[Wave, dict[int, Origin]] = WeakKeyDictionary()
         self._coming: list[tuple[int, Origin]] = []
 
-    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
-        self._memory = spaces.memory
-        self._bases = {base: rows[0] for rows in spaces.memory.replicas for base in rows}
+    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
+        self._memory = memory
+        self._bases = {base: rows[0] for rows in memory.replicas for base in rows}
         self._placed = [
             *image.placed,
-            *(Placed(".global", one.name, one.base, one.data.size) for one in spaces.memory.buffers),
+            *(Placed(".global", one.name, one.base, one.data.size) for one in memory.buffers),
         ]
 
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
@@ -153,13 +153,12 @@ class VariableBounds(Observer):
     def _named(self, step: Step) -> Origin:
         if step.source is None:
             return _UNKNOWN
-        context = step.source.context
         found: set[int] = set()
         for operand in step.source.node.operands:
             for name in names_in(operand):
-                symbol = context.function.resolve(name)
+                symbol = step.source.function.resolve(name)
                 address = (
-                    context.operands.addresses.get(id(symbol.declarator))
+                    step.source.operands.addresses.get(id(symbol.declarator))
                     if isinstance(symbol, Variable) else None
                 )
                 if isinstance(symbol, Variable) and isinstance(address, int):

@@ -45,7 +45,7 @@ def _undescribed(step: Step, enter: Enter) -> dict[int, str]:
     """What is wrong with calling each function, by its address."""
     if step.source is None:
         return {}
-    function, node = step.source.context.function, step.source.node
+    function, node = step.source.function, step.source.node
     call = next((call for call in calls(function) if call.node is node), None)
     described = description(function, call) if call is not None else None
     if described is None:

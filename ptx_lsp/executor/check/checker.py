@@ -7,7 +7,7 @@ from ptx_lsp.executor.check.callees import Callees
 from ptx_lsp.executor.check.cluster import EarlyArrivals
 from ptx_lsp.executor.check.divergence import Divergence
 from ptx_lsp.executor.check.division import DivisionByZero
-from ptx_lsp.executor.check.finding import Finding, Findings
+from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.members import Members
 from ptx_lsp.executor.check.memory import UninitializedMemory
 from ptx_lsp.executor.check.mismatch import BarrierMismatch
@@ -17,7 +17,7 @@ from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.rounds import Rounds
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.errors import ExecutionError
+from ptx_lsp.executor.errors import ExecutionError, Finding
 from ptx_lsp.executor.observer import Observers
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.wave import Wave

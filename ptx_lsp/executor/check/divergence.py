@@ -21,7 +21,7 @@ from ptx_lsp.executor.control import Barrier, Step
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.usage import Usage
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 
 
 class Divergence(Observer):

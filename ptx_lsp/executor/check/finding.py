@@ -1,50 +1,19 @@
-"""What the checks find: `Finding`, and `Findings` that collects each place once."""
+"""What the checks of a launch have found, each place once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
 from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.errors import ExecutionError, Lane
+from ptx_lsp.executor.errors import ExecutionError, Finding, Lane
+from ptx_lsp.executor.launch_config import Shape, index
 from ptx_lsp.executor.observer import Indices
 from ptx_lsp.executor.usage import Usages
-from ptx_lsp.executor.wave import Dimensions, Shape, Wave
+from ptx_lsp.executor.wave import Wave
 
-Severity = Literal["error", "note"]
-_NOTES = frozenset(("division-by-zero",))
 _MOST_LANES = 32
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something wrong with a kernel, seen in one launch.
-
-    `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `division-by-zero`, `race`,
-    `barrier-mismatch`, `divergent-barrier`, `divergent-warp`, `membermask`, `cp.async-not-waited`,
-    `early-arrival`, `missing-proxy-fence`, `noreturn`, `undescribed-callee`, or that of an ExecutionError.
-    `line` is in the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the
-    first threads concerned, at most 32, and `count` is how many there were. `address` is in the state space
-    `space`, `variable` what lies there. A race has a second place: `other_line`, and `other_lane`.
-    """
-
-    kind: str
-    message: str
-    line: int = 0
-    source: str = ""
-    lanes: tuple[Lane, ...] = ()
-    count: int = 0
-    space: str = ""
-    address: int | None = None
-    variable: str = ""
-    other_line: int = 0
-    other_lane: Lane | None = None
-
-    @property
-    def severity(self) -> Severity:
-        return "note" if self.kind in _NOTES else "error"
 
 
 class Findings:
@@ -94,9 +63,4 @@ def who(wave: Wave, lanes: Indices) -> tuple[Lane, ...]:
 def lane_of(shape: Shape, thread: int) -> Lane:
     """The thread with a number: block by block, whole warps each."""
     block, lane = divmod(thread, shape.lanes)
-    return Lane(_index(block, shape.grid), _index(lane, shape.block))
-
-
-def _index(flat: int, sizes: Dimensions) -> Dimensions:
-    x, y, _ = sizes
-    return flat % x, flat // x % y, flat // (x * y)
+    return Lane(index(block, shape.grid), index(lane, shape.block))

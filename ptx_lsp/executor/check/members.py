@@ -18,10 +18,11 @@ from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.missed import Missed
 from ptx_lsp.executor.check.rounds import Rounds, of_warps
 from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.observer import Indices, Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.warp import Masks, Warp, named
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 
 
 class Members(Observer):

@@ -23,8 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.check.released import Released, Threads, Times
+from ptx_lsp.executor.launch_config import WARP_SIZE, Shape
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import WARP_SIZE, Shape, Wave
+from ptx_lsp.executor.wave import Wave
 
 _WRITE, _READ = 1, 2
 """Kinds of what a copy does, each known by itself."""

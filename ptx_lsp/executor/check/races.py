@@ -39,13 +39,13 @@ from ptx_lsp.executor.check.words import (
 )
 from ptx_lsp.executor.control import Barrier, Block, ClusterBarrier, Step
 from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.memory import Buffer
+from ptx_lsp.executor.launch_config import Shape
+from ptx_lsp.executor.memory import Buffer, Memory
 from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.spaces import Spaces
 from ptx_lsp.executor.usage import Usage
 from ptx_lsp.executor.warp import Warp
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Wave
 
 _AGAINST: dict[tuple[bool, bool], tuple[Slot, ...]] = {
     # (writes, strong): the slots with which it may be in a race
@@ -78,7 +78,7 @@ class Races(Observer):
         usages = (self._findings.usages.of(step) for block in blocks for step in block.steps)
         self._has_near_fences = any(is_fence(usage) and is_near(usage) for usage in usages)
 
-    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
         self._order = Order(shape, has_near_fences=self._has_near_fences)
         self._shape = shape
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.launch_config import Shape
 from ptx_lsp.executor.locals import Placed
+from ptx_lsp.executor.memory import Memory
 from ptx_lsp.executor.observer import Access, Observer
-from ptx_lsp.executor.spaces import Spaces
-from ptx_lsp.executor.wave import Shape, Wave
+from ptx_lsp.executor.wave import Wave
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Variables(Observer):
     def __init__(self) -> None:
         self.placed: tuple[Placed, ...] = ()
 
-    def launched(self, shape: Shape, image: Image, spaces: Spaces) -> None:
+    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
         self.placed = tuple(image.placed)
 
     def within(self, wave: Wave, space: str, offset: int) -> int:
