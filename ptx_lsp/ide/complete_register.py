@@ -14,7 +14,8 @@ from ptx_lsp.ide.scope_at import ranges, visible
 from ptx_lsp.ide.site import statement_before
 from ptx_lsp.ide.suggestion import Suggestion, plain
 from ptx_lsp.ide.typed import Typed
-from ptx_lsp.isa.operand import Argument, mismatch
+from ptx_lsp.isa.mismatch import mismatch
+from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function

@@ -10,8 +10,9 @@ from typing import Final
 from ptx_lsp.isa.elements import elements
 from ptx_lsp.isa.entry import End, Entry, Need
 from ptx_lsp.isa.fit import Candidate, Problem
+from ptx_lsp.isa.mismatch import ALL_SINKS, is_all_sinks, mismatch
 from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import ALL_SINKS, Argument, Operand, is_all_sinks, mismatch
+from ptx_lsp.isa.operand import Argument, Operand
 from ptx_lsp.isa.target import Target, Version, satisfies
 
 

@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from analyses.steps import Step, steps
-from ptx_lsp.isa.operand import Argument, Operand, mismatch
+from ptx_lsp.isa.mismatch import mismatch
+from ptx_lsp.isa.operand import Argument, Operand
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.removal import declarations_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from tests.oracle.async_kernels import File, Kernel, wait
+from tests.oracle.async_kernel import File, Kernel, wait
 from tests.oracle.async_tensors import (
     DONE,
     EXPECT,

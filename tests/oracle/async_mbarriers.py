@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.oracle.async_kernels import MEET, File, Kernel, looked, told
+from tests.oracle.async_kernel import MEET, File, Kernel, looked, told
 
 _LOCAL = "mbarrier.arrive.shared::cta.b64 %l0, [bar];"
 _EXPECT = "mbarrier.arrive.expect_tx.shared::cta.b64 %l2, [bar], 32;"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tests.oracle.async_kernels import File, Kernel, bytes_of, words_of
+from tests.oracle.async_kernel import File, Kernel, bytes_of, words_of
 
 _GPUS = 3
 _DONE = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;"

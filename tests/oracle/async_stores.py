@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.oracle.async_kernels import MEET, File, Kernel, looked, wait
+from tests.oracle.async_kernel import MEET, File, Kernel, looked, wait
 
 _OLD = 0xAAAAAAAA
 _TELLS = "mbarrier::complete_tx::bytes"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
-from tests.oracle.async_kernels import MEET, File, Kernel, wait
+from tests.oracle.async_kernel import MEET, File, Kernel, wait
 
 LOAD = "cp.async.bulk.tensor.{}d.{}.global.{}.mbarrier::complete_tx::bytes"
 STORE = "cp.async.bulk.tensor.{}d.global.shared::cta.{}.bulk_group"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
+from tests.oracle.exact_family import Family, binary, ternary, unary, width
 from tests.oracle.exact_floats import (
     FORMATS,
     Number,
@@ -16,7 +17,6 @@ from tests.oracle.exact_floats import (
     multiply,
     power,
 )
-from tests.oracle.exact_lines import Family, binary, ternary, unary, width
 from tests.oracle.exact_reals import arithmetic
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from tests.oracle.exact_conversions import limits, signed
-from tests.oracle.exact_lines import Family, binary, each, packed, ternary, unary, width
+from tests.oracle.exact_family import Family, binary, each, packed, ternary, unary, width
 
 _SIX = ("u16", "u32", "u64", "s16", "s32", "s64")
 _PACKED = ("u16x2", "s16x2", "u8x4", "s8x4")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 
+from tests.oracle.exact_family import Family, Oracle, binary, each, packed, unary, width
 from tests.oracle.exact_floats import (
     FORMATS,
     Number,
@@ -16,7 +17,6 @@ from tests.oracle.exact_floats import (
     multiply,
     root,
 )
-from tests.oracle.exact_lines import Family, Oracle, binary, each, packed, unary, width
 
 MODES = ("", ".rn", ".rz", ".rm", ".rp")
 _FTZ_SAT = ("", ".ftz", ".sat", ".ftz.sat")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from tests.oracle.exact_conversions import limits, signed
-from tests.oracle.exact_lines import Family, ternary
+from tests.oracle.exact_family import Family, ternary
 
 _SCALAR: dict[str, Callable[[int, int], int]] = {
     "vadd": lambda a, b: a + b, "vsub": lambda a, b: a - b, "vabsdiff": lambda a, b: abs(a - b),

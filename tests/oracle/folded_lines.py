@@ -27,9 +27,9 @@ from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.types import TYPES
 from tests.executor.conformance import FOLDER, type_of, types_of
+from tests.oracle.exact_family import operand, width
 from tests.oracle.exact_floats import FORMATS, add, decode
-from tests.oracle.exact_lines import operand, width
-from tests.oracle.isa_cases import rows
+from tests.oracle.isa_rows import rows
 from tests.oracle.judge import sections
 from tests.oracle.machine_code import Constant, disassembler, folded
 

@@ -8,20 +8,19 @@ the table says of it, so that another judge (ptxas) can be compared.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import combinations
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ptx_lsp.isa.entry import Entry, Need
 from ptx_lsp.isa.fit import Candidate
 from ptx_lsp.isa.match import arrangements
-from ptx_lsp.isa.notation import Form, Place, Slot
-from ptx_lsp.isa.operand import Argument, Operand
+from ptx_lsp.isa.notation import Form, Place
+from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.selector import Choices
 from ptx_lsp.isa.target import LATEST, OLDEST, TARGETS, VERSIONS, Target, Version, satisfies
-from ptx_lsp.isa.types import TYPES
+from tests.oracle.isa_operands import argument, plain_argument, written
+from tests.oracle.isa_rows import Row, rows
 
 Point = tuple[Version, Target]
 
@@ -117,86 +116,6 @@ def verdict(
     return ""
 
 
-# Rows: which choice each slot has. "" leaves a slot out.
-
-Row = tuple[str, ...]
-
-
-def rows(form: Form) -> tuple[list[Row], list[Row]]:
-    """The rows with one choice changed, and rows that cover every pair of choices."""
-    axes = [("", *slot.choices) if slot.groups else slot.choices for slot in form.slots]
-    plain = tuple(axis[0] for axis in axes)
-    bases = [plain, *_valid_bases(form, axes)]
-    single = [
-        _grouped(form.slots, (*base[:at], choice, *base[at + 1 :]))
-        for base in bases
-        for at, axis in enumerate(axes)
-        for choice in axis
-    ]
-    paired = [_grouped(form.slots, row) for row in _pairs(form, axes)]
-    return _unique([plain, *single]), _unique(paired)
-
-
-def _valid_bases(form: Form, axes: Sequence[Row]) -> list[Row]:
-    """Up to two rows that the table accepts, when the first choices do not go together."""
-    chance = random.Random(form.text)
-    found: list[Row] = []
-    for _ in range(60):
-        row = _grouped(form.slots, tuple(chance.choice(axis) for axis in axes))
-        if resolve(form.opcode + "".join(row)).ok:
-            found.append(row)
-            if len(found) == 2:
-                break
-    return found
-
-
-def _grouped(slots: Sequence[Slot], row: Row) -> Row:
-    """Fills the empty slots that a filled one brings with it."""
-    filled = [slot.groups for slot, choice in zip(slots, row, strict=True) if choice]
-    return tuple(
-        choice
-        or (
-            slot.choices[0]
-            if any(groups[: len(slot.groups)] == slot.groups for groups in filled)
-            else ""
-        )
-        for slot, choice in zip(slots, row, strict=True)
-    )
-
-
-def _pairs(form: Form, axes: Sequence[Row]) -> Iterator[Row]:
-    """Rows that hold every pair of choices; where it can be, in a row that the table accepts."""
-    chance = random.Random(form.text)
-    left = {
-        (i, one, j, other)
-        for (i, first), (j, second) in combinations(enumerate(axes), 2)
-        for one in first
-        for other in second
-    }
-    tried = 0
-    while left and tried < 4000:
-        tried += 1
-        i, one, j, other = min(left)
-        best: Row | None = None
-        for _ in range(12):
-            row = [chance.choice(axis) for axis in axes]
-            row[i], row[j] = one, other
-            whole = _grouped(form.slots, tuple(row))
-            if whole[i] == one and whole[j] == other:
-                best = whole
-                if resolve(form.opcode + "".join(whole)).ok:
-                    break
-        left.discard((i, one, j, other))
-        if best is not None:
-            for (a, left_), (b, right) in combinations(enumerate(best), 2):
-                left.discard((a, left_, b, right))
-            yield best
-
-
-def _unique(rows: Iterable[Row]) -> list[Row]:
-    return list(dict.fromkeys(rows))
-
-
 # Lines: a row with operands.
 
 
@@ -219,7 +138,7 @@ def _dressed(
     for suffix in chance.sample(place.suffixes, min(1, len(place.suffixes))):
         yield plain._replace(suffix=suffix)
     if place.paired == "{":
-        yield plain._replace(pair=_plain(candidate.operand(Place(place.pair))))
+        yield plain._replace(pair=plain_argument(candidate.operand(Place(place.pair))))
 
 
 def _candidate(entry: Entry, form: Form, row: Row) -> Candidate:
@@ -246,131 +165,6 @@ def _named(opcode: str, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]
     label = {"brx": 2, "call": 10 + number}.get(opcode, 1)
     values = {"function": number, "label": label}
     return tuple(given._replace(value=values.get(given.kind, given.value)) for given in arguments)
-
-
-def argument(candidate: Candidate, place: Place) -> Argument:
-    """Something right to stand at a place."""
-    wanted = candidate.operand(place)
-    made = _shaped(candidate, place, wanted)
-    if place.paired == "|":
-        pair = candidate.operand(Place(place.pair))
-        return made._replace(pair=_plain(pair))
-    return made
-
-
-def _shaped(candidate: Candidate, place: Place, wanted: Operand) -> Argument:
-    match place.shape:
-        case "address":
-            base = Argument("register", what_type(wanted) if _is_plain(wanted) else ".u64")
-            if what_type(wanted).startswith((".texref", ".surfref")):
-                base = Argument("variable", what_type(wanted).partition("|")[0])
-            if wanted.space == ".param::func":  # a kernel has no such address in a register
-                base = Argument("variable", ".b32", ".param", value=1)
-            rest = (argument(candidate, part) for part in place.parts[1:] if not part.groups)
-            return Argument("address", parts=(base, *rest))
-        case "vector" | "list":
-            parts = tuple(argument(candidate, part) for part in place.parts)
-            return Argument(place.shape, parts=parts)
-        case "plain":
-            if place.name.isdigit():
-                return Argument("integer", value=int(place.name))
-            return _plain(wanted)
-
-
-def _plain(wanted: Operand) -> Argument:
-    count = wanted.count if isinstance(wanted.count, int) else 0
-    if count:
-        single = _plain(replace(wanted, count=0))
-        if single.kind == "special":
-            return single._replace(parts=(single,) * count)
-        return Argument("vector", parts=(single,) * max(count, 1))
-    if "register" in wanted.kinds:
-        return Argument("register", _register_type(wanted))
-    if "integer" in wanted.kinds:
-        return Argument("integer", value=wanted.values[0] if wanted.values else wanted.low or 1)
-    for kind in ("address", "label", "function", "variable", "special", "list", "sink"):
-        if kind in wanted.kinds:
-            base = Argument("register", ".u64")
-            parts = (base,) if kind == "address" else ()
-            space = _space(wanted) if kind == "variable" else ""
-            return Argument(kind, what_type(wanted).partition("|")[0], space, parts=parts)
-    return Argument("unknown")
-
-
-def _is_plain(wanted: Operand) -> bool:
-    """Whether one type is wanted, that a register can have."""
-    type = TYPES.get(what_type(wanted))
-    return type is not None and type.declarable
-
-
-def what_type(wanted: Operand) -> str:
-    return wanted.type if isinstance(wanted.type, str) else ""
-
-
-def _space(wanted: Operand) -> str:
-    """The state space where a variable must be: `.shared` for `.shared::cluster`."""
-    space = wanted.space.partition("|")[0] if isinstance(wanted.space, str) else ""
-    return space.partition("::")[0]
-
-
-def _register_type(wanted: Operand) -> str:
-    name = what_type(wanted).partition("|")[0]
-    type = TYPES.get(name, TYPES[".b32"])
-    return type.name if type.declarable else f".b{max(type.width, 8)}"
-
-
-_SPECIAL: Final = {
-    ".u64": "%gridid", ".s64": "%gridid", ".b64": "%gridid", ".pred": "%is_explicit_cluster",
-}
-
-
-def written(given: Argument) -> str:
-    """An argument as PTX text, in the names that the prelude declares."""
-    text = _written(given)
-    if given.pair is not None:
-        text = f"{text}|{_written(given.pair)}"
-    sign = "-" if given.type != ".pred" else "!"
-    return f"{sign if given.negated else ''}{text}{given.suffix}"
-
-
-def _written(given: Argument) -> str:
-    inner = ", ".join(
-        f"%{part.type[1:]}_{number % 8}" if part.kind == "register" else written(part)
-        for number, part in enumerate(given.parts)
-    )
-    match given.kind:
-        case "register":
-            return f"%{given.type[1:]}_1"
-        case "integer":
-            return str(given.value if given.value is not None else 1)
-        case "float":
-            return "1.5"
-        case "single":
-            return "0f3F800000"
-        case "variable":
-            return {".texref": "tex0", ".surfref": "surf0", ".samplerref": "samp0"}.get(
-                given.type, f"{given.space.lstrip('.') or 'global'}{given.value or 0}"
-            )
-        case "element":
-            return f"{_written(given._replace(kind='variable'))}[1]"
-        case "offset":
-            return f"{_written(given._replace(kind='variable' if given.space else 'register'))} + 1"
-        case "label":
-            return f"L{given.value or 1}"
-        case "function":
-            return f"f{given.value or 0}"
-        case "special":
-            return "%tid" if given.parts else _SPECIAL.get(given.type, "%tid.x")
-        case "address":
-            return f"[{inner}]"
-        case "vector":
-            return f"{{{inner}}}"
-        case "list":
-            return f"({inner})"
-        case "sink":
-            return "_"
-        case "unknown":
-            return "unknown"
 
 
 # Points: where to judge a line.

@@ -22,7 +22,8 @@ from ptx_lsp.isa import table
 from ptx_lsp.isa.operand import SPACES, Argument
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.target import Target, Version
-from tests.oracle.isa_cases import Case, Point, newest_point, plain_lines, written
+from tests.oracle.isa_cases import Case, Point, newest_point, plain_lines
+from tests.oracle.isa_operands import written
 from tests.oracle.judge import VERDICTS, Verdict, architecture, judge, prelude, record
 
 NAME: Final = "pointer_width"

@@ -15,7 +15,8 @@ from typing import Final
 
 from ptx_lsp.isa import table
 from ptx_lsp.isa.operand import Argument
-from tests.oracle.isa_cases import Case, Point, newest_point, plain_lines, written
+from tests.oracle.isa_cases import Case, Point, newest_point, plain_lines
+from tests.oracle.isa_operands import written
 from tests.oracle.judge import VERDICTS, Verdict, judge, record
 
 NAME: Final = "sinks"

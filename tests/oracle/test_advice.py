@@ -13,7 +13,8 @@ from ptx_lsp import ptxas
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
-from tests.oracle.isa_cases import Point, newest_point, plain_lines, written
+from tests.oracle.isa_cases import Point, newest_point, plain_lines
+from tests.oracle.isa_operands import written
 from tests.oracle.judge import judge, prelude, sections
 
 _SECTIONS = ("integer", "float", "convert", "logic", "comparison", "load_store", "warp")
