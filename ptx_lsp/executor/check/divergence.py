@@ -18,6 +18,7 @@ from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.missed import Missed
 from ptx_lsp.executor.check.rounds import Rounds, of_warps
 from ptx_lsp.executor.control import Barrier, Step
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.usage import Usage

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.control import Barrier, Step
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 
 Numbers = npt.NDArray[np.int64]
 Told = Callable[[int], str]

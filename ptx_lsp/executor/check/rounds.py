@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.check.paths import Paths
 from ptx_lsp.executor.control import Block, Step
+from ptx_lsp.executor.launch_config import WARP_SIZE
 from ptx_lsp.executor.observer import Observer
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import WARP_SIZE, Wave
+from ptx_lsp.executor.wave import Wave
 
 Times = npt.NDArray[np.int32]
 _NEVER = np.iinfo(np.int32).max
