@@ -16,7 +16,9 @@ from ptx_lsp.lint.reporters.style import Style
 from ptx_lsp.lint.rule import Rule, all_rules
 
 ROOT = Path(__file__).parents[2]
-TOP = {"README.md": "index.md", "ARCHITECTURE.md": "", "CONTRIBUTING.md": "", "CHANGELOG.md": ""}
+TOP = {
+    "README.md": "index.md", "ARCHITECTURE.md": "", "CONTRIBUTING.md": "", "CHANGELOG.md": "", "SECURITY.md": "",
+}
 """Pages of the top folder, and what they are called on the site where that differs."""
 _KINDS = {
     "E": "Errors: ptxas rejects it",
@@ -53,8 +55,8 @@ def without_links_out(text: str) -> str:
 
 
 def _rules() -> str:
-    told = "`ptx-lint --explain NAME` prints what stands here. Hints run only where they are selected."
-    lines = ["# Rules", "", told]
+    intro = "`ptx-lint --explain NAME` prints these pages. Hints run only if they are selected."
+    lines = ["# Rules", "", intro]
     for kind, title in _KINDS.items():
         lines += ["", f"## {title}", "", "| code | rule | severity | | fix |", "|---|---|---|---|---|"]
         for rule in all_rules():
@@ -85,8 +87,8 @@ def _groups() -> dict[str, list[Entry]]:
 def _instructions() -> str:
     lines = [
         "# Instructions", "",
-        f"{len(all_entries())} rows of the table that judges files, completes and hovers in editors, and "
-        "runs in the executor. How it agrees with ptxas: [coverage](../coverage.md).", "",
+        f"The {len(all_entries())} rows of the instruction table, which drives linting, completion, "
+        "hover and the executor. [Coverage](../coverage.md) shows how it agrees with ptxas.", "",
         "| file | instructions |", "|---|---|",
     ]
     for group, rows in _groups().items():
