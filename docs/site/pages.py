@@ -17,7 +17,8 @@ from ptx_lsp.lint.rule import Rule, all_rules
 
 ROOT = Path(__file__).parents[2]
 TOP = {
-    "README.md": "index.md", "ARCHITECTURE.md": "", "CONTRIBUTING.md": "", "CHANGELOG.md": "", "SECURITY.md": "",
+    "README.md": "index.md", "ARCHITECTURE.md": "", "CONTRIBUTING.md": "", "CHANGELOG.md": "",
+    "SECURITY.md": "",
 }
 """Pages of the top folder, and what they are called on the site where that differs."""
 _KINDS = {

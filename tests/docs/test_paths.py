@@ -1,0 +1,37 @@
+"""Files that the documentation names exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "vscode-extension" / "README.md"])
+_FOLDERS = "ptx_lsp|analyses|tests|benchmarks|docs|editors|examples|integrations"
+_PATH = re.compile(rf"(?<![\w./-])((?:{_FOLDERS})/[\w./-]*\w)")
+_CREATED = {"tests/conformance/gpu"}
+"""Folders that a command creates."""
+_MODULE = re.compile(r"python -m ((?:tests|benchmarks)[\w.]+)")
+
+
+def named(text: str) -> Iterator[str]:
+    """The paths in a text, and those of the modules that it runs."""
+    for found in _PATH.finditer(text):
+        if "*" not in text[found.end() : found.end() + 2] and not re.search(r"NAME|SECTION", found[1]):
+            yield found[1]
+    for module in _MODULE.findall(text):
+        yield module.replace(".", "/") + ".py"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_paths_exist(page: Path) -> None:
+    wrong = {path for path in named(page.read_text(encoding="utf-8")) if not (ROOT / path).exists()}
+    assert not wrong - _CREATED
+
+
+def test_names_with_a_place_left_open_are_not_paths() -> None:
+    text = "`analyses/NAME.py`, `tests/lint/*.md`, `tests/lint/values.md`"
+    assert list(named(text)) == ["tests/lint/values.md"]
