@@ -102,6 +102,7 @@ module.exports = grammar({
       $.alias,
       $.file,
       $.location,
+      $.intermediate_location,
       $.section,
       $.directive,
       $.dwarf_line,
@@ -318,12 +319,16 @@ module.exports = grammar({
       field('column', wanted($, $._location_number)),
       repeat(seq(',', wanted($, $.location_attribute))),
     )),
+    intermediate_location: $ => seq(
+      '.loc_intermediate',
+      wanted($, $._location_number), wanted($, $._location_number), wanted($, $._location_number),
+    ),
     _location_number: $ => choice($._number, alias('WARP_SZ', $.identifier)),
-    // `function_name $L__info_string0 + 4` and `inlined_at 1 5 3`
+    // `function_name $L__info_string0 + 4`, `function_name .debug_str` and `inlined_at 1 5 3`
     location_attribute: $ => prec.right(seq(
       field('name', $.identifier),
       choice(
-        seq(field('value', $.identifier), optional(seq('+', wanted($, $._number)))),
+        seq(field('value', choice($.identifier, $.modifier)), optional(seq('+', wanted($, $._number)))),
         repeat1(field('value', $._location_number)),
         $.missing,
       ),

@@ -14,7 +14,7 @@ _PAGE = "parallel-synchronization-and-communication-instructions-"
 _RESTRICTED = ".sync_restrict::shared::cta|.sync_restrict::shared::cluster"
 _TOGETHER = "All threads of the CTA must execute the same bar, as with barrier.sync.aligned."
 _ONE_BY_ONE = "Without .aligned, the threads of a warp may come one by one, from sm_70 on."
-_NUMBER = replace(reads(".u32"), low=0, high=15, wraps=True)
+_NUMBER = replace(reads(".u32"), low=0, high=15, wraps=32)
 _THREADS = replace(reads(".u32"), multiple=32)
 _WAITS = "until all threads of the CTA, or b threads, have come"
 
@@ -41,7 +41,7 @@ for _name, _aligned, _least, _others, _note in (
         section=_PAGE + "bar",
         summary="Counts the thread at one of the 16 barriers of the CTA, without waiting there.",
         syntax=f"{_name}.arrive{_aligned} a, b;",
-        operands={"a": _NUMBER, "b": replace(_THREADS, low=1, wraps=True)},
+        operands={"a": _NUMBER, "b": replace(_THREADS, low=1, wraps=64)},
         since=[_others],
         notes=[_note],
         example=f"{_name}.arrive 1, 64;",

@@ -114,7 +114,7 @@ def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
         return f"an integer cannot stand here: `{wanted.type}` takes {_constants(types[0])}"
     if given.value is None:
         return ""
-    value = given.value & 0xFFFFFFFF if wanted.wraps else given.value
+    value = _counted(given.value, wanted.wraps)
     if wanted.values and value not in wanted.values:
         return f"{given.value} is not one of {', '.join(map(str, wanted.values))}"
     if value % wanted.multiple:
@@ -123,6 +123,13 @@ def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
     if (low is not None and value < low) or (high is not None and value > high):
         return f"{given.value} is out of range: {_range(low, high)}"
     return ""
+
+
+def _counted(value: int, bits: int | None) -> int:
+    """A constant as ptxas counts it: 64 bits with a sign, or the low `bits` without."""
+    if bits is not None:
+        return value % 2**bits
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _constants(type: Type) -> str:

@@ -69,7 +69,7 @@ class Operand:
     elements that are allowed beside `count`. `space` is where an address must point ("": anywhere
     generic). `pointer`: it holds an address that must be as wide as `.address_size` says, always or in
     the spellings that a selector matches. `discarded`: `_` may stand for a whole vector, too. `wraps`:
-    ptxas looks at the low 32 bits of a constant.
+    how many low bits of a constant ptxas looks at, as a number without a sign; else 64 with one.
     """
 
     access: Access
@@ -86,7 +86,7 @@ class Operand:
     what: str = ""
     pointer: str | bool = False
     discarded: bool = False
-    wraps: bool = False
+    wraps: int | None = None
 
 
 GENERIC: Final = ".global|.shared|.local"

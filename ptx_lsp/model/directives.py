@@ -44,6 +44,11 @@ class Use(NamedTuple):
         return self.where == "body" and self.name.text == ".param"
 
     @property
+    def is_nameless(self) -> bool:
+        """Whether this is a declaration of nothing (`.tex .u32;`), of which ptxas asks for a type only."""
+        return isinstance(self.node, nodes.Declaration) and not self.node.declarators
+
+    @property
     def arguments(self) -> tuple[nodes.Expression, ...]:
         return self.node.arguments if isinstance(self.node, nodes.Directive) else ()
 

@@ -375,6 +375,7 @@ _METHODS: dict[str, Callable[[_Lowering, Node], nodes.Statement]] = {
     "directive": _Lowering.directive,
     "pragma": _Lowering.directive,
     "location": _Lowering.location,
+    "intermediate_location": _Lowering.intermediate_location,
     "file": _Lowering.file,
     "version": _Lowering.version,
     "target": _Lowering.target,

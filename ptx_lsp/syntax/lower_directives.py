@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -15,7 +14,6 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.section_data import RESERVED, data_problems
 from ptx_lsp.syntax.shape import location_problems
 
-_LOCATION_NUMBERS = 3
 _FILE_NUMBERS = 2
 """Time and size, behind the path."""
 _COUNTS = NUMBERS | {"identifier"}
@@ -49,28 +47,14 @@ class Directives(Declarations):
         start, end = self._span(node)
         if name is None:
             name = linkage[-1]
-        if name.text == ".loc_intermediate":
-            self.problems.extend(self.intermediate_problems(node))
         return nodes.Directive(start, end, tuple(linkage), name, tuple(arguments))
 
-    def intermediate_problems(self, node: Node) -> Iterator[SyntaxProblem]:
-        """Of a `.loc_intermediate`, which ends with its third number: no `,` between them and no `;`."""
-        within, wanted = "`.loc_intermediate`", "a file index, a line and a column"
-        _, *parts = parts_of(node)
-        for number, part in enumerate(parts):
-            is_number = part.type in NUMBERS or self._text(part) == "WARP_SZ"
-            if part.type in ("junk", "missing"):
-                return  # told already
-            if number < _LOCATION_NUMBERS and is_number:
-                self.count(part, wanted, within)
-            else:
-                start, end = self._span(part)
-                expected = wanted if number < _LOCATION_NUMBERS else "the next statement"
-                yield SyntaxProblem(start, end, expected, within)
-                return
-        if len(parts) < _LOCATION_NUMBERS:
-            end = self._span(node)[1]
-            yield SyntaxProblem(end, end, wanted, within)
+    def intermediate_location(self, node: Node) -> nodes.Directive:
+        name, *numbers = parts_of(node)
+        wanted, within = "a file index, a line and a column", "`.loc_intermediate`"
+        found = tuple(self.count(number, wanted, within) for number in numbers)
+        start, end = self._span(node)
+        return nodes.Directive(start, end, (), self.name(name), found)
 
     def version(self, node: Node) -> nodes.Version:
         start, end = self._span(node)
@@ -131,7 +115,7 @@ class Directives(Declarations):
         parts = list(parts_of(node))
         values: list[nodes.Name | nodes.Number] = []
         for part in parts[1:]:
-            if part.type == "identifier" and part.text != b"WARP_SZ":
+            if part.type == "modifier" or (part.type == "identifier" and part.text != b"WARP_SZ"):
                 values.append(self.name(part))
             elif part.type == "missing":
                 self.missing(part, "a value", "`.loc`")

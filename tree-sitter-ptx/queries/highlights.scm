@@ -52,7 +52,7 @@
 ] @keyword
 [ ".entry" ".func" ] @keyword.function
 [
-  ".version" ".target" ".address_size" ".file" ".loc" ".section" ".pragma" ".alias"
+  ".version" ".target" ".address_size" ".file" ".loc" ".loc_intermediate" ".section" ".pragma" ".alias"
   ".branchtargets" ".calltargets" ".callprototype"
 ] @keyword.directive
 (directive name: (modifier) @keyword.directive)

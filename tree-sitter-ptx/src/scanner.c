@@ -65,7 +65,7 @@ static bool is_one_of(const char *word, const char *const *list) {
 /* Directives that can only begin a statement. */
 static const char *const DIRECTIVES[] = {
   "version", "target", "address_size", "entry", "func", "visible", "extern", "weak", "common",
-  "file", "loc", "section", "alias", "branchtargets", "calltargets", "callprototype", "struct",
+  "file", "loc", "loc_intermediate", "section", "alias", "branchtargets", "calltargets", "callprototype", "struct",
   "union", 0,
 };
 /* State spaces are also modifiers (`ld.global.u32`), but as a declaration they stand apart. */
@@ -88,7 +88,7 @@ static const char *const LOCATED[] = {"unction_name", "nlined_at", 0};
 
 /* Whether a type follows a state space that was read: `.align 4` and a name may stand behind `.ptr`. */
 static bool is_declared(TSLexer *lexer) {
-  char word[16];
+  char word[24];
   pass_gap(lexer);
   if (lexer->lookahead != '.') return false;
   next(lexer);
@@ -120,7 +120,7 @@ static bool starts_block(TSLexer *lexer) {
 /* Whether the text at the start of a line can only begin a statement. Its first character, `c`, has
  * been read; reads on. */
 static bool starts_statement(TSLexer *lexer, int32_t c, const bool *valid) {
-  char word[16];
+  char word[24];
   /* behind `=` and in the list of an initialiser */
   bool value = valid[IDENTIFIER] && valid[LEFT_BRACE] && !valid[LEFT_BRACKET];
   if (c == '@') return true;
@@ -209,7 +209,7 @@ static bool is_possible(enum Token token, int32_t c, int32_t second, const bool 
 }
 
 /* Whether the string whose opening quote was read is closed. One that goes on over line ends counts
- * as closed only if its statement ends behind it: else the quote is that of another string. With
+ * as closed only if its statement or the line ends behind it: else the quote is that of another string. With
  * `mark`, the text up to where the statement seems to end is marked. */
 static bool string_ends(TSLexer *lexer, bool mark) {
   bool line = false;
@@ -225,7 +225,7 @@ static bool string_ends(TSLexer *lexer, bool mark) {
   if (lexer->eof(lexer)) return false;
   do next(lexer);
   while (is_blank(lexer->lookahead));
-  return lexer->lookahead == ';' || lexer->lookahead == ',';
+  return lexer->eof(lexer) || lexer->lookahead == ';' || lexer->lookahead == ',' || lexer->lookahead == '\n';
 }
 
 static bool emit(TSLexer *lexer, enum Token token) {
@@ -315,14 +315,14 @@ bool tree_sitter_ptx_external_scanner_scan(void *payload, TSLexer *lexer, const 
   }
   int32_t second = lexer->lookahead;
   if (token == MODIFIER && !valid[MODIFIER] && valid[ATTRIBUTE]) {
-    char word[16];
+    char word[24];
     read_word(lexer, word, sizeof word);
     /* before its name a function takes attributes; behind `.align 4` a state space may come, too */
     if (is_one_of(word, ATTRIBUTES)) return false;
     if (valid[PARAM] && (is_one_of(word, ALIGN) || is_one_of(word, SPACES))) return false;
   }
   if (token == IDENTIFIER && !valid[IDENTIFIER] && valid[WARP_SIZE] && c == 'W') {
-    char word[16];
+    char word[24];
     read_word(lexer, word, sizeof word);
     if (is_one_of(word, CONSTANT)) return false;
     return emit(lexer, MISSING);

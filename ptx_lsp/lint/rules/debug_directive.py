@@ -79,7 +79,7 @@ def debug_directive(module: Module) -> Iterator[Finding]:
 
 
 def _of_function_names(module: Module) -> Iterator[Finding]:
-    labels = frozenset(label.text for _, node in sections(module) for label in node.labels)
+    labels = {label.text for _, node in sections(module) for label in node.labels} | {".debug_str"}
     unknown = [one for one in of_all(function_names, module) if one.name not in labels]
     if unknown and not has_syntax_errors(module):  # behind one a section may be hidden
         for one in unknown:

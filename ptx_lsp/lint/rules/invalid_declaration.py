@@ -213,6 +213,8 @@ def _of_attributes(declared: Declared) -> Iterator[Finding]:
     if not node.declarators or not node.attributes or declared.of_prototype:
         return
     name = node.attributes[0].name
+    if name.text == ".managed" and all(one.range is not None for one in node.declarators):
+        return  # ptxas does not look at those of a range
     if name.text in (".managed", ".unified") and declared.space in _SPACES - {".global"}:
         message = f"`{name.text}` is for variables in `.global`; this one is in `{declared.space}`"
         yield Finding(declared.place(name), message)

@@ -152,11 +152,11 @@ def _texture(place: Place, node: nodes.Declaration, owner: Owner) -> Iterator[Fi
     """A `.tex` that ptxas takes in no version; one of `.u32` or `.u64` it takes up to PTX ISA 1.4."""
     types = [word.text for word in node.modifiers]
     is_single = not any(one.dimensions or one.initializer for one in node.declarators)
-    if types in ([".u32"], [".u64"]) and is_single and node.bank is None:
+    if node.bank is None and (not node.declarators or (types in ([".u32"], [".u64"]) and is_single)):
         return
     bank = node.bank
     where = place if bank is None else Place(owner, place.start, bank.end + 1)
-    name = node.declarators[0].name.text if node.declarators else "name"
+    name = node.declarators[0].name.text if node.declarators else "name"  # `.tex[1] .u32;`
     modern = f"write `.tex .u32 {name};`, and from PTX ISA 1.5 on `.global .texref {name};`"
     yield Finding(where, f"a texture is a single `.u32` or `.u64` without a bank; {modern}")
 

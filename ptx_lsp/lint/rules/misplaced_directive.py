@@ -88,7 +88,8 @@ def _of(module: Module, use: Use) -> Iterator[Finding]:
     if row is not None and row.is_accepted:
         if isinstance(use.node, _HEADER) and use.where == "module":
             return  # the rule `file-header`
-        message = _about_place(module, use, row) or _about_linkage(use)
+        misplaced = None if use.is_nameless else _about_place(module, use, row)
+        message = misplaced or _about_linkage(use)
         if message is not None:
             yield Finding(use.place, message)
 

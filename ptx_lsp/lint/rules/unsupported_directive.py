@@ -90,8 +90,8 @@ def _in_function(function: Function) -> tuple[_Unmet, ...]:
 
 def _in_vain(module: Module, uses: Iterable[Use]) -> Iterator[_Unmet]:
     for use in uses:
-        if use.is_param_in_body:
-            continue  # the rule `needs-version`
+        if use.is_param_in_body or use.is_nameless:
+            continue  # the rule `needs-version`; ptxas asks for no version
         for word in (use.name, *use.linkage, *_attributes(use.node)):
             row = find(word.text)
             if row is None or not row.is_accepted or (word is use.name and use.where not in row.places):
