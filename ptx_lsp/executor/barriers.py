@@ -60,7 +60,7 @@ class Barriers:
             mask is None and barrier.kind == ".sync" and barrier.number >= 0
             and not barrier.is_counted and barrier.number not in self._meetings
         ):
-            self._tell(step, wave.exists, wave.exists)
+            self._tell(step, wave.exists, wave.exists, barrier.number)
             return [Gone(onward, None)]
         values = barrier.operands.run(wave.registers)
         counts = np.asarray(values[1], np.int64) if barrier.is_counted else np.zeros((1, 1), np.int64)
@@ -106,14 +106,14 @@ class Barriers:
                 continue
             step = meeting.parties[-1].step
             found += meeting.release(gone)
-            self._tell(step, come, gone)
+            self._tell(step, come, gone, number)
         if meeting.is_over:
             del self._meetings[number]
         return found
 
-    def _tell(self, step: Step, come: Bools, gone: Bools) -> None:
+    def _tell(self, step: Step, come: Bools, gone: Bools, number: int) -> None:
         if self._observer is not None:
-            self._observer.met(self._wave, step, come, gone)
+            self._observer.met(self._wave, step, come, gone, number)
 
 
 class _Meeting:
@@ -262,7 +262,7 @@ class ClusterBarriers:
                 found.append(Gone(party.onward, wave.normal(lanes)))
         self._parties = [party for party in self._parties if party.lanes.any()]
         if found and self._observer is not None:
-            self._observer.met(wave, step, self._arrivals > 0, everyone)
+            self._observer.met(wave, step, self._arrivals > 0, everyone, None)
         return found
 
     def waiting(self) -> list[tuple[str, Party]]:

@@ -79,8 +79,10 @@ class Observer:
         phases of `barriers` (offsets in shared memory). With `is_read` it has no more than read its sources.
         """
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
-        """A barrier lets the lanes `gone` go on, all lanes of `come` having reached it."""
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+        """Barrier `number` of blocks (None: that of clusters) lets the lanes `gone` go on, all lanes of
+        `come` having reached it.
+        """
 
     def ended(self) -> None:
         """The launch is over, also where it went wrong."""
@@ -126,9 +128,9 @@ class Observers(Observer):
         for one in self._observers:
             one.completed(wave, operation, lanes, barriers, is_read=is_read)
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
         for one in self._observers:
-            one.met(wave, step, come, gone)
+            one.met(wave, step, come, gone, number)
 
     def ended(self) -> None:
         for one in self._observers:

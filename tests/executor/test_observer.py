@@ -47,7 +47,7 @@ class Recorder(Observer):
     def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
         self.done.append(step.line)
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
         self.meetings.append((step.line, int(gone.sum())))
 
 

@@ -15,6 +15,7 @@ from ptx_lsp.executor.check.races import Races
 from ptx_lsp.executor.check.registers import UninitializedRegisters
 from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.rounds import Rounds
+from ptx_lsp.executor.check.synchronization import Synchronization
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.control import Step
 from ptx_lsp.executor.errors import ExecutionError, Finding
@@ -30,6 +31,7 @@ class Checker(Observers):
         self._findings = Findings()
         self._step: Step | None = None
         variables, rounds = Variables(), Rounds()
+        synchronization = Synchronization(self._findings)
         super().__init__((
             variables,
             rounds,
@@ -43,7 +45,8 @@ class Checker(Observers):
             EarlyArrivals(self._findings),
             Returns(self._findings),
             Callees(self._findings),
-            Races(self._findings, variables),
+            synchronization,
+            Races(self._findings, variables, synchronization),
         ))
 
     @property

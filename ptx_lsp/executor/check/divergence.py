@@ -49,7 +49,7 @@ class Divergence(Observer):
             return
         self._report(wave, step, take, of_warps(take) & wave.exists & ~take, "divergent-warp")
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
         missed = self._missed.get(wave)
         if missed is None:
             return

@@ -63,9 +63,9 @@ class BarrierMismatch(Observer):
             self._compare(wave, step, lanes, phase, _normal(wave, phase.counts), _counting, where)
             self._compare(wave, step, lanes, phase, phase.reduces, _reducing, where)
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
-        if isinstance(barrier := step.action, Barrier) and gone.any():
-            phase = self._phases[wave][int(barrier.numbers(wave)[gone][0])]
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+        if number is not None:
+            phase = self._phases[wave][number]
             phase.come = phase.come & ~come
 
     def _compare(

@@ -34,7 +34,10 @@ class Missed:
         self.meetings: dict[int, Meeting] = {}
 
     def wait(self, step: Step, lanes: Bools, wanted: Bools) -> None:
-        """Lanes wait for the wanted ones at a step."""
+        """Lanes wait for the wanted ones at a step, and nowhere else."""
+        for line, other in list(self.meetings.items()):
+            if line != step.line:
+                self._leave(line, other, lanes)
         meeting = self.meetings.get(step.line)
         if meeting is None:
             nobody = np.zeros(self._wave.shape, np.bool_)
@@ -55,8 +58,11 @@ class Missed:
     def go_on(self, lanes: Bools, warps: Bools) -> None:
         """Lanes wait no longer, and none for those of `warps`."""
         for line, meeting in list(self.meetings.items()):
-            meeting.here = meeting.here & ~lanes
             meeting.wanted = meeting.wanted & ~warps
             meeting.missed = meeting.missed & ~warps
-            if not meeting.here.any():
-                del self.meetings[line]
+            self._leave(line, meeting, lanes)
+
+    def _leave(self, line: int, meeting: Meeting, lanes: Bools) -> None:
+        meeting.here = meeting.here & ~lanes
+        if not meeting.here.any():
+            del self.meetings[line]

@@ -26,25 +26,14 @@ from ptx_lsp.executor.check.finding import Findings, lane_of
 from ptx_lsp.executor.check.order import Order, Threads
 from ptx_lsp.executor.check.rewrites import Rewrites
 from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
-from ptx_lsp.executor.check.use import MemoryUse, alike, turns, unchanged
+from ptx_lsp.executor.check.synchronization import Synchronization
+from ptx_lsp.executor.check.use import MemoryUse, alike, unchanged
 from ptx_lsp.executor.check.variables import Variables
-from ptx_lsp.executor.check.words import (
-    acquires,
-    is_bulk,
-    is_fence,
-    is_near,
-    is_proxy_fence,
-    is_strong,
-    releases,
-)
-from ptx_lsp.executor.control import Barrier, Block, ClusterBarrier, Step
-from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.launch_config import Shape
-from ptx_lsp.executor.memory import Buffer, Memory
+from ptx_lsp.executor.check.words import is_bulk, is_proxy_fence, is_strong
+from ptx_lsp.executor.control import Step
+from ptx_lsp.executor.memory import Buffer
 from ptx_lsp.executor.observer import Access, Observer
 from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.usage import Usage
-from ptx_lsp.executor.warp import Warp
 from ptx_lsp.executor.wave import Wave
 
 _AGAINST: dict[tuple[bool, bool], tuple[Slot, ...]] = {
@@ -60,8 +49,11 @@ _STRONG_SLOTS: tuple[Slot, ...] = ("strong write", "strong read")
 class Races(Observer):
     """See the sentences above."""
 
-    def __init__(self, findings: Findings, variables: Variables) -> None:
+    def __init__(
+        self, findings: Findings, variables: Variables, synchronization: Synchronization
+    ) -> None:
         self._findings = findings
+        self._synchronization = synchronization
         self._variables = variables
         self._shared: WeakKeyDictionary[Wave, Shadow] = WeakKeyDictionary()
         self._global: dict[int, tuple[Buffer, Shadow]] = {}
@@ -70,53 +62,15 @@ class Races(Observer):
         """When there was a fence between the proxies last."""
         self._began: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         """When asynchronous operations began."""
-        self._order: Order | None = None
-        self._shape: Shape | None = None
-        self._has_near_fences = False
-
-    def decoded(self, blocks: tuple[Block, ...]) -> None:
-        usages = (self._findings.usages.of(step) for block in blocks for step in block.steps)
-        self._has_near_fences = any(is_fence(usage) and is_near(usage) for usage in usages)
-
-    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
-        self._order = Order(shape, has_near_fences=self._has_near_fences)
-        self._shape = shape
 
     @property
     def order(self) -> Order:
-        assert self._order is not None
-        return self._order
+        return self._synchronization.order
 
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
-        self.order.now += 1
         self._writing = []
-        usage = self._findings.usages.of(step)
-        mask = wave.exists if take is None else take
-        if is_proxy_fence(usage):
+        if is_proxy_fence(self._findings.usages.of(step)):
             self._proxy_fence = self.order.now
-        elif is_fence(usage):
-            self.order.fence(
-                self.order.threads(wave, np.flatnonzero(mask)), acquires=".release" not in usage.modifiers,
-                releases=".acquire" not in usage.modifiers, near=is_near(usage),
-            )
-        elif isinstance(step.action, Barrier | ClusterBarrier):
-            self._arrive(wave, step.action, mask, relaxed=".relaxed" in usage.modifiers)
-        elif usage.opcode == "bar" and ".warp" in usage.modifiers:
-            awaited = step.action.awaited(wave, mask) if isinstance(step.action, Warp) else mask
-            self.order.warp(wave, awaited, mask)
-
-    def _arrive(
-        self, wave: Wave, barrier: Barrier | ClusterBarrier, mask: Bools, *, relaxed: bool
-    ) -> None:
-        if barrier.kind != ".arrive":
-            return
-        if isinstance(barrier, ClusterBarrier):
-            self.order.arrive(self.order.threads(wave, np.flatnonzero(mask)), relaxed=relaxed)
-            return
-        numbers = barrier.numbers(wave)
-        for number in np.unique(numbers[mask]).tolist():
-            lanes = np.flatnonzero(mask & (numbers == number))
-            self.order.arrive(self.order.threads(wave, lanes), number)
 
     def began(self, wave: Wave, operation: object) -> None:
         self._began[operation] = self.order.now
@@ -133,13 +87,6 @@ class Races(Observer):
         places, inverse = np.unique(shadow.cells(barriers, 8)[:, 0], return_inverse=True)
         numbers = self.order.complete_at(threads, time, shadow.locations(places), inverse)
         shadow.set_locations(places, numbers)
-
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools) -> None:
-        if isinstance(step.action, Barrier):
-            number = int(step.action.numbers(wave)[gone][0])
-            self.order.barrier(wave, come, gone, number)
-        else:
-            self.order.cluster(wave, come, gone)
 
     def accessed(self, wave: Wave, step: Step, access: Access) -> None:
         shadow = self._shadow(wave, access)
@@ -159,7 +106,7 @@ class Races(Observer):
         if use.writes and not strong and access.by == "thread":
             use = replace(use, same=unchanged(wave, step, use))
         if strong and access.by == "thread":
-            self._acquire(use, usage)
+            self._synchronization.acquire(use, usage)
         if access.by == "copy" and not use.writes:
             self._fenced(wave, step, use)
         for slot in dict.fromkeys((*_AGAINST[use.writes, strong], *_STRONG_SLOTS)):
@@ -167,7 +114,7 @@ class Races(Observer):
         if use.writes and use.shadow.rewrites is not None:
             self._compare_all(wave, step, use, use.shadow.rewrites)
         if strong and use.writes and access.by == "thread":
-            self._release(use, usage)
+            self._synchronization.release(use, usage)
         self._record(step, use)
 
     def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
@@ -317,28 +264,6 @@ class Races(Observer):
             if use.shadow.rewrites is None:
                 use.shadow.rewrites = Rewrites()
             use.shadow.rewrites.add(use.cells[where], use.users[where], self.order.now, step.line)
-
-    def _acquire(self, use: MemoryUse, usage: Usage) -> None:
-        if use.access.use != "write":
-            locations = use.shadow.locations(use.cells[:, 0])
-            self.order.acquire(use.threads, locations, fence=not acquires(usage), near=use.narrow)
-
-    def _release(self, use: MemoryUse, usage: Usage) -> None:
-        if use.access.use != "update" or not self.order.gives(use.threads, fence=not releases(usage)):
-            self._release_at_once(use, usage)
-            return
-        for turn in turns(use.cells[:, 0]):
-            each = replace(use, threads=use.threads[turn], cells=use.cells[turn])
-            self._acquire(each, usage)
-            self._release_at_once(each, usage)
-
-    def _release_at_once(self, use: MemoryUse, usage: Usage) -> None:
-        places, inverse = np.unique(use.cells[:, 0], return_inverse=True)
-        numbers = self.order.release(
-            use.threads, use.shadow.locations(places), inverse, fence=not releases(usage),
-            update=use.access.use == "update", near=use.narrow,
-        )
-        use.shadow.set_locations(places, numbers)
 
     def _report(
         self, wave: Wave, step: Step, use: MemoryUse, wrong: Bools, line: int, other: int, done: str

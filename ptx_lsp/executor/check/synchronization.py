@@ -1,0 +1,100 @@
+"""What orders the threads of a launch as it runs: fences, barriers, strong accesses (`Order`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.order import Order
+from ptx_lsp.executor.check.use import MemoryUse, turns
+from ptx_lsp.executor.check.words import acquires, is_fence, is_near, releases
+from ptx_lsp.executor.control import Barrier, Block, ClusterBarrier, Step
+from ptx_lsp.executor.image import Image
+from ptx_lsp.executor.launch_config import Shape
+from ptx_lsp.executor.memory import Memory
+from ptx_lsp.executor.observer import Observer
+from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.usage import Usage
+from ptx_lsp.executor.warp import Warp
+from ptx_lsp.executor.wave import Wave
+
+
+class Synchronization(Observer):
+    """Keeps the order of a launch."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._order: Order | None = None
+        self._has_near_fences = False
+
+    @property
+    def order(self) -> Order:
+        assert self._order is not None
+        return self._order
+
+    def decoded(self, blocks: tuple[Block, ...]) -> None:
+        usages = (self._findings.usages.of(step) for block in blocks for step in block.steps)
+        self._has_near_fences = any(is_fence(usage) and is_near(usage) for usage in usages)
+
+    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
+        self._order = Order(shape, has_near_fences=self._has_near_fences)
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        self.order.now += 1
+        usage = self._findings.usages.of(step)
+        mask = wave.full(take)
+        if is_fence(usage):
+            self.order.fence(
+                self.order.threads(wave, np.flatnonzero(mask)), acquires=".release" not in usage.modifiers,
+                releases=".acquire" not in usage.modifiers, near=is_near(usage),
+            )
+        elif isinstance(step.action, Barrier | ClusterBarrier):
+            self._arrive(wave, step.action, mask, relaxed=".relaxed" in usage.modifiers)
+        elif usage.opcode == "bar" and ".warp" in usage.modifiers:
+            awaited = step.action.awaited(wave, mask) if isinstance(step.action, Warp) else mask
+            self.order.warp(wave, awaited, mask)
+
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+        if number is None:
+            self.order.cluster(wave, come, gone)
+        else:
+            self.order.barrier(wave, come, gone, number)
+
+    def _arrive(
+        self, wave: Wave, barrier: Barrier | ClusterBarrier, mask: Bools, *, relaxed: bool
+    ) -> None:
+        if barrier.kind != ".arrive":
+            return
+        if isinstance(barrier, ClusterBarrier):
+            self.order.arrive(self.order.threads(wave, np.flatnonzero(mask)), relaxed=relaxed)
+            return
+        numbers = barrier.numbers(wave)
+        for number in np.unique(numbers[mask]).tolist():
+            lanes = np.flatnonzero(mask & (numbers == number))
+            self.order.arrive(self.order.threads(wave, lanes), number)
+
+    def acquire(self, use: MemoryUse, usage: Usage) -> None:
+        """Threads have accessed a location with a strong access."""
+        if use.access.use != "write":
+            locations = use.shadow.locations(use.cells[:, 0])
+            self.order.acquire(use.threads, locations, fence=not acquires(usage), near=use.narrow)
+
+    def release(self, use: MemoryUse, usage: Usage) -> None:
+        """They have written there. Atomic operations take turns, and hand on what they find."""
+        if use.access.use != "update" or not self.order.gives(use.threads, fence=not releases(usage)):
+            self._release_at_once(use, usage)
+            return
+        for turn in turns(use.cells[:, 0]):
+            each = replace(use, threads=use.threads[turn], cells=use.cells[turn])
+            self.acquire(each, usage)
+            self._release_at_once(each, usage)
+
+    def _release_at_once(self, use: MemoryUse, usage: Usage) -> None:
+        places, inverse = np.unique(use.cells[:, 0], return_inverse=True)
+        numbers = self.order.release(
+            use.threads, use.shadow.locations(places), inverse, fence=not releases(usage),
+            update=use.access.use == "update", near=use.narrow,
+        )
+        use.shadow.set_locations(places, numbers)
