@@ -2,7 +2,8 @@
 
 1. A block is a run of steps that is entered at its first step and left at its last. Steps after which
    control may go elsewhere (`bra`, `brx.idx`, `ret`, `exit`, `trap`, a call of a `.noreturn` function)
-   end a block; a label begins one.
+   end a block; a label begins one. Steps from behind one that control never passes up to the next label are
+   never executed: they are one block, whatever they are.
 2. A guarded jump goes to its target or on; `bra` under no guard only to its target. A guarded `ret`,
    `exit` or `trap` goes on, or leaves; an unguarded one leaves. So does the end of the text.
 3. `brx.idx` goes to each label of its list. Where that list, or the target of a `bra`, is not known, the
@@ -15,6 +16,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
@@ -178,7 +181,7 @@ class _Builder:
         self.place_labels()
         count = len(self.steps)
         cuts = self.cuts()
-        self.starts = sorted({0, *self.names, *cuts} - {count}) if count else []
+        self.starts = sorted({0, *self.names, *self.parting(cuts)} - {count}) if count else []
         self.number_of = {start: number for number, start in enumerate(self.starts)}
         self.number_of[count] = len(self.starts)
         labelled = {label: self.number_of[step] for label, step in self.at.items()}
@@ -240,6 +243,18 @@ class _Builder:
     def cuts(self) -> list[int]:
         """Where blocks begin because the step before ends one."""
         return [step.number + 1 for step in _may_end(self.function) if self.ends_block(step)]
+
+    def parting(self, cuts: list[int]) -> Iterator[int]:
+        """The cuts but for those among steps that are never executed (1)."""
+        labels = sorted(self.names)
+        left_at = -1
+        for cut in cuts:
+            if left_at >= 0:
+                next_label = bisect_left(labels, left_at)
+                if next_label == len(labels) or labels[next_label] >= cut:
+                    continue
+            yield cut
+            left_at = cut if not self.steps[cut - 1].is_guarded else -1
 
     def ends_block(self, step: Step) -> bool:
         opcode = step.opcode

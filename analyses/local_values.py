@@ -59,7 +59,10 @@ class LocalValues(NamedTuple):
                 NONE if carry_in is None else all_values[carry_in],
                 NONE if carry_out is None else all_values[carry_out],
             )
-            for reads, keeps, writes, guard, carry_in, carry_out in self.steps
+            if one is not _WITHOUT
+            else _WITHOUT_VALUES
+            for one in self.steps
+            for reads, keeps, writes, guard, carry_in, carry_out in (one,)
         ])  # fmt: skip
 
     def nowhere(self) -> tuple[StepValues, ...]:
@@ -69,6 +72,8 @@ class LocalValues(NamedTuple):
                 (NONE,) * len(one.reads), (NONE,) * len(one.keeps), (NONE,) * len(one.writes),
                 NONE, NONE, NONE,
             )
+            if one is not _WITHOUT
+            else _WITHOUT_VALUES
             for one in self.steps
         ])  # fmt: skip
 
@@ -82,6 +87,11 @@ class _Numbered(NamedTuple):
     guard: int | None
     carry_in: int | None
     carry_out: int | None
+
+
+_WITHOUT = _Numbered((), (), (), None, None, None)
+_WITHOUT_VALUES = StepValues((), (), (), NONE, NONE, NONE)
+"""Of the many steps that have nothing to do with registers."""
 
 
 @block_fact
@@ -113,6 +123,7 @@ def local_values(_: Function, block: Sequence[Step]) -> LocalValues:
             carry = carry_out = len(made)
             made.append((NONE, index))
         kept.update(step.keeps)
-        found.append(_Numbered(reads, keeps, writes, guard, carry_in, carry_out))
+        numbered = _Numbered(reads, keeps, writes, guard, carry_in, carry_out)
+        found.append(numbered if numbered != _WITHOUT else _WITHOUT)
     last = tuple(current.items())
     return LocalValues(tuple(entries), tuple(found), tuple(made), last, frozenset(kept) or NOTHING)

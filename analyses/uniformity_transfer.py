@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -175,7 +175,7 @@ class _TransferBuilder:
             )
         flow = UniformityLevel.UNKNOWN if step.is_guarded and found.guard < 0 else UniformityLevel.GRID
         if (not found.writes and found.carry_out < 0) or NONE in found.writes:
-            return TransferFunction((), (), UniformityLevel.GRID, control_level=flow)
+            return _without_results(flow)
         own = self.instruction_uniformity(step)
         inputs = found.reads if own.operands is None else self.values_of_operands(step, found, own.operands)
         if found.keeps or found.guard >= 0:
@@ -300,6 +300,11 @@ class _TransferBuilder:
             for operand in step.node.operands
             if isinstance(operand, nodes.Name)
         )
+
+
+@cache
+def _without_results(control_level: int) -> TransferFunction:
+    return TransferFunction((), (), UniformityLevel.GRID, control_level=control_level)
 
 
 def _is_whole_warp(operand: nodes.Operand) -> bool:

@@ -114,6 +114,8 @@ class _Lowering(Directives):
         start, end = node.start_byte - base, node.end_byte - base
         if opcode is None:
             opcode = nodes.Opcode(end, end, "")
+        elif opcode.start == start:
+            start = opcode.start  # one number in place of two equal ones
         return nodes.Instruction(start, end, guard, opcode, tuple(operands))
 
     def opcode(self, node: Node) -> nodes.Opcode:
