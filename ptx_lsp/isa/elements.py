@@ -4,14 +4,17 @@ Learnt by giving ptxas 13.5 every pair of kinds of elements in 30 instructions (
 
 1. Registers in one pair of braces have the same size; a predicate counts as 32 bits there.
 2. They have the same kind: integers, floats, `.f16x2` and predicates do not mix. `.bN` and special registers
-   go with each of them. Constants are integers or floats, `0f...` of 32 and all others of 64 bits.
+   go with each of them, and behind the first such element ptxas no longer asks (`{%f, %b, %u}`).
+   Constants are integers or floats, `0f...` of 32 and all others of 64 bits.
 3. Elements of one type are judged as such, those of several as the bits of the registers' size. What a
    constant stands before is not held against the size, where that is an integer or a float is wanted.
-4. Integers stand for a float of their size, but in fragments of matrices.
+4. The index of an array texture is an integer, whatever the coordinates behind it are.
+5. Integers stand for a float of their size, but in fragments of matrices.
 """
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from ptx_lsp.isa.operand import Argument, Operand
@@ -41,7 +44,8 @@ def elements(parts: tuple[Argument, ...], wanted: Operand, opcode: str) -> Eleme
     known = [type for type in types if type is not None]
     if len(known) < len(types):
         return Elements(parts)
-    problem = _different_sizes(parts) or _different_kinds(known)
+    behind_index = wanted.after_index and wanted.type == ".b32"
+    problem = _different_sizes(parts) or ("" if behind_index else _different_kinds(known))
     if problem:
         return Elements(parts, problem)
     is_fragment = opcode in _WITH_FRAGMENTS
@@ -86,7 +90,8 @@ def _different_sizes(parts: tuple[Argument, ...]) -> str:
 
 
 def _different_kinds(types: list[Type]) -> str:
-    by_kind = {_kind(type): type for type in types if type.kind is not Kind.BITS}
+    typed = takewhile(lambda type: type.kind is not Kind.BITS, types)
+    by_kind = {_kind(type): type for type in typed}
     if len(by_kind) < 2:
         return ""
     one, other, *_ = by_kind.values()

@@ -70,6 +70,7 @@ class Operand:
     generic). `pointer`: it holds an address that must be as wide as `.address_size` says, always or in
     the spellings that a selector matches. `discarded`: `_` may stand for a whole vector, too. `wraps`:
     how many low bits of a constant ptxas looks at, as a number without a sign; else 64 with one.
+    `after_index`: coordinates, behind an array index where their type is `.b32`.
     """
 
     access: Access
@@ -87,6 +88,7 @@ class Operand:
     pointer: str | bool = False
     discarded: bool = False
     wraps: int | None = None
+    after_index: bool = False
 
 
 GENERIC: Final = ".global|.shared|.local"

@@ -6,6 +6,8 @@ texmode_independent`) the sampler is an operand of its own.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ptx_lsp.isa.entry import instruction
 from ptx_lsp.isa.operand import address, only, predicate, reads, writes
 
@@ -18,9 +20,12 @@ _SAMPLER = only("variable", "register", type=".u64", what="a sampler, or a .u64 
 # is expected, one register is taken as well.
 _ONE, _TWO, _FOUR = (1, 0, 2, 4), (2, 0, 4), (4, 0)
 _ANY = (0, 1, 2, 4)  # one register; ptxas does not look at the length of a vector here
-_COORDINATES = reads(
-    {".a1d|.a2d|.acube|.2dms|.a2dms": ".b32", "ctype=.s32": ".s32", "": ".f32|.s32"},
-    count={".1d": _ONE, ".2d|.a1d": _TWO, "": _FOUR},
+_COORDINATES = replace(
+    reads(
+        {".a1d|.a2d|.acube|.2dms|.a2dms": ".b32", "ctype=.s32": ".s32", "": ".f32|.s32"},
+        count={".1d": _ONE, ".2d|.a1d": _TWO, "": _FOUR},
+    ),
+    after_index=True,
 )
 _OFFSET = reads(".s32", count={".1d|.a1d": (1, 0, 2, 4), ".3d": (4, 0), "": (2, 0, 4)})
 _GRADIENT = reads(".f32", count={".1d|.a1d": 1, ".2d|.a2d": 2, "": 4})
@@ -141,7 +146,9 @@ instruction(
         "p": predicate("write"),
         "a": _TEXTURE,
         "b": _SAMPLER,
-        "c": reads({".a2d|.acube": ".b32", "": ".f32|.s32"}, count={".2d": _TWO, "": _FOUR}),
+        "c": replace(
+            reads({".a2d|.acube": ".b32", "": ".f32|.s32"}, count={".2d": _TWO, "": _FOUR}), after_index=True
+        ),
         "offset": reads(".s32", count=(2, 4)),
         "depth": reads(".f32"),
     },

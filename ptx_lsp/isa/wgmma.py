@@ -39,7 +39,7 @@ instruction(
     section="asynchronous-warpgroup-level-matrix-instructions-wgmma-wait-group",
     summary="Waits until at most N of the latest groups of wgmma.mma_async are unfinished.",
     syntax="wgmma.wait_group.sync.aligned N;",
-    operands={"N": immediate(0)},
+    operands={"N": immediate(0, 2**63 - 1)},
     since=[_WARPGROUP],
     example="wgmma.wait_group.sync.aligned 0;",
 )

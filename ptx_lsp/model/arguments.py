@@ -14,7 +14,6 @@ from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.model.constants import Constant, evaluated
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import (
     AliasName,
     FunctionName,
@@ -27,6 +26,7 @@ from ptx_lsp.model.symbols import (
     Variable,
 )
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import constant
 
 UNKNOWN = Argument("unknown")
 _INTEGER = Argument("integer")
@@ -143,7 +143,7 @@ def _special(name: str) -> Argument:
 def _number(kind: str, text: str) -> Argument:
     match kind:
         case "integer":
-            return Argument("integer", value=integer(text))
+            return Argument("integer", value=constant(text))
         case "float":
             return _FLOAT
         case "exact_float":

@@ -21,7 +21,7 @@ from math import isinf
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.literals import WORD, constant
+from ptx_lsp.syntax.literals import WORD, constant, integer, overflows
 
 ConstantKind: TypeAlias = Literal["integer", "float"]
 
@@ -69,17 +69,15 @@ def constant_kind(value: nodes.Expression) -> ConstantKind | None:
 
 
 def whole_number(value: nodes.Expression) -> int | None:
-    """The value of one whole literal or `WARP_SZ`, as a directive takes it; None of anything else."""
-    if isinstance(value, nodes.Name):
-        return 32 if value.text == "WARP_SZ" else None
+    """The value of one whole literal or `WARP_SZ`, as a directive takes it; None of anything else. From 2^63
+    on that is its lowest 32 bits; of others ptxas says "Constant overflow", where they need more than 32.
+    """
+    if isinstance(value, nodes.Name | nodes.Number) and value.text == "WARP_SZ":
+        return 32
     if not isinstance(value, nodes.Number) or value.kind != "integer":
         return None
-    digits = value.text.upper().removesuffix("U")
-    is_octal = digits.startswith("0") and digits.isdigit()
-    try:
-        return int(digits, 8 if is_octal else 0)
-    except ValueError:
-        return None
+    number = integer(value.text)
+    return number if number is None or overflows(value.text, 32) else number % 2**32
 
 
 _INTEGER = "a whole number is needed here, not a float"

@@ -14,6 +14,7 @@ from ptx_lsp.model.scope import integer, range_count
 from ptx_lsp.model.symbols import Variable, element_type, vector_length
 from ptx_lsp.model.uses import unused
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import constant
 
 WARP_SIZE = 32
 _DYNAMIC_ALIGNMENT = 16
@@ -152,7 +153,7 @@ def stated_dimensions(declarator: nodes.Declarator) -> tuple[int | None, ...]:
 def _length(size: nodes.Expression | None) -> int | None:
     match size:
         case nodes.Number(text=text):
-            return integer(text) or None
+            return constant(text) or None
         case nodes.Name(text="WARP_SZ"):
             return WARP_SIZE
         case _:

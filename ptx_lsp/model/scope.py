@@ -133,6 +133,6 @@ def range_index(name: str, base: str) -> int:
 
 
 def range_count(declarator: nodes.Declarator) -> int:
-    """How many names a range declares; 0 where that is not a number."""
+    """How many names a range declares; 0 where that is not a number. ptxas takes 32 bits of it."""
     count = declarator.range
-    return integer(count.text) or 0 if isinstance(count, nodes.Number) else 0
+    return (integer(count.text) or 0) % 2**32 if isinstance(count, nodes.Number) else 0

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer, overflows
 from ptx_lsp.syntax.lower_directives import Directives
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of, parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
@@ -311,6 +312,9 @@ class _Lowering(Directives):
             match child.type:
                 case "identifier":
                     named = True
+                    name = self.name(child)
+                    if name.text != "_":
+                        self.problems.append(SyntaxProblem(name.start, name.end, "`_`", "a call prototype"))
                 case "parameter_list" if named:
                     parameters = self.parameters(child)
                 case "parameter_list":
@@ -335,8 +339,16 @@ class _Lowering(Directives):
         for child in parts[1:]:
             if child.type == "identifier":
                 names.append(self.name(child))
+                if names[-1].text == "_":
+                    start, end = self._span(child)
+                    self.problems.append(SyntaxProblem(start, end, "a name", "a list of targets"))
             elif child.type == "range":
-                names[-1:] = _numbered(names[-1], self.range(child))
+                count = self.range(child)
+                names[-1:] = _numbered(names[-1], count)
+                if isinstance(count, nodes.Number) and overflows(count.text, 32):
+                    wanted = "a number of 32 bits"
+                    problem = SyntaxProblem(count.start, count.end, wanted, "a list of targets")
+                    self.problems.append(problem)
             elif child.type == "missing":
                 self._missing_in_list(child, "a name", "a list of targets", bool(names))
             elif child.type == "junk":
@@ -363,8 +375,8 @@ class _Lowering(Directives):
 
 def _numbered(name: nodes.Name, count: nodes.Number | nodes.Missing) -> list[nodes.Name]:
     """`L<3>` stands for `L0`, `L1` and `L2`."""
-    number = count.text if isinstance(count, nodes.Number) else ""
-    total = min(int(number[:9]), _MOST_NUMBERED) if number.isdecimal() else 0
+    number = integer(count.text) if isinstance(count, nodes.Number) else None
+    total = min((number or 0) % 2**32, _MOST_NUMBERED)
     return [nodes.Name(name.start, name.end, f"{name.text}{index}") for index in range(total)]
 
 

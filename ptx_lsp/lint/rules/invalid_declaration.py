@@ -8,15 +8,19 @@ from ptx_lsp.facts import directive_fact, of_all
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
+from ptx_lsp.model.constants import whole_number
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import VECTOR_LENGTHS, element_type, vector_length
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import overflows
 
 _MOST_BITS = 128
 _LARGEST_ALIGNMENT = 1 << 31
+_SIZE_BITS, _PARAMETER_BITS = 64, 32
+"""What ptxas takes the size of an array in: that of a variable, and that of a parameter."""
 _UNINITIALIZED = frozenset({".reg", ".shared", ".local", ".param"})
 _SPACES = frozenset({".reg", ".shared", ".local", ".param", ".global", ".const"})
 
@@ -89,6 +93,7 @@ def _of(declared: Declared) -> Iterator[Finding]:
     yield from _of_attributes(declared)
     yield from _of_linkage(declared)
     for declarator in declared.node.declarators:
+        yield from _of_range(declared, declarator)
         yield from _of_dimensions(declared, declarator)
         yield from _of_initializer(declared, declarator)
 
@@ -201,7 +206,7 @@ def _of_alignment(declared: Declared) -> Iterator[Finding]:
     number = declared.node.alignment
     if not isinstance(number, nodes.Number):
         return
-    value = integer(number.text)
+    value = whole_number(number)
     if value is None or (value.bit_count() == 1 and value <= _LARGEST_ALIGNMENT):
         return
     message = f"an alignment is a power of two up to 2147483648; {number.text} is not"
@@ -232,14 +237,25 @@ def _of_linkage(declared: Declared) -> Iterator[Finding]:
 # -- arrays and initial values --------------------------------------------------------------------
 
 
+def _of_range(declared: Declared, declarator: nodes.Declarator) -> Iterator[Finding]:
+    count = declarator.range
+    if isinstance(count, nodes.Number) and count.kind == "integer" and overflows(count.text, 32):
+        yield Finding(declared.place(count), f"a range has 4294967295 names at most, not {count.text}")
+
+
 def _of_dimensions(declared: Declared, declarator: nodes.Declarator) -> Iterator[Finding]:
     if not declarator.dimensions:
         return
     name = declarator.name
     first, *others = declarator.dimensions
+    bits = _PARAMETER_BITS if declared.is_parameter else _SIZE_BITS
     for size in (first, *others):
         if _is_no_size(size):
             yield Finding(declared.place(size or name), "a size is a number that is not negative")
+            return
+        if isinstance(size, nodes.Number) and overflows(size.text, bits):
+            message = f"the size {size.text} is too large: it has more than {bits} bits"
+            yield Finding(declared.place(size), message)
             return
     if declared.is_parameter and others:
         message = f"the parameter `{name.text}` has {len(others) + 1} dimensions; one is possible"
@@ -274,9 +290,12 @@ def _register_array(declared: Declared, declarator: nodes.Declarator) -> str:
     return f"{message}; `{name}<{size.text}>` declares {size.text} registers"
 
 
-def _is_open(size: nodes.Expression | None) -> bool:
-    """`[]`, or `[0]`, which is the same to ptxas."""
-    return size is None or (isinstance(size, nodes.Number) and integer(size.text) == 0)
+def _is_open(size: nodes.Expression | None, bits: int = _SIZE_BITS) -> bool:
+    """`[]`, or `[0]`, which is the same to ptxas; it takes the lowest bits of a number."""
+    if not isinstance(size, nodes.Number):
+        return size is None
+    value = integer(size.text)
+    return value is not None and value % 2**bits == 0
 
 
 def _is_no_size(size: nodes.Expression | None) -> bool:
@@ -354,7 +373,7 @@ def _of_kernel_parameter(
         if space is None or space.text != ".param":
             message = f"the parameter `{name.text}` of a kernel must be in `.param`"
             yield Finding(function.place(space or name), message)
-        elif declarator.dimensions and _is_open(declarator.dimensions[0]):
+        elif declarator.dimensions and _is_open(declarator.dimensions[0], _PARAMETER_BITS):
             message = f"the array `{name.text}` needs a size: it is a kernel's parameter"
             yield Finding(function.place(name), message)
 
@@ -380,7 +399,9 @@ def _of_lists(
     for declaration in (*returns, *parameters[:-1]):
         for declarator in declaration.declarators:
             in_param = declaration.space is not None and declaration.space.text == ".param"
-            if in_param and len(declarator.dimensions) == 1 and _is_open(declarator.dimensions[0]):
+            if in_param and len(declarator.dimensions) == 1 and _is_open(
+                declarator.dimensions[0], _PARAMETER_BITS
+            ):
                 name = declarator.name
                 message = f"the array `{name.text}` needs a size; only the last parameter does without"
                 yield Finding(function.place(name), message)

@@ -100,7 +100,7 @@ def _of_kernels(module: Module, used: dict[str, tuple[Variable, ...]]) -> Iterat
 def _of_parameters(function: Function) -> Iterator[Finding]:
     size = parameter_bytes(function) if function.is_kernel and function.symbol.is_definition else None
     most = _parameter_limit(module_of(function))
-    if size is not None and most is not None and most < size < _COUNTED:
+    if size is not None and most is not None and most < size % 2**32:
         message = f"the parameters of `{function.name}` have {size} bytes; here they can have {most}"
         yield Finding(function.symbol.place, message)
 
