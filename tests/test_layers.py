@@ -1,31 +1,30 @@
-"""The layers of ARCHITECTURE.md: a module imports only what lies below it."""
+"""The layers of ARCHITECTURE.md: modules import only from layers below, and no modules import each other."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LAYERS = {
-    "ptx_lsp.text": 0,
-    "ptx_lsp.ptxas": 0,
-    "ptx_lsp.syntax": 1,
-    "ptx_lsp.isa": 1,
-    "ptx_lsp.model": 2,
-    "ptx_lsp.facts": 2,
-    "analyses": 3,
-    "ptx_lsp.executor": 3,
-    "ptx_lsp.lint": 4,
-    "ptx_lsp.ide": 5,
-    "ptx_lsp.server": 6,
-    "ptx_lsp.cli": 6,
-    "ptx_lsp.__main__": 7,
-    "ptx_lsp.pytest_plugin": 7,
+LAYERS: dict[str, tuple[str, ...]] = {
+    "": (
+        "ptx_lsp.text ptx_lsp.ptxas",
+        "ptx_lsp.syntax ptx_lsp.isa",
+        "ptx_lsp.model+ptx_lsp.facts",
+        "analyses ptx_lsp.executor",
+        "ptx_lsp.lint",
+        "ptx_lsp.ide",
+        "ptx_lsp.server ptx_lsp.cli",
+        "ptx_lsp.__main__ ptx_lsp.pytest_plugin",
+    ),
 }
-APART = [{"ptx_lsp.syntax", "ptx_lsp.isa"}, {"analyses", "ptx_lsp.executor"}]
+"""The packages and modules of each layer, the lowest layer first. Those of one layer do not import each
+other, except where `+` joins them. "" has the parts of the project, a name of a part what is in that part.
+"""
 ONLY_IN = {
     "pygls": "ptx_lsp.server",
     "lsprotocol": "ptx_lsp.server",
@@ -34,51 +33,81 @@ ONLY_IN = {
 }
 
 
-def part_of(module: str) -> str | None:
-    """The part of the project that a module belongs to: `ptx_lsp.model` for `ptx_lsp.model.scope`."""
-    names = module.split(".")
-    return next((p for n in (1, 2) if (p := ".".join(names[:n])) in LAYERS), None)
+def modules(*folders: str) -> dict[str, Path]:
+    """The modules in some folders."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+PROJECT = modules("ptx_lsp", "analyses")
+EVERY = PROJECT | modules("tests", "benchmarks")
 
 
 def imports(source: str) -> Iterator[str]:
-    """The modules that a text imports, those inside functions included."""
+    """The modules that a text imports, those inside functions and those for types included."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in EVERY else node.module
+
+
+def layer(module: str, area: str) -> tuple[str, int] | None:
+    """What a module belongs to among the parts of an area, and the number of its layer."""
+    for number, row in enumerate(LAYERS[area]):
+        for names in row.split():
+            parts = [f"{area}.{name}".lstrip(".") for name in names.split("+")]
+            if any(module == part or module.startswith(f"{part}.") for part in parts):
+                return names, number
+    return None
 
 
 def violations(module: str, source: str) -> list[str]:
     """What a module imports and must not."""
-    here = part_of(module)
-    if here is None:
-        return []
     found: list[str] = []
     for imported in sorted(set(imports(source))):
         owner = ONLY_IN.get(imported.partition(".")[0])
-        there = part_of(imported)
-        if owner is not None and here != owner:
+        if owner is not None and not module.startswith(f"{owner}."):
             found.append(f"{module} imports {imported}, which is for {owner} alone")
-        elif there is not None and there != here and (
-            LAYERS[there] > LAYERS[here] or {here, there} in APART
-        ):
-            found.append(f"{module} imports {imported}, which is not below it")
+        for area in LAYERS:
+            here, there = layer(module, area), layer(imported, area)
+            if here and there and here[0] != there[0] and there[1] >= here[1]:
+                found.append(f"{module} imports {imported}, which is not in a layer below it")
     return found
 
 
-def modules() -> Iterator[tuple[str, Path]]:
-    """Every module of the project."""
-    for package in ("ptx_lsp", "analyses"):
-        for path in sorted((ROOT / package).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+def cycle(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """Modules of which each imports the next, and the last is the first; empty if there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
-@pytest.mark.parametrize(("module", "path"), list(modules()), ids=lambda value: str(value)[-40:])
+@pytest.mark.parametrize(("module", "path"), PROJECT.items(), ids=lambda value: str(value)[-40:])
 def test_imports_go_downward(module: str, path: Path) -> None:
     assert violations(module, path.read_text(encoding="utf-8")) == []
+
+
+def test_no_modules_import_each_other() -> None:
+    graph = {
+        module: [one for one in imports(path.read_text(encoding="utf-8")) if one in EVERY and one != module]
+        for module, path in EVERY.items()
+    }
+    assert cycle(graph) == []
+
+
+def test_every_module_has_a_layer() -> None:
+    for area in LAYERS:
+        inside = [one for one in PROJECT if one.startswith(f"{area}." if area else "") and one != "ptx_lsp"]
+        assert [one for one in inside if layer(one, area) is None] == []
 
 
 @pytest.mark.parametrize(
@@ -87,6 +116,7 @@ def test_imports_go_downward(module: str, path: Path) -> None:
         ("ptx_lsp.model.scope", "from ptx_lsp.lint import engine"),
         ("ptx_lsp.syntax.lower", "import ptx_lsp.isa.types"),
         ("ptx_lsp.isa.types", "def f():\n    from ptx_lsp.syntax import nodes"),
+        ("ptx_lsp.isa.types", "if TYPE_CHECKING:\n    from ptx_lsp.model.module import Module"),
         ("ptx_lsp.lint.engine", "import tree_sitter"),
         ("ptx_lsp.ide.hover", "from lsprotocol.types import Hover"),
         ("analyses.cfg", "from ptx_lsp.executor import launch"),
@@ -96,8 +126,5 @@ def test_a_violation_is_seen(module: str, source: str) -> None:
     assert len(violations(module, source)) >= 1
 
 
-def test_every_part_has_a_layer() -> None:
-    parts = {
-        ".".join(module.split(".")[:2]) for module, _ in modules() if module.startswith("ptx_lsp.")
-    }
-    assert parts <= LAYERS.keys()
+def test_a_cycle_is_seen() -> None:
+    assert sorted(cycle({"a": ["b"], "b": ["c", "d"], "c": ["a"], "d": []})) == ["a", "a", "b", "c"]
