@@ -14,6 +14,8 @@ from ptx_lsp.isa.target import Version
 BRACKETS_SINCE: Final = Version(1, 2)
 _PLACES: Final = {"ld": 1, "st": 0, "atom": 1, "tex": 1}
 """By opcode, which operand is the address. That of `tex` has two parts."""
+_UNCHECKED: Final = {"ld": (".f32", ".f64", ".pred"), "st": (".f32", ".f64")}
+"""The types of registers that ptxas takes for addresses, though only without brackets; so it takes `1.0`."""
 
 
 def bracketed(spelling: str, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -28,7 +30,9 @@ def bracketed(spelling: str, arguments: tuple[Argument, ...]) -> tuple[Argument,
     parts = 2 if opcode == "tex" else 1
     if base.kind == "offset" and parts == 1:
         base = base._replace(kind="variable" if base.space else "register")
-    if base.kind not in ("register", "variable", "integer", "element") or base.negated:
+    if opcode in _UNCHECKED and (base.kind == "float" or base.type in _UNCHECKED[opcode]):
+        base = Argument("unknown")
+    elif base.kind not in ("register", "variable", "integer", "element") or base.negated:
         return arguments
     address = Argument("address", parts=(base, *arguments[place + 1 : place + parts]))
     return (*arguments[:place], address, *arguments[place + parts :])
