@@ -8,6 +8,7 @@ The limits of analyses are small here, so that texts are above them that do not 
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from collections.abc import Callable
 from types import FrameType
 
@@ -16,10 +17,14 @@ import pytest
 from analyses import cfg, dominance
 from benchmarks.hostile import edits
 from benchmarks.shapes import SHAPES
+from ptx_lsp.cli.check import check
+from ptx_lsp.cli.inputs import Input
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.lint import nearest
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rules import undeclared_name
+from ptx_lsp.lint.selection import chosen
 from ptx_lsp.model.checks import checks
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
@@ -63,6 +68,23 @@ def test_the_cost_of_a_keystroke_grows_with_the_text(name: str) -> None:
         return found
 
     _assert_linear(cost, name)
+
+
+@pytest.mark.parametrize("name", [
+    "short-instructions", "prototypes", "registers", "unknown-opcodes", "wrong-operands", "used-labels",
+    "one-line",
+])  # fmt: skip
+def test_linting_takes_less_than_200_bytes_for_each_byte(name: str) -> None:
+    settings = Settings(chosen([]))
+    check(Input("", _text(name, SHAPES[name].tested)), settings)  # what is the same for every text is known
+    data = _text(name, SHAPES[name].size // 8)
+    tracemalloc.start()
+    try:
+        check(Input("", data), settings)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 200 * len(data)
 
 
 def test_whether_an_instruction_is_broken_is_not_asked_of_each_syntax_error() -> None:
