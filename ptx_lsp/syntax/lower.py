@@ -255,7 +255,7 @@ class _Lowering(Directives):
         linkage: list[nodes.Name] = []
         attributes: list[nodes.Attribute] = []
         directives: list[nodes.Directive] = []
-        dimensions: list[nodes.Expression | None] = []
+        dimensions: list[nodes.Dimension] = []
         kind: nodes.Name | None = None
         name: nodes.Name | None = None
         named = False
@@ -277,7 +277,7 @@ class _Lowering(Directives):
                 case "parameter_list":
                     returns = self.parameters(child)
                 case "dimension":
-                    dimensions.append(self.dimension(child))
+                    dimensions.append(nodes.Dimension(*self._span(child), self.dimension(child)))
                 case "function_directive" | "pragma":
                     directives.append(self.directive(child))
                 case "block":

@@ -385,6 +385,14 @@ class DwarfLine(NamedTuple):
     end: int
 
 
+class Dimension(NamedTuple):
+    """`[16]` behind the name of a kernel of PTX 1.x; `size` is None where there is none"""
+
+    start: int
+    end: int
+    size: Expression | None
+
+
 class Function(NamedTuple):
     """An `.entry` or `.func`, defined (`body`) or declared only."""
 
@@ -395,7 +403,7 @@ class Function(NamedTuple):
     attributes: tuple[Attribute, ...]
     returns: tuple[Declaration, ...] | None
     name: Name | None
-    dimensions: tuple[Expression | None, ...]
+    dimensions: tuple[Dimension, ...]
     parameters: tuple[Declaration, ...] | None
     directives: tuple[Directive, ...]
     body: Block | None

@@ -110,28 +110,19 @@ def _dimensions(function: Function) -> Iterator[Finding]:
     node = function.node
     if not node.dimensions or node.name is None:
         return
-    source = function.module.document.source.text
-    start, end = node.name.end, _last_bracket(source, function)
-    sizes = [d.text for d in node.dimensions if isinstance(d, nodes.Number)]
+    place = function.place(nodes.Missing(node.dimensions[0].start, node.dimensions[-1].end))
+    sizes = [one.size.text for one in node.dimensions if isinstance(one.size, nodes.Number)]
     modern = f".maxntid {', '.join(reversed(sizes))}"
-    place = function.place(nodes.Missing(start, end))
     are_known = len(sizes) == len(node.dimensions)
+    are_closed = all(function.text(one).endswith("]") for one in node.dimensions)
     instead = f"write `{modern}`" if are_known else "a block is bounded by `.maxntid`, with all its sizes"
     message = f"sizes behind a kernel's name are of PTX 1.x and no ptxas takes them; {instead}"
     remedy = None
-    if are_known and node.body is not None:
+    if are_known and are_closed and node.body is not None:
         at = node.body.start
         head = function.place(nodes.Missing(at, at))
         remedy = Remedy(f"Write `{modern}`", (Replacement(place, ""), Replacement(head, f"{modern} ")))
     yield Finding(place, message, remedy=remedy)
-
-
-def _last_bracket(source: str, function: Function) -> int:
-    """The offset in the function behind its last `[size]`."""
-    last = function.node.dimensions[-1]
-    start = function.node.name.end if last is None and function.node.name else 0
-    begin = function.item.start + (last.end if last is not None else start)
-    return source.index("]", begin) + 1 - function.item.start
 
 
 @found_in_instructions
