@@ -6,11 +6,12 @@ Changed files are those that differ from REVISION, by default the commit at whic
 untracked ones.
 
 1. A changed test runs, and a changed module runs the tests that name it: `test_NAME.py` and those that import
-   it. Another changed file runs the tests that contain its name.
+   it. Another changed file runs the tests that contain its name, or are named after its folder in `tests`.
 2. The tests of the layers always run.
 3. The tests of the package follow: `tests/lint` for `ptx_lsp/lint`.
 4. Within a file, tests whose name contains the name of a changed file run first.
-5. When the time is over, the remaining tests are counted and not run. This is not a failure.
+5. When the time is over, the remaining tests are counted and not run. This is not a failure. The time
+   begins when all tests are found.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ _MOST_FILES = 12
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     arguments.add_argument("--since", metavar="REVISION", help="compare with this commit")
-    arguments.add_argument("--seconds", type=float, default=45.0, help="start no test after this time")
+    arguments.add_argument("--seconds", type=float, default=40.0, help="start no test after this time")
     options = arguments.parse_args()
     files = changed(options.since or _fork_point())
     tests = {
         path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
     }
-    runner = Runner(files, time.monotonic() + options.seconds)
+    runner = Runner(files, options.seconds)
     names = relevant(files, tests)
     print(f"{len(files)} changed files, {len(names)} test files", flush=True)
     status = pytest.main(["-q", *(str(ROOT / name) for name in names)], plugins=[runner])
@@ -71,6 +72,8 @@ def _naming(file: str, tests: Mapping[str, str]) -> Iterator[str]:
         return
     path = PurePosixPath(file)
     yield from (test for test in tests if PurePosixPath(test).name == f"test_{path.stem}.py")
+    if path.suffix != ".py" and path.parts[0] == "tests":
+        yield from (test for test in tests if path.parent.name in PurePosixPath(test).stem)
     name = ".".join(path.with_suffix("").parts) if path.suffix == ".py" else path.name
     mention = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-]*\w)")
     found = [test for test, text in tests.items() if mention.search(text)]
@@ -88,9 +91,10 @@ def _folder(file: str) -> PurePosixPath:
 class Runner:
     """A pytest plugin: the order of the tests, and the end of the time."""
 
-    def __init__(self, files: Sequence[str], end: float) -> None:
+    def __init__(self, files: Sequence[str], seconds: float) -> None:
         self._stems = {PurePosixPath(file).stem.replace("-", "_") for file in files}
-        self._end = end
+        self._seconds = seconds
+        self._end = 0.0
         self._session: pytest.Session | None = None
         self.left = 0
         self.failed = False
@@ -98,6 +102,7 @@ class Runner:
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         items.sort(key=lambda item: not self._concerns(item))
         self._session = session
+        self._end = time.monotonic() + self._seconds
         self.left = len(items)
 
     def _concerns(self, item: pytest.Item) -> bool:

@@ -8,6 +8,7 @@ TESTS = {
     LAYERS: "",
     "tests/analyses/test_cfg.py": "from analyses.cfg import cfg",
     "tests/analyses/test_liveness.py": "from analyses.cfg import cfg\nfrom analyses.liveness import liveness",
+    "tests/executor/test_conformance.py": "",
     "tests/ide/test_hover.py": "from ptx_lsp.ide.hover import hover",
     "tests/ide/test_hover_word.py": "from ptx_lsp.ide.hover_word import word",
     "tests/lint/test_markdown.py": "",
@@ -33,6 +34,11 @@ def test_a_file_that_no_test_names_runs_the_tests_of_its_package() -> None:
 def test_another_file_runs_the_tests_that_contain_its_name() -> None:
     assert relevant(["docs/features.md"], TESTS) == [LAYERS, "tests/server/test_capabilities.py"]
     assert relevant(["docs/other-features.md"], TESTS) == [LAYERS]
+
+
+def test_data_runs_the_tests_named_after_its_folder() -> None:
+    found = relevant(["tests/conformance/integer.txt"], TESTS)
+    assert found == [LAYERS, "tests/executor/test_conformance.py"]
 
 
 def test_a_changed_test_runs_itself_first() -> None:
