@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.check.released import Released, Threads, Times
+from ptx_lsp.executor.check.released import Released, Threads, Times, raise_rows
 from ptx_lsp.executor.launch_config import WARP_SIZE, Shape
 from ptx_lsp.executor.program import Bools
 from ptx_lsp.executor.wave import Wave
@@ -247,7 +247,7 @@ class Order:
     def _kept(self, pending: Times | None, threads: Threads, locations: Times) -> Times:
         if pending is None:
             pending = np.zeros((self._threads, self._columns), np.int32)
-        np.maximum.at(pending, threads, self._released.rows(locations))
+        raise_rows(pending, threads, self._released.rows(locations))
         return pending
 
     def _rows(self, threads: Threads, until: Times) -> Times:
@@ -272,4 +272,4 @@ class Order:
         """Gives each thread what a row of its own says."""
         if self._known is None:
             self._known = np.zeros((self._threads, self._columns), np.int32)
-        np.maximum.at(self._known, threads, rows)
+        raise_rows(self._known, threads, rows)

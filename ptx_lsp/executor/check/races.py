@@ -1,7 +1,8 @@
 """Races between threads in shared and global memory: they hold for this launch and this schedule.
 
 1. An access is *strong* that is atomic, `.volatile`, or has `.relaxed`, `.acquire`, `.release` or `.acq_rel`;
-   others are weak. Strong accesses of scope `.cta` are weak for other blocks.
+   others are weak. Strong accesses of scope `.cta` are weak for other blocks. Those of different sizes
+   that overlap count as strong for each other, which is more than the manual promises.
 2. Two accesses of two threads to a byte, one of which writes and one of which is weak, are a race where
    neither happens before the other (`Order`). `cp.async` writes when it begins: what reads too early is
    found by `UninitializedMemory`.

@@ -61,7 +61,7 @@ class Released:
 
     def give(self, locations: Times, rows: Times, blocks: Threads, wide: Bools) -> None:
         """Threads of blocks release what they know."""
-        np.maximum.at(self._rows, locations, rows)
+        raise_rows(self._rows, locations, rows)
         np.minimum.at(self._lowest, locations, blocks)
         np.maximum.at(self._highest, locations, blocks)
         np.logical_or.at(self._is_wide, locations, wide)
@@ -79,3 +79,14 @@ class Released:
         lowest, highest = self._lowest[locations], self._highest[locations]
         found = (lowest != highest) | (lowest == blocks)
         return found if near else found | self._is_wide[locations]
+
+
+def raise_rows(table: Times, places: npt.NDArray[np.integer], rows: Times) -> None:
+    """Raises rows of a table to at least those given, several of which may be for one place."""
+    each = np.unique(places)
+    if each.size == places.size:
+        table[places] = np.maximum(table[places], rows)
+    elif each.size == 1:
+        table[each[0]] = np.maximum(table[each[0]], rows.max(axis=0))
+    else:
+        np.maximum.at(table, places, rows)  # which takes several times as long

@@ -81,13 +81,12 @@ def turns(cells: Threads) -> Iterator[Threads]:
     """The places of `cells`, so that each cell is there once in a turn, and its first places come first. Past
     a limit all that are left come at once, and twice, so that each comes after all others.
     """
-    left = np.arange(cells.size)
-    for _ in range(_MOST_TURNS):
-        if not left.size:
-            return
-        _, first = np.unique(cells[left], return_index=True)
-        yield left[first]
-        left = np.delete(left, first)
+    order = np.argsort(cells, kind="stable")
+    first = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    turn = np.arange(cells.size) - np.repeat(first, np.diff(first, append=cells.size))
+    for number in range(min(int(turn.max(initial=-1)) + 1, _MOST_TURNS)):
+        yield order[turn == number]
+    left = order[turn >= _MOST_TURNS]
     if left.size:
         yield left
         yield left
