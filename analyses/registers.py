@@ -16,7 +16,8 @@ as that costs no blocks on a multiprocessor (`schedule`), and counted:
    its own, and some are needed on top, more with calls.
 5. `estimate` is what ptxas reports as used. It is higher than the peak, since registers of 64 and 128 bits
    must be aligned, and two are always counted on top; with small blocks there are registers to spare, and
-   ptxas spreads them more. `low` and `high` hold nine of ten kernels.
+   ptxas spreads them more. `low` and `high` hold nine of ten kernels of the
+   corpus, and about eight of ten others (docs/accuracy.md).
 6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
 
 The constants (`Calibration`) were found on one half of a set of kernels, by leaving out each source in

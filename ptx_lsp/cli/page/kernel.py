@@ -70,7 +70,7 @@ class _Tile(NamedTuple):
 
 def _tiles(row: Kernel) -> Iterator[_Tile]:
     registers, known = row.registers, row.occupancy
-    interval = f"estimated; {registers.low} to {registers.high} in nine of ten cases"
+    interval = f"estimated; {registers.low} to {registers.high} in about eight of ten cases"
     of = f"exact for {known.registers} registers ({known.registers_source})"
     if known.registers_source == "estimate":
         of = f"exact for the estimated {known.registers} registers"

@@ -97,7 +97,7 @@ _COLUMNS: tuple[tuple[str, str, Figure], ...] = (
 def _legend(kernels: Sequence[Kernel]) -> Iterator[str]:
     """What the figures are, as far as these kernels have them."""
     if any(kernel.registers.estimate is not None for kernel in kernels):
-        yield "estimated: without ptxas, nine of ten kernels lie within the range in brackets"
+        yield "estimated without ptxas: about eight of ten kernels are within the range in brackets"
     if any(kernel.registers.measured is not None for kernel in kernels):
         yield "measured: by ptxas"
     if any(kernel.occupancy.registers_source == "estimate" for kernel in kernels):
