@@ -1,17 +1,18 @@
 """The control flow graph of a function: basic blocks and the edges between them.
 
-1. A block is a run of steps that is entered at its first step and left at its last. Steps after which
-   control may go elsewhere (`bra`, `brx.idx`, `ret`, `exit`, `trap`, a call of a `.noreturn` function)
-   end a block; a label begins one. Steps from behind one that control never passes up to the next label are
-   never executed: they are one block, whatever they are.
-2. A guarded jump goes to its target or on; `bra` under no guard only to its target. A guarded `ret`,
-   `exit` or `trap` goes on, or leaves; an unguarded one leaves. So does the end of the text.
-3. `brx.idx` goes to each label of its list. Where that list, or the target of a `bra`, is not known, the
-   jump may go to every label of the function, and its block is `unknown`.
+1. A basic block is a run of instructions that is entered at its first and left at its last. Instructions
+   after which control may go elsewhere (`bra`, `brx.idx`, `ret`, `exit`, `trap`, a call of a `.noreturn`
+   function) end a block; a label begins one. Instructions after one that never falls through, up to the next
+   label, are unreachable: they are one block, whatever they are.
+2. A guarded branch goes to its target or falls through; `bra` without a guard goes only to its target. A
+   guarded `ret`, `exit` or `trap` falls through, or leaves; an unguarded one leaves. So does the end of the
+   text.
+3. `brx.idx` goes to each label of its list. Where that list, or the target of a `bra`, is unknown, the branch
+   may go to every label of the function, and its block has `has_unknown_successors`.
 4. The last block of the graph, `exit`, is empty: all that leaves the function goes there.
-5. Block 0 is where the function is entered. What cannot be reached from there stays in the graph.
-6. Where jumps to several labels make more than `_EDGES_ANYWAY` edges and `_EDGES_OF_EACH` for each block,
-   those that are left lead to `exit` alone, and the graph is not complete. Compilers make 2 for each block.
+5. Block 0 is the entry of the function. Unreachable blocks stay in the graph.
+6. Where branches to several labels make more than `_EDGES_ANYWAY` edges and `_EDGES_OF_EACH` per block, the
+   remaining ones lead to `exit` alone, and the graph is not complete. Compilers make 2 per block.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from functools import cached_property
 from itertools import chain, repeat
 from typing import NamedTuple
 
-from analyses.spelling import steps_spelt
-from analyses.steps import Step, steps
-from ptx_lsp.facts import Earlier, lasting_fact
+from analyses.instructions import InstructionInfo, instructions
+from analyses.opcode_index import instructions_matching
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
@@ -37,10 +38,10 @@ Edges = tuple[tuple[int, ...], ...]
 """For each block some others."""
 
 JUMPS = frozenset({"bra", "brx"})
-LEAVES = frozenset({"ret", "exit", "trap"})
+EXITS = frozenset({"ret", "exit", "trap"})
 
 
-class Block(NamedTuple):
+class BasicBlock(NamedTuple):
     """Steps `first` to `end` (without `end`). `labels` are those at its beginning.
 
     Of the successors of a guarded jump, the block that is reached when it does not jump comes first.
@@ -52,27 +53,27 @@ class Block(NamedTuple):
     labels: tuple[str, ...]
     successors: tuple[int, ...]
     predecessors: tuple[int, ...]
-    is_unknown: bool
+    has_unknown_successors: bool
 
     @property
-    def steps(self) -> range:
+    def instructions(self) -> range:
         return range(self.first, self.end)
 
     @property
-    def splits(self) -> bool:
-        """Whether control leaves it in more than one way."""
+    def is_branching(self) -> bool:
+        """Whether control leaves the block in more than one way."""
         return len(self.successors) > 1
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Which blocks lead to which, without their steps: the same object for as long as edits leave that as it
-    is.
+    """The edges between blocks, without their instructions: the same object for as long as edits leave them
+    unchanged.
     """
 
     successors: Edges
     predecessors: Edges
-    is_unknown: tuple[bool, ...]
+    has_unknown_successors: tuple[bool, ...]
     is_complete: bool = True
     """Whether it has all edges (6)."""
 
@@ -82,30 +83,30 @@ class Graph:
         return len(self.successors) - 1
 
     @cached_property
-    def order(self) -> tuple[int, ...]:
-        """The blocks that can be reached, in reverse postorder: first those that lead to others."""
-        return order(self.successors, 0)
+    def reverse_postorder(self) -> tuple[int, ...]:
+        """The reachable blocks in reverse postorder."""
+        return reverse_postorder(self.successors, 0)
 
     @cached_property
     def reached(self) -> frozenset[int]:
-        """The blocks that can be reached."""
-        return frozenset(self.order)
+        """The reachable blocks."""
+        return frozenset(self.reverse_postorder)
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
         """For each block its place in an order in which most lead to later ones."""
         rest = [block for block in range(len(self.successors)) if block not in self.reached]
         ranks = [0] * len(self.successors)
-        for place, block in enumerate((*self.order, *rest)):
+        for place, block in enumerate((*self.reverse_postorder, *rest)):
             ranks[block] = place
         return tuple(ranks)
 
 
 @dataclass(frozen=True)
 class Cfg:
-    """The graph with its steps. `blocks` are in the order of the text, `exit` is the last."""
+    """The graph with its instructions. `blocks` are in the order of the text, `exit` is the last."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[BasicBlock, ...]
     starts: tuple[int, ...]
     """The first step of each block but `exit`."""
     graph: Graph
@@ -121,28 +122,28 @@ class Cfg:
 
     @cached_property
     def block_of(self) -> tuple[int, ...]:
-        """For each step, the number of its block."""
+        """For each instruction, the number of its block."""
         return tuple(chain.from_iterable([repeat(one.number, one.end - one.first) for one in self.blocks]))
 
     @property
-    def order(self) -> tuple[int, ...]:
-        """The blocks that can be reached, in reverse postorder: first those that lead to others."""
-        return self.graph.order
+    def reverse_postorder(self) -> tuple[int, ...]:
+        """The reachable blocks in reverse postorder."""
+        return self.graph.reverse_postorder
 
     @property
     def reached(self) -> frozenset[int]:
-        """The blocks that can be reached."""
+        """The reachable blocks."""
         return self.graph.reached
 
 
-@lasting_fact
-def cfg(function: Function, earlier: Earlier[Cfg] | None) -> Cfg:
+@incremental_fact
+def cfg(function: Function, earlier: Previous[Cfg] | None) -> Cfg:
     """The control flow graph of `function`."""
     return _Builder(function, earlier).build()
 
 
-def order(edges: Edges, root: int) -> tuple[int, ...]:
-    """What can be reached from `root`, in reverse postorder."""
+def reverse_postorder(edges: Edges, root: int) -> tuple[int, ...]:
+    """The blocks reachable from `root`, in reverse postorder."""
     seen = {root}
     postorder: list[int] = []
     path = [(root, iter(edges[root]))]
@@ -160,10 +161,10 @@ def order(edges: Edges, root: int) -> tuple[int, ...]:
 
 
 class _Builder:
-    def __init__(self, function: Function, earlier: Earlier[Cfg] | None) -> None:
+    def __init__(self, function: Function, earlier: Previous[Cfg] | None) -> None:
         self.function = function
         self.earlier = earlier
-        self.steps = steps(function).steps
+        self.instructions = instructions(function).instructions
         self.without_return = _without_return(function)
         self.names: dict[int, list[str]] = {}
         """The labels before each step."""
@@ -179,17 +180,17 @@ class _Builder:
 
     def build(self) -> Cfg:
         self.place_labels()
-        count = len(self.steps)
+        count = len(self.instructions)
         cuts = self.cuts()
-        self.starts = sorted({0, *self.names, *self.parting(cuts)} - {count}) if count else []
+        self.starts = sorted({0, *self.names, *self.reachable_cuts(cuts)} - {count}) if count else []
         self.number_of = {start: number for number, start in enumerate(self.starts)}
         self.number_of[count] = len(self.starts)
         labelled = {label: self.number_of[step] for label, step in self.at.items()}
         graph = self.same_graph(cuts, labelled) or self.graph()
         blocks = map(
-            Block, range(len(self.starts) + 1), (*self.starts, count), (*self.starts[1:], count, count),
+            BasicBlock, range(len(self.starts) + 1), (*self.starts, count), (*self.starts[1:], count, count),
             [tuple(self.names.get(start, ())) for start in (*self.starts, count)],
-            graph.successors, graph.predecessors, graph.is_unknown,
+            graph.successors, graph.predecessors, graph.has_unknown_successors,
         )
         return Cfg(tuple(blocks), tuple(self.starts), graph, tuple(cuts), labelled)
 
@@ -207,10 +208,10 @@ class _Builder:
         return before.graph if is_same else None
 
     def graph(self) -> Graph:
-        count = len(self.steps)
+        count = len(self.instructions)
         ends = [*self.starts[1:], count]
         self.left = _EDGES_ANYWAY + _EDGES_OF_EACH * len(ends)
-        ways = [self.ways(start, end) for start, end in zip(self.starts, ends, strict=False)]
+        ways = [self.successors(start, end) for start, end in zip(self.starts, ends, strict=False)]
         number_of = self.number_of
         successors = [
             tuple(dict.fromkeys([number_of[step] for step in targets])) for targets, _ in ways
@@ -244,8 +245,8 @@ class _Builder:
         """Where blocks begin because the step before ends one."""
         return [step.number + 1 for step in _may_end(self.function) if self.ends_block(step)]
 
-    def parting(self, cuts: list[int]) -> Iterator[int]:
-        """The cuts but for those among steps that are never executed (1)."""
+    def reachable_cuts(self, cuts: list[int]) -> Iterator[int]:
+        """The cuts, except those among unreachable instructions (1)."""
         labels = sorted(self.names)
         left_at = -1
         for cut in cuts:
@@ -254,24 +255,24 @@ class _Builder:
                 if next_label == len(labels) or labels[next_label] >= cut:
                     continue
             yield cut
-            left_at = cut if not self.steps[cut - 1].is_guarded else -1
+            left_at = cut if not self.instructions[cut - 1].is_guarded else -1
 
-    def ends_block(self, step: Step) -> bool:
+    def ends_block(self, step: InstructionInfo) -> bool:
         opcode = step.opcode
-        return opcode in JUMPS or opcode in LEAVES or step.node.start in self.without_return
+        return opcode in JUMPS or opcode in EXITS or step.node.start in self.without_return
 
-    def ways(self, first: int, end: int) -> tuple[tuple[int, ...], bool]:
+    def successors(self, first: int, end: int) -> tuple[tuple[int, ...], bool]:
         """The steps that control may go on with after the block, and whether they are not known."""
-        count = len(self.steps)
+        count = len(self.instructions)
         if end == first:
             return (end,), False
-        step = self.steps[end - 1]
+        step = self.instructions[end - 1]
         onward = (end,) if step.is_guarded else ()
         if step.opcode in JUMPS:
             targets = self.targets(step)
             is_unknown = targets is None
             if targets is None:
-                targets = self.everywhere or (() if onward else (count,))
+                targets = self.labelled_instructions or (() if onward else (count,))
             if len(targets) > 1:
                 self.left -= len(targets)
                 if self.left < 0:
@@ -282,11 +283,11 @@ class _Builder:
         return (end,), False
 
     @cached_property
-    def everywhere(self) -> tuple[int, ...]:
+    def labelled_instructions(self) -> tuple[int, ...]:
         """The steps that labels stand before."""
         return tuple(sorted(self.at.values()))
 
-    def targets(self, step: Step) -> tuple[int, ...] | None:
+    def targets(self, step: InstructionInfo) -> tuple[int, ...] | None:
         """The steps that a jump goes to; None where they are not known."""
         name = step.node.operands[-1] if step.node.operands else None
         symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
@@ -308,10 +309,10 @@ class _Builder:
         return tuple(known) if known and len(known) == len(listed) else None
 
 
-@steps_spelt
+@instructions_matching
 def _may_end(spelling: str) -> bool:
     opcode = spelling.partition(".")[0]
-    return opcode in JUMPS or opcode in LEAVES or opcode == "call"
+    return opcode in JUMPS or opcode in EXITS or opcode == "call"
 
 
 def _without_return(function: Function) -> frozenset[int]:

@@ -10,46 +10,46 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from analyses.contents import Content, block_fact, contents
-from analyses.effects import is_pure
-from analyses.liveness import LiveBehind, Liveness, liveness
-from analyses.steps import Step
-from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
+from analyses.block_identity import BlockIdentity, block_fact, block_identities
+from analyses.instructions import InstructionInfo
+from analyses.liveness import LiveAtEnd, Liveness, liveness
+from analyses.side_effects import is_pure
+from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 
-_Memory: TypeAlias = Memory[tuple[Content, LiveBehind], tuple[int, ...]]
+_Memory: TypeAlias = GenerationalCache[tuple[BlockIdentity, LiveAtEnd], tuple[int, ...]]
 """By what is in a block and what is live behind it: which of its steps."""
 
 
 @fact
-def dead_writes(function: Function) -> tuple[Step, ...]:
+def dead_writes(function: Function) -> tuple[InstructionInfo, ...]:
     """Those of `function`, in the order of the text."""
     live, memory = liveness(function), _memory(function)
-    found: list[Step] = []
-    for block, content in zip(live.cfg.blocks, contents(function).of, strict=True):
+    found: list[InstructionInfo] = []
+    for block, content in zip(live.cfg.blocks, block_identities(function).blocks, strict=True):
         if block.number in live.cfg.reached:
-            key = content, live.behind(block.number)
+            key = content, live.live_at_end(block.number)
             known = memory.get(key)
             if known is None:
                 known = memory.put(key, tuple(_of_block(live, block.number))[::-1])
-            found.extend(live.steps.steps[block.first + index] for index in known)
+            found.extend(live.instructions.instructions[block.first + index] for index in known)
     return tuple(found)
 
 
 @block_fact
-def registers_read(_: Function, block: Sequence[Step]) -> frozenset[int]:
+def registers_read(_: Function, block: Sequence[InstructionInfo]) -> frozenset[int]:
     """For each block what its steps read, guards included."""
-    return frozenset(register for step in block for register in (*step.reads, step.guard))
+    return frozenset(register for step in block for register in (*step.uses, step.guard))
 
 
-@lasting_fact
-def _memory(_: Function, earlier: Earlier[_Memory] | None) -> _Memory:
-    return Memory(earlier.value if earlier else None)
+@incremental_fact
+def _memory(_: Function, earlier: Previous[_Memory] | None) -> _Memory:
+    return GenerationalCache(earlier.value if earlier else None)
 
 
 def _of_block(live: Liveness, block: int) -> Iterator[int]:
     """The dead steps of a block, counted from its first, the last one first."""
     first = live.cfg.blocks[block].first
     for step, behind in live.backward(block):
-        if is_pure(step) and behind.isdisjoint(step.writes):
+        if is_pure(step) and behind.isdisjoint(step.defs):
             yield step.number - first

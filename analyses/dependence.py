@@ -1,14 +1,16 @@
-"""Which operations of a straight run of code must come after which, and how long they take.
+"""The dependence graph of a straight-line region: which instructions must come after which, and their
+latencies.
 
-1. An operation comes after what makes the words and flags that it reads, by the time that takes; after
-   what reads the words that it makes anew; and after an earlier write of the same.
-2. A load comes after the stores to the same state space before it, a store after the loads and stores,
-   unless both name the same base with different offsets. Only the nearest of them are looked at
-   (`NEAREST`). Loads of what never changes (`.const`, `.param`, `.nc`) may go anywhere.
+1. An instruction comes after the definitions of the virtual registers and flags that it reads, by their
+   latency (true dependence); after the reads of those that it redefines (anti-dependence); and after an
+   earlier write of the same (output dependence).
+2. A load comes after the stores to the same state space before it, a store after the loads and stores, unless
+   both name the same base with different offsets. Only the nearest of them are looked at (`NEAREST`). Loads
+   of what never changes (`.const`, `.param`, `.nc`) may go anywhere.
 3. Barriers, fences, calls and volatile accesses keep all accesses to memory where they are.
-4. What ends a block comes last.
+4. The terminator of a block comes last.
 
-The times are of the order of those of current GPUs, in cycles; only their ratios matter here.
+The latencies are of the order of those of current GPUs, in cycles; only their ratios matter here.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from analyses.words import Operation, constant
+from analyses.virtual_registers import MachineInstruction, constant
 from ptx_lsp.syntax import nodes
 
 NEAREST: Final = 32
@@ -46,31 +48,33 @@ _CYCLES: Final = {
 _NEAR_SPACES: Final = {".shared": 30, ".const": 30, ".param": 30, ".local": 60}
 
 
-class After(NamedTuple):
-    """An operation that must wait for another, so many cycles at least."""
+class DependenceEdge(NamedTuple):
+    """An instruction that must wait for another, for at least so many cycles."""
 
-    operation: int
-    cycles: int
+    successor: int
+    latency: int
 
 
 @dataclass(frozen=True)
-class Dependence:
-    """For each operation, by its number in the run, those that wait for it, and how many it waits for."""
+class DependenceGraph:
+    """For each instruction of the region, by its position, those that wait for it, how many it waits for, and
+    the length of its critical path.
+    """
 
-    after: tuple[tuple[After, ...], ...]
-    waits_for: tuple[int, ...]
-    urgency: tuple[int, ...]
+    successors: tuple[tuple[DependenceEdge, ...], ...]
+    predecessor_counts: tuple[int, ...]
+    critical_path: tuple[int, ...]
     """The cycles from the beginning of each operation to the end of the longest chain behind it."""
 
 
-def dependence(operations: Sequence[Operation]) -> Dependence:
-    """What depends on what in a straight run of operations."""
+def dependence_graph(operations: Sequence[MachineInstruction]) -> DependenceGraph:
+    """The dependence graph of a straight-line region."""
     return _Builder(operations).build()
 
 
 @lru_cache(maxsize=4096)
-def cycles(spelling: str, reads_nothing: bool) -> int:
-    """How long an instruction takes until its result can be used."""
+def latency(spelling: str, reads_nothing: bool) -> int:
+    """The cycles until the result of an instruction can be used."""
     opcode = spelling.partition(".")[0]
     if opcode == "ld":
         return _NEAR_SPACES.get(_space(spelling), _CYCLES["ld"])
@@ -85,36 +89,37 @@ def _space(spelling: str) -> str:
     return next((space for space in _SPACES if space in spelling), "")
 
 
-class _Access(NamedTuple):
+class _MemoryReference(NamedTuple):
     number: int
     base: str
     offset: int
 
-    def meets(self, other: _Access) -> bool:
-        """Whether both may be the same memory."""
+    def may_alias(self, other: _MemoryReference) -> bool:
+        """Whether both may access the same memory."""
         return self.base != other.base or not self.base or self.offset == other.offset
 
 
 class _Builder:
-    def __init__(self, operations: Sequence[Operation]) -> None:
+    def __init__(self, operations: Sequence[MachineInstruction]) -> None:
         self.operations = operations
-        self.after: list[list[After]] = [[] for _ in operations]
+        self.after: list[list[DependenceEdge]] = [[] for _ in operations]
         self.waits_for = [0] * len(operations)
         self.cycles = [
-            cycles(operation.step.spelling, not operation.step.reads) for operation in operations
+            latency(operation.instruction.spelling, not operation.instruction.uses)
+            for operation in operations
         ]
         self.written: dict[int, int] = {}
         self.readers: defaultdict[int, list[int]] = defaultdict(list)
-        self.loads: defaultdict[str, list[_Access]] = defaultdict(list)
-        self.stores: defaultdict[str, list[_Access]] = defaultdict(list)
+        self.loads: defaultdict[str, list[_MemoryReference]] = defaultdict(list)
+        self.stores: defaultdict[str, list[_MemoryReference]] = defaultdict(list)
         self.since_order: list[int] = []
         self.order = -1
 
-    def build(self) -> Dependence:
+    def build(self) -> DependenceGraph:
         for number, operation in enumerate(self.operations):
             self.values(number, operation)
             self.memory(number, operation)
-        if self.operations and self.operations[-1].step.opcode in _LAST:
+        if self.operations and self.operations[-1].instruction.opcode in _LAST:
             last = len(self.operations) - 1
             for number in range(last):
                 if not self.after[number]:
@@ -123,34 +128,34 @@ class _Builder:
         for number in range(len(urgency) - 1, -1, -1):
             behind = (cycles + urgency[other] for other, cycles in self.after[number])
             urgency[number] = max(self.cycles[number], max(behind, default=0))
-        return Dependence(tuple(map(tuple, self.after)), tuple(self.waits_for), tuple(urgency))
+        return DependenceGraph(tuple(map(tuple, self.after)), tuple(self.waits_for), tuple(urgency))
 
     def edge(self, earlier: int, later: int, cycles: int) -> None:
         if earlier != later:
-            self.after[earlier].append(After(later, cycles))
+            self.after[earlier].append(DependenceEdge(later, cycles))
             self.waits_for[later] += 1
 
-    def values(self, number: int, operation: Operation) -> None:
+    def values(self, number: int, operation: MachineInstruction) -> None:
         written, readers = self.written, self.readers
-        for word in operation.reads | operation.keeps:
+        for word in operation.uses | operation.partial_defs:
             if word in written:
                 self.edge(written[word], number, self.cycles[written[word]])
-        for word in operation.reads:
+        for word in operation.uses:
             readers[word].append(number)
         for flag in operation.flags_read:
             key = -2 - flag
             if key in written:
                 self.edge(written[key], number, _FLAG_CYCLES)
             readers[key].append(number)
-        for key in (*operation.writes, *(-2 - flag for flag in operation.flags_written)):
+        for key in (*operation.defs, *(-2 - flag for flag in operation.flags_written)):
             for reader in readers.pop(key, ()):
                 self.edge(reader, number, 0)
             if key in written:
                 self.edge(written[key], number, 1)
             written[key] = number
 
-    def memory(self, number: int, operation: Operation) -> None:
-        spelling, opcode = operation.step.spelling, operation.step.opcode
+    def memory(self, number: int, operation: MachineInstruction) -> None:
+        spelling, opcode = operation.instruction.spelling, operation.instruction.opcode
         if opcode in _ORDERS or ".volatile" in spelling:
             for earlier in self.since_order:
                 self.edge(earlier, number, 0)
@@ -167,28 +172,28 @@ class _Builder:
             if self.order >= 0:
                 self.edge(self.order, number, 0)
             self.since_order.append(number)
-            access = _access(number, operation)
+            access = _memory_reference(number, operation)
             is_load = opcode in _LOADS or (opcode == "wmma" and ".load" in spelling)
             earlier = [*self.stores[space][-NEAREST:]]
             if not is_load:
                 earlier += self.loads[space][-NEAREST:]
             for other in earlier:
-                if other.meets(access):
+                if other.may_alias(access):
                     self.edge(other.number, number, 0)
             (self.loads if is_load else self.stores)[space].append(access)
 
 
-def _access(number: int, operation: Operation) -> _Access:
-    for operand in operation.step.node.operands:
+def _memory_reference(number: int, operation: MachineInstruction) -> _MemoryReference:
+    for operand in operation.instruction.node.operands:
         match operand:
             case nodes.Address(items=(nodes.Name(text=base), *_)):
-                return _Access(number, base, 0)
+                return _MemoryReference(number, base, 0)
             case nodes.Address(
                 items=(nodes.Binary(operator=sign, left=nodes.Name(text=base), right=right), *_)
             ):
                 offset = constant(right)
                 if offset is not None:
-                    return _Access(number, base, -offset if sign == "-" else offset)
+                    return _MemoryReference(number, base, -offset if sign == "-" else offset)
             case _:
                 pass
-    return _Access(number, "", 0)
+    return _MemoryReference(number, "", 0)

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 from analyses.cfg import Cfg
 from analyses.divergence_sources import UniformityLevel
-from analyses.dominance import most_visited
+from analyses.dominance import visit_limit
 from analyses.early_exits import EarlyExits, early_exits, is_exit_path
+from analyses.instructions import InstructionInfo
 from analyses.lane_arithmetic import WARP
 from analyses.lane_predicates import LanePredicate, LanePredicates, lane_predicates
-from analyses.steps import Step
 from analyses.uniformity import Uniformity
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -35,7 +35,7 @@ class DivergentBranch(NamedTuple):
     `is_path_condition`, else that of the guard.
     """
 
-    instruction: Step
+    instruction: InstructionInfo
     predicate: LanePredicate
     is_path_condition: bool
 
@@ -77,11 +77,11 @@ class DivergentControl:
 
     @property
     def cfg(self) -> Cfg:
-        return self.uniformity.values.cfg
+        return self.uniformity.ssa.cfg
 
     def divergent_branches(self, number: int) -> tuple[DivergentBranch, ...]:
         """The divergent branches of an instruction, the nearest first."""
-        step = self.uniformity.values.steps.steps[number]
+        step = self.uniformity.ssa.instructions.instructions[number]
         block = self.cfg.block_of[number]
         if block not in self.cfg.reached:
             return ()
@@ -136,7 +136,7 @@ class DivergentControl:
 
     def lanes_executing(self, number: int) -> ActiveLanes:
         """The lanes of the first warp that execute an instruction."""
-        step = self.uniformity.values.steps.steps[number]
+        step = self.uniformity.ssa.instructions.instructions[number]
         reaching = self.lanes_reaching(number)
         if not step.is_guarded or self.uniformity.guard_level(number).is_uniform:
             return reaching
@@ -154,7 +154,7 @@ class DivergentControl:
         branch keeps lanes from it other than an early exit that may concern none of them.
         """
         block = self.cfg.block_of[number]
-        step = self.uniformity.values.steps.steps[number]
+        step = self.uniformity.ssa.instructions.instructions[number]
         if block not in self.cfg.reached:
             return False
         if step.is_guarded and not self.uniformity.guard_level(number).is_uniform:
@@ -184,7 +184,7 @@ class DivergentControl:
                     found |= self._reachable_before(target, reconvergence)
         return frozenset(found - {block})
 
-    def _divergent_branch(self, jump: Step, block: int) -> DivergentBranch:
+    def _divergent_branch(self, jump: InstructionInfo, block: int) -> DivergentBranch:
         """The branch `jump` with the outcome of its guard that leads to `block`."""
         source = self.cfg.blocks[self.cfg.block_of[jump.number]]
         predicate = self.predicates.guard(jump)
@@ -200,10 +200,10 @@ class DivergentControl:
     def _is_exit_path(self, first: int) -> bool:
         """Whether from instruction `first` on, threads only exit the kernel."""
         block = self.cfg.block_of[first - 1]
-        steps = self.uniformity.values.steps.steps
+        steps = self.uniformity.ssa.instructions.instructions
         return is_exit_path(self.cfg, steps, block, first, self.early_exits.exiting)
 
-    def _is_divergent(self, step: Step) -> bool:
+    def _is_divergent(self, step: InstructionInfo) -> bool:
         """Whether threads of a warp may diverge at a jump or guard, as far as is known."""
         uniformity = self.uniformity
         block = self.cfg.block_of[step.number]
@@ -218,7 +218,7 @@ class DivergentControl:
         """
         found = self._reconverging.get((source, block))
         if found is None:
-            is_too_much = self._visits[0] > most_visited(len(self.cfg.blocks))
+            is_too_much = self._visits[0] > visit_limit(len(self.cfg.blocks))
             found = self._reconverging[source, block] = not is_too_much and self._has_sibling_path(
                 source, block
             )
@@ -262,7 +262,7 @@ class DivergentControl:
         found = {block}
         while block >= 0 and not staying.dominates(block, source):
             found.add(block)
-            block = staying.immediate[block]
+            block = staying.immediate_dominators[block]
         self._visits[0] += len(found)
         return frozenset(found)
 

@@ -1,18 +1,17 @@
-"""Dominators and post-dominators of the blocks of a function, its loops, and where threads meet again.
+"""Dominators and post-dominators of the blocks of a function, its loops, and reconvergence points.
 
-1. Block *a* dominates *b* when every way from the entry to *b* goes through *a*; each dominates itself.
-   The immediate dominator is the nearest other one.
-2. Post-dominators are the same of the graph turned round, from `exit`. Blocks from which no way leads out
+1. Block *a* dominates *b* when every path from the entry to *b* goes through *a*; each dominates itself. The
+   immediate dominator is the nearest other one.
+2. Post-dominators are the dominators of the reversed graph, from `exit`. Blocks from which no path leads out
    (an endless loop) are joined to `exit` for this, each as if it could leave.
-3. The reconvergence point of a block that splits is its immediate post-dominator: threads that went
-   different ways meet there.
-4. An edge to a block that dominates its source is a back edge. Its target heads a loop, whose blocks are
-   all that reach the source without going through the head.
-5. A graph is irreducible where a way runs into itself at a block that does not dominate it.
-6. A graph is *intricate* where these sets of blocks are so large that finding them means to visit blocks more
-   than `most_visited` times: only the dominators are known then, and what needs more says that it does not
-   know. No kernel of a
-   compiler comes near that: the most seen is 5 visits for each block, and 3 000 in all.
+3. The reconvergence point of a branch is its immediate post-dominator: threads that went different ways meet
+   there.
+4. An edge to a block that dominates its source is a back edge. Its target is the header of a natural loop,
+   whose blocks are all that reach the source without going through the header.
+5. A graph is irreducible where a cycle can be entered at a block that does not dominate it.
+6. A graph is *too complex* where computing these regions would take more than `visit_limit` visits of blocks:
+   only the dominators are known then, and what needs more reports that it does not know. No kernel of a
+   compiler comes near that: the most seen is 5 visits per block, and 3 000 in all.
 
 Dominators are computed by the algorithm Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
 Related Problems", 2005), whose cost grows hardly faster than the graph, whatever its shape.
@@ -24,9 +23,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from analyses.bits import NOTHING
+from analyses.bitset import EMPTY
 from analyses.cfg import Edges, Graph, cfg
-from ptx_lsp.facts import Earlier, lasting_fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
 _VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32
@@ -34,22 +33,22 @@ _VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop: its head, its blocks (the head is one), and where back edges come from."""
+    """A natural loop: its header, its blocks (including the header), and the sources of its back edges."""
 
-    head: int
+    header: int
     blocks: frozenset[int]
     latches: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Dominance:
-    """Who dominates whom. Of blocks that cannot be reached (for post-dominance: that reach nothing) the
-    immediate dominator is -1; so is that of the root.
+    """The dominator and post-dominator trees. The immediate dominator of an unreachable block (for
+    post-dominance: of one that reaches nothing) is -1; so is that of the root.
     """
 
     graph: Graph
-    immediate: tuple[int, ...]
-    immediate_post: tuple[int, ...]
+    immediate_dominators: tuple[int, ...]
+    immediate_postdominators: tuple[int, ...]
 
     def dominates(self, above: int, below: int) -> bool:
         """Whether `above` dominates `below`; a block dominates itself."""
@@ -60,42 +59,46 @@ class Dominance:
         return self._post_subtrees.holds(above, below)
 
     def reconvergence(self, block: int) -> int:
-        """Where threads meet again that leave `block` in different ways; `exit` at the latest."""
-        found = self.immediate_post[block]
+        """The reconvergence point of a branch at the end of `block`: its immediate post-dominator, `exit` at
+        the latest.
+        """
+        found = self.immediate_postdominators[block]
         return found if found >= 0 else self.graph.exit
 
     @cached_property
-    def below(self) -> tuple[tuple[int, ...], ...]:
-        """For each block those that it dominates immediately, the last in `Graph.order` first."""
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each block in the dominator tree, the last in `Graph.reverse_postorder` first."""
         found: list[list[int]] = [[] for _ in self.graph.successors]
-        for block in reversed(self.graph.order):
-            if self.immediate[block] >= 0:
-                found[self.immediate[block]].append(block)
+        for block in reversed(self.graph.reverse_postorder):
+            if self.immediate_dominators[block] >= 0:
+                found[self.immediate_dominators[block]].append(block)
         return tuple(map(tuple, found))
 
     @property
     def frontiers(self) -> tuple[frozenset[int], ...]:
-        """For each block, where its dominance ends: the blocks behind it that other ways lead to as well."""
+        """The dominance frontier of each block."""
         return self._regions.frontiers
 
     @property
-    def deciding(self) -> tuple[tuple[int, ...], ...]:
-        """For each block those whose ways decide whether it is reached (Ferrante et al., 1987)."""
-        return self._regions.deciding
+    def control_dependences(self) -> tuple[tuple[int, ...], ...]:
+        """For each block, the blocks whose branches it is control-dependent on (Ferrante et al., 1987)."""
+        return self._regions.control_dependences
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """The natural loops, in the order of their heads."""
+        """The natural loops, in the order of their headers."""
         return self._regions.loops
 
     @property
     def is_too_complex(self) -> bool:
-        """Whether the graph is too intricate (6): its frontiers, loops and what decides are not known."""
-        return not self.graph.is_complete or self._regions.is_intricate
+        """Whether the graph is too complex (6): its frontiers, loops and control dependences are not
+        computed.
+        """
+        return not self.graph.is_complete or self._regions.is_too_complex
 
     @cached_property
     def depth_of_loops(self) -> tuple[int, ...]:
-        """For each block, how many loops it lies in."""
+        """The loop depth of each block."""
         depth = [0] * len(self.graph.successors)
         for loop in self.loops:
             for block in loop.blocks:
@@ -104,11 +107,11 @@ class Dominance:
 
     @cached_property
     def is_irreducible(self) -> bool:
-        """Whether some way runs into itself elsewhere than at the head of a loop."""
-        position = {block: index for index, block in enumerate(self.graph.order)}
+        """Whether the graph has a cycle that is not a natural loop."""
+        position = {block: index for index, block in enumerate(self.graph.reverse_postorder)}
         return any(
             position[target] <= position[block] and not self.dominates(target, block)
-            for block in self.graph.order
+            for block in self.graph.reverse_postorder
             for target in self.graph.successors[block]
         )
 
@@ -116,31 +119,31 @@ class Dominance:
     def _regions(self) -> _Regions:
         size = len(self.graph.successors)
         try:
-            return _Finder(self, most_visited(size)).run()
+            return _Finder(self, visit_limit(size)).run()
         except _TooManyError:
-            return _Regions((NOTHING,) * size, ((),) * size, (), is_intricate=True)
+            return _Regions((EMPTY,) * size, ((),) * size, (), is_too_complex=True)
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """For each block, how many others dominate it."""
+        """The depth of each block in the dominator tree."""
         return self._subtrees.depth
 
     @cached_property
     def _subtrees(self) -> _Subtrees:
-        return _Subtrees.of(self.immediate)
+        return _Subtrees.of(self.immediate_dominators)
 
     @cached_property
     def _post_subtrees(self) -> _Subtrees:
-        return _Subtrees.of(self.immediate_post)
+        return _Subtrees.of(self.immediate_postdominators)
 
 
 class _Regions(NamedTuple):
     """What has a size that may grow with the square of the graph."""
 
     frontiers: tuple[frozenset[int], ...]
-    deciding: tuple[tuple[int, ...], ...]
+    control_dependences: tuple[tuple[int, ...], ...]
     loops: tuple[Loop, ...]
-    is_intricate: bool
+    is_too_complex: bool
 
 
 class _TooManyError(Exception):
@@ -156,7 +159,7 @@ class _Finder:
         self.left = most
 
     def run(self) -> _Regions:
-        return _Regions(self.frontiers(), self.deciding(), self.loops(), is_intricate=False)
+        return _Regions(self.frontiers(), self.control_dependences(), self.loops(), is_too_complex=False)
 
     def visit(self) -> None:
         self.left -= 1
@@ -164,9 +167,9 @@ class _Finder:
             raise _TooManyError
 
     def frontiers(self) -> tuple[frozenset[int], ...]:
-        immediate = self.found.immediate
+        immediate = self.found.immediate_dominators
         found: list[set[int]] = [set() for _ in self.graph.successors]
-        for block in self.graph.order:
+        for block in self.graph.reverse_postorder:
             sources = [one for one in self.graph.predecessors[block] if one in self.graph.reached]
             if len(sources) < 2 and block != 0:
                 continue
@@ -177,12 +180,12 @@ class _Finder:
                     if source == 0:
                         break
                     source = immediate[source]
-        return tuple([frozenset(one) or NOTHING for one in found])
+        return tuple([frozenset(one) or EMPTY for one in found])
 
-    def deciding(self) -> tuple[tuple[int, ...], ...]:
-        above = self.found.immediate_post
+    def control_dependences(self) -> tuple[tuple[int, ...], ...]:
+        above = self.found.immediate_postdominators
         found: list[list[int]] = [[] for _ in self.graph.successors]
-        for block in self.graph.order:
+        for block in self.graph.reverse_postorder:
             if len(self.graph.successors[block]) < 2:
                 continue
             meeting = above[block]
@@ -196,7 +199,7 @@ class _Finder:
 
     def loops(self) -> tuple[Loop, ...]:
         latches: dict[int, list[int]] = {}
-        for block in self.graph.order:
+        for block in self.graph.reverse_postorder:
             for target in self.graph.successors[block]:
                 if self.found.dominates(target, block):
                     latches.setdefault(target, []).append(block)
@@ -252,14 +255,14 @@ class _Subtrees(NamedTuple):
         return self.first[above] <= self.first[below] <= self.last[above]
 
 
-def most_visited(blocks: int) -> int:
-    """How often the blocks of a graph of some size may be visited to find out about regions of it."""
+def visit_limit(blocks: int) -> int:
+    """How many block visits are allowed for computing regions of a graph of so many blocks."""
     return _VISITS_ANYWAY + _VISITS_OF_EACH * blocks
 
 
-@lasting_fact
-def dominance(function: Function, earlier: Earlier[Dominance] | None) -> Dominance:
-    """The dominators and post-dominators of the blocks of `function`."""
+@incremental_fact
+def dominance(function: Function, earlier: Previous[Dominance] | None) -> Dominance:
+    """The dominators and post-dominators of `function`."""
     graph = cfg(function).graph
     if earlier is not None and earlier.value.graph is graph:
         return earlier.value
@@ -268,15 +271,15 @@ def dominance(function: Function, earlier: Earlier[Dominance] | None) -> Dominan
 
 def dominance_of(graph: Graph) -> Dominance:
     """The dominators and post-dominators of the blocks of a graph that is entered at block 0."""
-    immediate = _immediate(graph.successors, graph.predecessors, 0)
-    return Dominance(graph, immediate, _immediate_post(graph))
+    immediate = _immediate_dominators(graph.successors, graph.predecessors, 0)
+    return Dominance(graph, immediate, _immediate_postdominators(graph))
 
 
-def _immediate_post(graph: Graph) -> tuple[int, ...]:
+def _immediate_postdominators(graph: Graph) -> tuple[int, ...]:
     forward, backward = graph.successors, graph.predecessors
     known: set[int] = set()
     _spread(backward, graph.exit, known)
-    stuck = [block for block in reversed(graph.order) if block not in known]
+    stuck = [block for block in reversed(graph.reverse_postorder) if block not in known]
     if stuck:
         out, into = [list(edges) for edges in forward], [list(edges) for edges in backward]
         for block in stuck:
@@ -285,7 +288,7 @@ def _immediate_post(graph: Graph) -> tuple[int, ...]:
                 into[graph.exit].append(block)
                 _spread(backward, block, known)
         forward, backward = tuple(map(tuple, out)), tuple(map(tuple, into))
-    return _immediate(backward, forward, graph.exit)
+    return _immediate_dominators(backward, forward, graph.exit)
 
 
 def _spread(edges: Edges, start: int, known: set[int]) -> None:
@@ -299,7 +302,7 @@ def _spread(edges: Edges, start: int, known: set[int]) -> None:
                 waiting.append(block)
 
 
-def _immediate(out: Edges, into: Edges, root: int) -> tuple[int, ...]:
+def _immediate_dominators(out: Edges, into: Edges, root: int) -> tuple[int, ...]:
     """The immediate dominator of each block, for a graph entered at `root`.
 
     Blocks are called by their places in a depth-first walk, in preorder.

@@ -21,12 +21,12 @@ from collections.abc import Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from analyses.cfg import Cfg, cfg, order
+from analyses.cfg import Cfg, cfg, reverse_postorder
 from analyses.dominance import Dominance, dominance, dominance_of
-from analyses.effects import is_pure
-from analyses.spelling import steps_spelt
-from analyses.steps import Step, steps
-from ptx_lsp.facts import Earlier, lasting_fact
+from analyses.instructions import InstructionInfo, instructions
+from analyses.opcode_index import instructions_matching
+from analyses.side_effects import is_pure
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
 _ENDS = frozenset({"exit", "trap"})
@@ -53,7 +53,7 @@ class EarlyExits:
         edges = self._without_exiting.graph.successors
         private = {
             (block, target)
-            for block in self._without_exiting.graph.order
+            for block in self._without_exiting.graph.reverse_postorder
             if len(edges[block]) > 1
             for target in edges[block]
             if target in self._exit_regions and self._is_private(block, target)
@@ -78,7 +78,7 @@ class EarlyExits:
             for block, targets in enumerate(known.graph.successors)
         ])
         predecessors: list[list[int]] = [[] for _ in edges]
-        for block in order(edges, 0):
+        for block in reverse_postorder(edges, 0):
             for target in edges[block]:
                 predecessors[target].append(block)
         into = tuple(map(tuple, predecessors))
@@ -101,15 +101,15 @@ class EarlyExits:
             return frozenset()
         waits = set(self.synchronizing)
         found: set[int] = set()
-        for block in sorted(known.graph.order, key=known.depths.__getitem__, reverse=True):
+        for block in sorted(known.graph.reverse_postorder, key=known.depths.__getitem__, reverse=True):
             if block in waits:
-                waits.add(known.immediate[block])
+                waits.add(known.immediate_dominators[block])
             elif known.frontiers[block] - {block} <= self.exiting:
                 found.add(block)
         return frozenset(found)
 
 
-def _successors(graph: Cfg, flow: tuple[Step, ...], block: int) -> tuple[int, ...]:
+def _successors(graph: Cfg, flow: tuple[InstructionInfo, ...], block: int) -> tuple[int, ...]:
     """The successors, except the exit that an `exit` or `trap` leads to."""
     found = graph.blocks[block]
     if block == graph.exit or found.first == found.end or flow[found.end - 1].opcode not in _ENDS:
@@ -118,7 +118,7 @@ def _successors(graph: Cfg, flow: tuple[Step, ...], block: int) -> tuple[int, ..
 
 
 def is_exit_path(
-    graph: Cfg, flow: tuple[Step, ...], block: int, first: int, leaving: Set[int]
+    graph: Cfg, flow: tuple[InstructionInfo, ...], block: int, first: int, leaving: Set[int]
 ) -> bool:
     """Whether from instruction `first` of a block on, control only goes on to blocks of `exiting`,
     without an effect.
@@ -128,13 +128,13 @@ def is_exit_path(
     return all(_has_no_effect(flow[number]) for number in range(first, graph.blocks[block].end))
 
 
-def _has_no_effect(step: Step) -> bool:
+def _has_no_effect(step: InstructionInfo) -> bool:
     return step.opcode in _EXIT_OPCODES or is_pure(step)
 
 
 def _exiting(function: Function) -> frozenset[int]:
     """The exiting blocks (1), and in a kernel the exit of the graph."""
-    graph, flow = cfg(function), steps(function).steps
+    graph, flow = cfg(function), instructions(function).instructions
     found = {graph.exit} if function.is_kernel else set[int]()
     worklist = [*graph.blocks[graph.exit].predecessors]
     while worklist:
@@ -152,14 +152,14 @@ def _is_synchronizing(spelling: str) -> bool:
     return opcode == "barrier" or "aligned" in modifiers
 
 
-_synchronizing = steps_spelt(_is_synchronizing)
+_synchronizing = instructions_matching(_is_synchronizing)
 
 
-@lasting_fact
-def early_exits(function: Function, earlier: Earlier[EarlyExits] | None) -> EarlyExits:
+@incremental_fact
+def early_exits(function: Function, earlier: Previous[EarlyExits] | None) -> EarlyExits:
     """The early exits of `function`."""
-    graph, flow = cfg(function), steps(function).steps
-    ends = [block for block in graph.blocks[graph.exit].predecessors if graph.blocks[block].steps]
+    graph, flow = cfg(function), instructions(function).instructions
+    ends = [block for block in graph.blocks[graph.exit].predecessors if graph.blocks[block].instructions]
     found = EarlyExits(
         dominance(function),
         _exiting(function),

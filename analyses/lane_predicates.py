@@ -16,11 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from analyses.instructions import InstructionInfo
 from analyses.lane_arithmetic import LaneOffsets, add
 from analyses.lane_values import LaneValues, first_warp_values, lane_values
-from analyses.steps import Step
+from analyses.ssa import NONE
 from analyses.uniformity import Uniformity
-from analyses.values import NONE
 from ptx_lsp.facts import fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
@@ -67,9 +67,9 @@ class LanePredicates:
     def uniformity(self) -> Uniformity:
         return self.lanes.uniformity
 
-    def guard(self, step: Step) -> LanePredicate:
+    def guard(self, step: InstructionInfo) -> LanePredicate:
         """For which lanes the guard of an instruction holds."""
-        value = self.uniformity.values.of[step.number].guard
+        value = self.uniformity.ssa.by_instruction[step.number].guard
         if value == NONE or step.node.guard is None:
             return UNKNOWN
         if self.uniformity.guard_level(step.number).is_uniform:
@@ -89,14 +89,14 @@ class LanePredicates:
         return found
 
     def _computed(self, value: int, depth: int) -> LanePredicate:
-        values = self.uniformity.values
-        number = values.origin(value)
+        values = self.uniformity.ssa
+        number = values.definition(value)
         if number == NONE:
             return UNKNOWN
-        step = values.steps.steps[number]
+        step = values.instructions.instructions[number]
         opcode, *modifiers = step.spelling.split(".")
         operands = step.node.operands
-        if step.is_guarded or len(values.of[number].writes) != 1 or len(operands) < 2:
+        if step.is_guarded or len(values.by_instruction[number].defs) != 1 or len(operands) < 2:
             return UNKNOWN
         if opcode == "setp":
             return self._compared(step, modifiers, depth)
@@ -113,7 +113,7 @@ class LanePredicates:
             case _:
                 return UNKNOWN
 
-    def _compared(self, step: Step, modifiers: list[str], depth: int) -> LanePredicate:
+    def _compared(self, step: InstructionInfo, modifiers: list[str], depth: int) -> LanePredicate:
         comparison, type_name = _COMPARISONS.get(modifiers[0]), modifiers[-1]
         type = TYPES.get(f".{type_name}")
         operands = step.node.operands
@@ -139,15 +139,15 @@ class LanePredicates:
             return _combined(modifiers[1], found, self._operand(step, operands[3], depth))
         return found
 
-    def _operand(self, step: Step, operand: nodes.Operand, depth: int) -> LanePredicate:
+    def _operand(self, step: InstructionInfo, operand: nodes.Operand, depth: int) -> LanePredicate:
         is_negated = isinstance(operand, nodes.Unary) and operand.operator == "!"
         name = operand.value if isinstance(operand, nodes.Unary) else operand
         symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
-        values = self.uniformity.values
-        index = values.steps.number(symbol) if isinstance(symbol, Register) else None
-        if index not in step.reads:
+        values = self.uniformity.ssa
+        index = values.instructions.index_of(symbol) if isinstance(symbol, Register) else None
+        if index not in step.uses:
             return UNKNOWN
-        value = values.of[step.number].reads[step.reads.index(index)]
+        value = values.by_instruction[step.number].uses[step.uses.index(index)]
         if value == NONE:
             return UNKNOWN
         block = values.cfg.block_of[step.number]

@@ -23,12 +23,12 @@ from typing import TypeAlias
 
 from analyses.constants import literal
 from analyses.divergence_sources import BlockSize, UniformityLevel, special_register_uniformity
+from analyses.instructions import InstructionInfo
 from analyses.lane_arithmetic import UNIFORM, WARP, LaneOffsets, constant, transfer
-from analyses.steps import Step
+from analyses.ssa import BlockValues, Phi
 from analyses.uniformity import Cause, Uniformity, uniformity
 from analyses.uniformity_transfer import block_size, block_transfers, tid_yz_uses
-from analyses.values import BlockValues, Join
-from ptx_lsp.facts import Earlier, Memory, lasting_fact
+from ptx_lsp.facts import GenerationalCache, Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Register, Variable
 from ptx_lsp.syntax import nodes
@@ -69,7 +69,7 @@ class LaneValues:
         """The lane offsets of a value; None where they are unknown."""
         return self.offsets.get(value)
 
-    def operand(self, step: Step, operand: nodes.Operand) -> LaneOffsets | None:
+    def operand(self, step: InstructionInfo, operand: nodes.Operand) -> LaneOffsets | None:
         """The lane offsets of an operand; None where they are unknown."""
         number = literal(operand)
         if number is not None:
@@ -80,12 +80,12 @@ class LaneValues:
             operand = operand.object
         if not isinstance(operand, nodes.Name):
             return None
-        values = self.uniformity.values
+        values = self.uniformity.ssa
         match self.function.resolve(operand):
             case Register() as symbol if not component:
-                index = values.steps.number(symbol)
-                reads = values.of[step.number].reads
-                value = reads[step.reads.index(index)] if index in step.reads else -1
+                index = values.instructions.index_of(symbol)
+                reads = values.by_instruction[step.number].uses
+                value = reads[step.uses.index(index)] if index in step.uses else -1
                 return self.offsets.get(value)
             case Predefined(name=name):
                 return self._special(name, component)
@@ -145,31 +145,33 @@ class LaneValuesCache:
         self.context = context
         is_same = before is not None and before.context == context
         known = before if is_same else None
-        self.lanes: Memory[tuple[int, BlockValues], BlockLanes] = Memory(known.lanes if known else None)
-        self.data: Memory[_DataKey, BlockData] = Memory(known.data if known else None)
+        self.lanes: GenerationalCache[tuple[int, BlockValues], BlockLanes] = GenerationalCache(
+            known.lanes if known else None
+        )
+        self.data: GenerationalCache[_DataKey, BlockData] = GenerationalCache(known.data if known else None)
 
 
 _DataKey: TypeAlias = tuple[BlockLanes, tuple[bool, ...]]
 
 
-@lasting_fact
-def lane_values(function: Function, earlier: Earlier[LaneValues] | None) -> LaneValues:
+@incremental_fact
+def lane_values(function: Function, earlier: Previous[LaneValues] | None) -> LaneValues:
     """The lane offsets of the values of `function`."""
     return _Evaluation(function, earlier, is_first=False).run()
 
 
-@lasting_fact
-def first_warp_values(function: Function, earlier: Earlier[LaneValues] | None) -> LaneValues:
+@incremental_fact
+def first_warp_values(function: Function, earlier: Previous[LaneValues] | None) -> LaneValues:
     """The lane offsets in the first warp of each block, where `%tid.x` is the lane itself."""
     return _Evaluation(function, earlier, is_first=True).run()
 
 
 class _Evaluation:
     def __init__(
-        self, function: Function, earlier: Earlier[LaneValues] | None, *, is_first: bool
+        self, function: Function, earlier: Previous[LaneValues] | None, *, is_first: bool
     ) -> None:
         self.uniformity = uniformity(function)
-        self.values = self.uniformity.values
+        self.values = self.uniformity.ssa
         self.offsets: dict[int, LaneOffsets] = {}
         self.data: set[int] = set()
         self.blocks: dict[int, BlockLanes] = {}
@@ -185,15 +187,15 @@ class _Evaluation:
 
     def run(self) -> LaneValues:
         cfg = self.values.cfg
-        for block in cfg.order:
-            for join in self.values.joins_of[block]:
+        for block in cfg.reverse_postorder:
+            for join in self.values.phis_of[block]:
                 self.evaluate_phi(join)
             self.blocks[block] = self.evaluate_block(block, 0)
         for turn in range(1, _ROUNDS + 1):
-            doubtful = {join for join in self.values.joins if not self.is_consistent(join)} - self.rejected
+            doubtful = {join for join in self.values.phis if not self.is_consistent(join)} - self.rejected
             if not doubtful:
                 break
-            self.rejected |= doubtful if turn < _ROUNDS else self.values.joins.keys()
+            self.rejected |= doubtful if turn < _ROUNDS else self.values.phis.keys()
             self.reevaluate(turn)
         self.propagate_data()
         return self.result
@@ -201,8 +203,8 @@ class _Evaluation:
     def reevaluate(self, turn: int) -> None:
         """Evaluates again what depends on phis that are rejected now."""
         changed: set[int] = set()
-        for block in self.values.cfg.order:
-            for join in self.values.joins_of[block]:
+        for block in self.values.cfg.reverse_postorder:
+            for join in self.values.phis_of[block]:
                 before = self.offsets.get(join.value)
                 is_refused = before is not None and join.value in self.rejected
                 if is_refused or not changed.isdisjoint(join.inputs):
@@ -210,7 +212,7 @@ class _Evaluation:
                     self.evaluate_phi(join)
                     if self.offsets.get(join.value) != before:
                         changed.add(join.value)
-            if not changed.isdisjoint(self.values.blocks[block].entered):
+            if not changed.isdisjoint(self.values.blocks[block].inputs):
                 past = self.blocks[block].offsets
                 for value in past:
                     del self.offsets[value]
@@ -221,21 +223,25 @@ class _Evaluation:
 
     def evaluate_block(self, number: int, turn: int) -> BlockLanes:
         values = self.values.blocks[number]
-        entered = tuple(map(self.offsets.get, values.entered))
-        made = range(values.first, values.first + values.made)
+        entered = tuple(map(self.offsets.get, values.inputs))
+        made = range(values.first, values.first + values.count)
         levels = self.uniformity.raw_levels[made.start : made.stop]
         found = self.cache.lanes.get((turn, values))
         if found is None or found.levels != levels or found.entered != entered:
-            steps = self.values.cfg.blocks[number].steps
-            for step, of in zip(self.values.steps.steps[steps.start : steps.stop], values.of, strict=True):
-                if of.writes:
-                    self.evaluate(step, of.writes)
+            steps = self.values.cfg.blocks[number].instructions
+            for step, of in zip(
+                self.values.instructions.instructions[steps.start : steps.stop],
+                values.by_instruction,
+                strict=True,
+            ):
+                if of.defs:
+                    self.evaluate(step, of.defs)
             known = {value: self.offsets[value] for value in made if value in self.offsets}
             return self.cache.lanes.put((turn, values), BlockLanes(levels, entered, known))
         self.offsets.update(found.offsets)
         return found
 
-    def evaluate_phi(self, join: Join) -> None:
+    def evaluate_phi(self, join: Phi) -> None:
         value = join.value
         if self.uniformity.levels[value].is_uniform:
             self.offsets[value] = UNIFORM
@@ -247,7 +253,7 @@ class _Evaluation:
             if first is not None:
                 self.offsets[value] = LaneOffsets(0, first.spread, 1)
 
-    def forward_inputs(self, join: Join) -> Iterator[int]:
+    def forward_inputs(self, join: Phi) -> Iterator[int]:
         """The inputs of a phi that do not come through a back edge."""
         rank = self.values.cfg.graph.ranks
         return (one for one in join.inputs if rank[self.values.block_of(one)] < rank[join.block])
@@ -257,7 +263,7 @@ class _Evaluation:
         mine = self.offsets.get(value)
         if mine is None or self.uniformity.levels[value].is_uniform:
             return True
-        for one in self.values.joins[value].inputs:
+        for one in self.values.phis[value].inputs:
             found = self.offsets.get(one)
             if found is None:
                 return False
@@ -265,7 +271,7 @@ class _Evaluation:
                 return False
         return True
 
-    def evaluate(self, step: Step, made: tuple[int, ...]) -> None:
+    def evaluate(self, step: InstructionInfo, made: tuple[int, ...]) -> None:
         found: LaneOffsets | None = None
         if not step.is_guarded and len(made) == 1:
             found = self.transfer(step)
@@ -275,7 +281,7 @@ class _Evaluation:
             elif self.uniformity.levels[value].is_uniform or self.is_uniform_result(step, value):
                 self.offsets[value] = UNIFORM
 
-    def is_uniform_result(self, step: Step, value: int) -> bool:
+    def is_uniform_result(self, step: InstructionInfo, value: int) -> bool:
         """Whether a result is uniform because everything that it depends on is."""
         plan = self.uniformity.transfer_functions[step.number]
         if plan.base_level > UniformityLevel.WARP or value == plan.second_result:
@@ -283,7 +289,7 @@ class _Evaluation:
         known = self.offsets
         return all(one in known and known[one].is_uniform for one in plan.inputs)
 
-    def transfer(self, step: Step) -> LaneOffsets | None:
+    def transfer(self, step: InstructionInfo) -> LaneOffsets | None:
         """The result of an instruction; None unless it is arithmetic of this domain."""
         opcode, *modifiers = step.spelling.split(".")
         sources = step.node.operands[1:]
@@ -299,11 +305,11 @@ class _Evaluation:
 
     def propagate_data(self) -> None:
         """Marks the values that depend on a loaded value, along their use-def chains."""
-        for block in self.values.cfg.order:
-            for join in self.values.joins_of[block]:
+        for block in self.values.cfg.reverse_postorder:
+            for join in self.values.phis_of[block]:
                 if join.value not in self.offsets and any(one in self.data for one in join.inputs):
                     self.data.add(join.value)
-            entered = tuple(map(self.data.__contains__, self.values.blocks[block].entered))
+            entered = tuple(map(self.data.__contains__, self.values.blocks[block].inputs))
             key = self.blocks[block], entered
             found = self.cache.data.get(key)
             if found is None:
@@ -313,11 +319,11 @@ class _Evaluation:
 
     def data_of(self, block: int) -> Iterator[int]:
         """The values of one block that are data, in order. They are marked as they are found."""
-        for number in self.values.cfg.blocks[block].steps:
-            found = self.values.of[number]
-            opcode = self.values.steps.steps[number].opcode
-            is_data = opcode in _LOADING or any(one in self.data for one in found.reads)
-            for value in found.writes if is_data else ():
+        for number in self.values.cfg.blocks[block].instructions:
+            found = self.values.by_instruction[number]
+            opcode = self.values.instructions.instructions[number].opcode
+            is_data = opcode in _LOADING or any(one in self.data for one in found.uses)
+            for value in found.defs if is_data else ():
                 if self.uniformity.levels[value] >= UniformityLevel.UNKNOWN and value not in self.offsets:
                     self.data.add(value)
                     yield value

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from analyses.cfg import Block
+from analyses.cfg import BasicBlock
 from analyses.constants import literal
+from analyses.instructions import InstructionInfo
 from analyses.lane_arithmetic import UNIFORM, WARP, LaneOffsets, add, constant
 from analyses.lane_values import BlockData, LaneValues, alignment_of, lane_values
-from analyses.steps import Step
-from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
+from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register, Variable
@@ -39,13 +39,15 @@ SECTOR = 32
 """Bytes that global memory is read in."""
 
 BANKS = 32
-WORD = 4
+BANK_BYTES = 4
 """Bytes of a word of shared memory."""
 
 
-class Access(NamedTuple):
-    """One address of one step. `size` is in bytes for each lane, `space` has no dot and is empty for a
-    generic address. `lanes` are the addresses, where they are known.
+class WarpAccess(NamedTuple):
+    """One address of one instruction, as the lanes of a warp access it.
+
+    `size` is in bytes for each lane, `space` has no dot and is empty for a generic address. `lanes` are the
+    addresses, where they are known.
     """
 
     number: int
@@ -85,7 +87,7 @@ class Neighbours(NamedTuple):
     the first address is known to be a multiple of `size`.
     """
 
-    accesses: tuple[Access, ...]
+    accesses: tuple[WarpAccess, ...]
     size: int
     is_aligned: bool
 
@@ -94,10 +96,10 @@ class Neighbours(NamedTuple):
 class MemoryAccess:
     """The accesses of a function, in order."""
 
-    accesses: tuple[Access, ...]
+    accesses: tuple[WarpAccess, ...]
     neighbours: tuple[Neighbours, ...]
 
-    def at(self, number: int) -> tuple[Access, ...]:
+    def of_instruction(self, number: int) -> tuple[WarpAccess, ...]:
         """Those of step `number`."""
         return tuple(access for access in self.accesses if access.number == number)
 
@@ -106,15 +108,15 @@ class MemoryAccess:
 def memory_access(function: Function) -> MemoryAccess:
     """What the accesses of `function` cost."""
     known = lane_values(function)
-    memory = _memory(function)
-    accesses: list[Access] = []
+    memory = _access_cache(function)
+    accesses: list[WarpAccess] = []
     neighbours: list[Neighbours] = []
-    for block in known.uniformity.values.cfg.blocks:
+    for block in known.uniformity.ssa.cfg.blocks:
         data = known.blocks.get(block.number)
         if data is not None:
             found = memory.get(data)
             if found is None:
-                found = memory.put(data, _of_block(function, known, block))
+                found = memory.put(data, _block_accesses(function, known, block))
             elif found.first != block.first:
                 found = memory.put(data, found.moved(block.first))
             if found.accesses:
@@ -123,14 +125,14 @@ def memory_access(function: Function) -> MemoryAccess:
     return MemoryAccess(tuple(accesses), tuple(neighbours))
 
 
-class _OfBlock(NamedTuple):
+class _BlockAccesses(NamedTuple):
     """The accesses of a block whose first step is `first`."""
 
     first: int
-    accesses: tuple[Access, ...]
+    accesses: tuple[WarpAccess, ...]
     neighbours: tuple[Neighbours, ...]
 
-    def moved(self, first: int) -> _OfBlock:
+    def moved(self, first: int) -> _BlockAccesses:
         """The same where the block begins at another step."""
         by = first - self.first
         if not by or not self.accesses:
@@ -141,23 +143,23 @@ class _OfBlock(NamedTuple):
             one._replace(accesses=tuple([same[id(access)] for access in one.accesses]))
             for one in self.neighbours
         ])  # fmt: skip
-        return _OfBlock(first, accesses, neighbours)
+        return _BlockAccesses(first, accesses, neighbours)
 
 
-@lasting_fact
-def _memory(
-    _: Function, earlier: Earlier[Memory[BlockData, _OfBlock]] | None
-) -> Memory[BlockData, _OfBlock]:
-    return Memory(earlier.value if earlier else None)
+@incremental_fact
+def _access_cache(
+    _: Function, earlier: Previous[GenerationalCache[BlockData, _BlockAccesses]] | None
+) -> GenerationalCache[BlockData, _BlockAccesses]:
+    return GenerationalCache(earlier.value if earlier else None)
 
 
-def _of_block(function: Function, known: LaneValues, block: Block) -> _OfBlock:
-    steps = known.uniformity.values.steps.steps[block.first : block.end]
+def _block_accesses(function: Function, known: LaneValues, block: BasicBlock) -> _BlockAccesses:
+    steps = known.uniformity.ssa.instructions.instructions[block.first : block.end]
     found = [access for step in steps for access in _accesses(function, known, step)]
-    return _OfBlock(block.first, tuple(found), tuple(_neighbours(steps, found)))
+    return _BlockAccesses(block.first, tuple(found), tuple(_neighbours(steps, found)))
 
 
-def _accesses(function: Function, known: LaneValues, step: Step) -> list[Access]:
+def _accesses(function: Function, known: LaneValues, step: InstructionInfo) -> list[WarpAccess]:
     shape = _shape(step.spelling)
     if shape is None:
         return []
@@ -197,8 +199,13 @@ _SPACES = frozenset({"global", "shared", "const", "local", "param"})
 
 
 def _access(
-    function: Function, known: LaneValues, step: Step, operand: nodes.Address, space: str, size: int
-) -> Access:
+    function: Function,
+    known: LaneValues,
+    step: InstructionInfo,
+    operand: nodes.Address,
+    space: str,
+    size: int,
+) -> WarpAccess:
     base, offset = -1, 0
     where: LaneOffsets | None = None
     match operand.items[0]:
@@ -209,9 +216,9 @@ def _access(
             pass
     match function.resolve(address) if isinstance(address, nodes.Name) else None:
         case Register() as symbol:
-            index = known.uniformity.values.steps.number(symbol)
-            if index in step.reads:
-                base = known.uniformity.values.of[step.number].reads[step.reads.index(index)]
+            index = known.uniformity.ssa.instructions.index_of(symbol)
+            if index in step.uses:
+                base = known.uniformity.ssa.by_instruction[step.number].uses[step.uses.index(index)]
                 where = known.value(base)
         case Variable() as symbol:
             where = UNIFORM._replace(alignment=alignment_of(symbol))
@@ -220,20 +227,20 @@ def _access(
     if where is not None and offset:
         where = add(where, constant(offset))
     pattern = _pattern(where, size, space, is_data=base in known.data)
-    return Access(step.number, space, size, base, offset, where, pattern)
+    return WarpAccess(step.number, space, size, base, offset, where, pattern)
 
 
-def _pattern(where: LaneOffsets | None, size: int, space: str, *, is_data: bool) -> Pattern:
-    if where is None:
+def _pattern(addresses: LaneOffsets | None, size: int, space: str, *, is_data: bool) -> Pattern:
+    if addresses is None:
         return "scattered" if is_data else "unknown"
-    if where.is_uniform:
+    if addresses.is_uniform:
         return "coalesced" if space == "local" else "broadcast"
-    touched = len(sectors_of(where.offsets, size))
-    used = len(bytes_of(where.offsets, size))
-    first = min(where.offsets) % SECTOR
+    touched = len(sectors_of(addresses.offsets, size))
+    used = len(bytes_of(addresses.offsets, size))
+    first = min(addresses.offsets) % SECTOR
     if touched == -(-(first + used) // SECTOR):
         return "coalesced"
-    return "strided" if where.stride is not None else "scattered"
+    return "strided" if addresses.stride is not None else "scattered"
 
 
 @lru_cache(maxsize=4096)
@@ -254,22 +261,22 @@ def bytes_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
 
 @lru_cache(maxsize=4096)
 def _bank_conflict(offsets: tuple[int, ...], size: int) -> int:
-    group = WARP if size <= WORD else WARP * WORD // size
+    group = WARP if size <= BANK_BYTES else WARP * BANK_BYTES // size
     degree = 1
     for first in range(0, WARP, max(group, 1)):
         wanted: dict[int, set[int]] = {}
         for one in offsets[first : first + group]:
-            for word in range(one // WORD, (one + size - 1) // WORD + 1):
+            for word in range(one // BANK_BYTES, (one + size - 1) // BANK_BYTES + 1):
                 wanted.setdefault(word % BANKS, set()).add(word)
         degree = max(degree, *map(len, wanted.values()))
     return degree
 
 
-def _neighbours(steps: Sequence[Step], found: list[Access]) -> list[Neighbours]:
+def _neighbours(steps: Sequence[InstructionInfo], found: list[WarpAccess]) -> list[Neighbours]:
     """Runs of accesses of one block that could be one; see 4."""
     by_number = {access.number: access for access in found}
     groups: list[Neighbours] = []
-    run: list[Access] = []
+    run: list[WarpAccess] = []
     spelling = ""
     for step in steps:
         access = by_number.get(step.number)
@@ -294,7 +301,7 @@ _ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
 _BETWEEN = frozenset({"bar", "barrier", "call", "membar", "fence", "mbarrier", "cp", "multimem", "wmma"})
 
 
-def _vectors(run: list[Access]) -> list[Neighbours]:
+def _vectors(run: list[WarpAccess]) -> list[Neighbours]:
     """The longest vectors of 16, 8 or 4 bytes that a run can be cut into."""
     found: list[Neighbours] = []
     ordered = sorted(run, key=lambda access: access.offset)
@@ -309,7 +316,7 @@ def _vectors(run: list[Access]) -> list[Neighbours]:
     return found
 
 
-def _is_vector(parts: list[Access], count: int) -> bool:
+def _is_vector(parts: list[WarpAccess], count: int) -> bool:
     size = parts[0].size
     return (
         len(parts) == count

@@ -38,8 +38,8 @@ UNLIMITED: Final = 2**31 - 1
 """The limit of a resource that a block takes nothing of."""
 
 
-class Block(NamedTuple):
-    """What one block takes."""
+class BlockResources(NamedTuple):
+    """The resources of one thread block."""
 
     threads: int
     registers_per_thread: int
@@ -79,7 +79,7 @@ class Occupancy(NamedTuple):
     shared_bytes_per_block: int
     """As allocated, with what the driver reserves."""
     device: DeviceLimits
-    block: Block
+    block: BlockResources
 
     @property
     def threads_per_sm(self) -> int:
@@ -103,7 +103,7 @@ def occupancy(
     Raises ValueError for an unknown target and for numbers that no kernel has: no threads, more than 255
     registers, negative amounts, a carve-out that is no percentage.
     """
-    block = Block(
+    block = BlockResources(
         threads_per_block,
         registers_per_thread,
         shared_bytes_per_block,
@@ -115,10 +115,10 @@ def occupancy(
     return occupancy_of(limits_of(target), block)
 
 
-def occupancy_of(device: DeviceLimits, block: Block) -> Occupancy:
+def occupancy_of(device: DeviceLimits, block: BlockResources) -> Occupancy:
     """The same for limits and a block at hand. Raises ValueError as `occupancy` does."""
     if not _is_sensible(block):
-        raise ValueError(_complaint(block))
+        raise ValueError(_invalid_reason(block))
     warps = -(-block.threads // WARP_SIZE)
     registers_per_warp = _allocated_registers(block.registers_per_thread)
     shared = _allocated_shared(device, block.shared_bytes)
@@ -187,7 +187,7 @@ def _next_carveout(device: DeviceLimits, wanted: int) -> int:
     return next(size * 1024 for size in device.carveouts_kib if size * 1024 >= wanted)
 
 
-def _is_sensible(block: Block) -> bool:
+def _is_sensible(block: BlockResources) -> bool:
     return (
         block.threads > 0
         and 0 <= block.registers_per_thread <= MAX_REGISTERS_PER_THREAD
@@ -198,7 +198,7 @@ def _is_sensible(block: Block) -> bool:
     )
 
 
-def _complaint(block: Block) -> str:
+def _invalid_reason(block: BlockResources) -> str:
     if block.threads <= 0:
         return f"a block has at least one thread, not {block.threads}"
     if not 0 <= block.registers_per_thread <= MAX_REGISTERS_PER_THREAD:
@@ -235,7 +235,7 @@ def _register_limit(device: DeviceLimits, warps: int, registers_per_warp: int) -
     return warps_of_partition * device.sub_partitions // warps
 
 
-def _shared_limit(device: DeviceLimits, block: Block, allocated: int) -> int:
+def _shared_limit(device: DeviceLimits, block: BlockResources, allocated: int) -> int:
     """Sentence 4."""
     at_most = device.shared_bytes_opt_in if block.opt_in else MAX_STATIC_SHARED_BYTES
     if allocated > at_most + device.shared_bytes_reserved:

@@ -11,7 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from analyses.occupancy import Block, Occupancy, most_registers, most_shared_bytes, occupancy_of
+from analyses.occupancy import (
+    BlockResources,
+    Occupancy,
+    most_registers,
+    most_shared_bytes,
+    occupancy_of,
+)
 from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
     MAX_STATIC_SHARED_BYTES,
@@ -22,7 +28,7 @@ from ptx_lsp.isa.device_limits import (
 SHARED_STEP_BYTES: Final = 1024
 
 
-class Step(NamedTuple):
+class OccupancyStep(NamedTuple):
     """With so much less of both, so many blocks are resident."""
 
     fewer_registers: int
@@ -33,7 +39,7 @@ class Step(NamedTuple):
     more_blocks: int
 
 
-class Room(NamedTuple):
+class Headroom(NamedTuple):
     """What each may grow by, alone, and cost no block; 0 for blocks that cannot be launched."""
 
     registers: int
@@ -64,12 +70,12 @@ def over_shared(result: Occupancy, step_bytes: int = SHARED_STEP_BYTES) -> tuple
     return tuple([_with(result, block._replace(shared_bytes=size)) for size in sizes])
 
 
-def steps(result: Occupancy) -> tuple[Step, ...]:
+def steps(result: Occupancy) -> tuple[OccupancyStep, ...]:
     """Every higher occupancy that fewer registers and less shared memory lead to, the nearest first."""
     return tuple(_steps(result))
 
 
-def _steps(result: Occupancy) -> Iterator[Step]:
+def _steps(result: Occupancy) -> Iterator[OccupancyStep]:
     device, block, limits = result.device, result.block, result.limits
     blocks = result.blocks_per_sm
     most_blocks = min(limits._replace(registers=limits.blocks, shared=limits.blocks))
@@ -81,7 +87,7 @@ def _steps(result: Occupancy) -> Iterator[Step]:
         if shared < 0 or (registers == 0 < block.registers_per_thread):
             return
         less = _with(result, block._replace(registers_per_thread=registers, shared_bytes=shared))
-        yield Step(
+        yield OccupancyStep(
             block.registers_per_thread - registers,
             block.shared_bytes - shared,
             less,
@@ -90,12 +96,12 @@ def _steps(result: Occupancy) -> Iterator[Step]:
         blocks = less.blocks_per_sm
 
 
-def room(result: Occupancy) -> Room:
+def headroom(result: Occupancy) -> Headroom:
     """How far the block is from the step down."""
     if result.blocks_per_sm == 0:
-        return Room(0, 0)
+        return Headroom(0, 0)
     block, blocks = result.block, result.blocks_per_sm
-    return Room(
+    return Headroom(
         most_registers(result.device, block.threads, blocks) - block.registers_per_thread,
         _most_shared(result, blocks) - block.shared_bytes,
     )
@@ -114,7 +120,7 @@ def best_block_size(result: Occupancy, at_most: int = MAX_THREADS_PER_BLOCK) -> 
     return next(one for one in reversed(found) if one.threads_per_sm == most)
 
 
-def _with(result: Occupancy, block: Block) -> Occupancy:
+def _with(result: Occupancy, block: BlockResources) -> Occupancy:
     return occupancy_of(result.device, block)
 
 

@@ -15,23 +15,23 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from analyses.kept_calls import KeptCall, kept_calls
+from analyses.instructions import InstructionInfo
 from analyses.launch_bounds import launch_bounds
-from analyses.spelling import steps_spelt
-from analyses.steps import Step
+from analyses.opcode_index import instructions_matching
+from analyses.out_of_line_calls import OutOfLineCall, out_of_line_calls
 from ptx_lsp.facts import fact
 from ptx_lsp.model.constants import whole_number
 from ptx_lsp.model.function import Function
 
 Unknown = Literal["no block size", "no minnctapersm", "minnctapersm ignored"]
 
-_requests = steps_spelt(lambda spelling: spelling.startswith("setmaxnreg."))
+_requests = instructions_matching(lambda spelling: spelling.startswith("setmaxnreg."))
 
 
 class Request(NamedTuple):
     """One `setmaxnreg`; `registers` is None where it is no plain number."""
 
-    step: Step
+    step: InstructionInfo
     increases: bool
     registers: int | None
 
@@ -58,9 +58,9 @@ def unknown_entry_count(function: Function) -> Unknown | None:
     return "minnctapersm ignored" if bounds.directives.minnctapersm else "no minnctapersm"
 
 
-def call_in_the_way(function: Function) -> KeptCall | None:
+def call_in_the_way(function: Function) -> OutOfLineCall | None:
     """The first call for which ptxas ignores every `setmaxnreg` of the kernel (2)."""
-    return next((one for one in kept_calls(function) if one.why != "external"), None)
+    return next((one for one in out_of_line_calls(function) if one.reason != "external"), None)
 
 
 @fact
@@ -86,6 +86,6 @@ def _largest(function: Function, found: tuple[Request, ...]) -> int | None:
     return bounds.register_limit if bounds and not unknown_entry_count(function) else None
 
 
-def _count(step: Step) -> int | None:
+def _count(step: InstructionInfo) -> int | None:
     operands = step.node.operands
     return whole_number(operands[0]) if operands else None

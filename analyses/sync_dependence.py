@@ -33,9 +33,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from analyses.cfg import Graph
-from analyses.dominance import Dominance, Loop, dominance, most_visited
+from analyses.dominance import Dominance, Loop, dominance, visit_limit
 from analyses.early_exits import early_exits
-from ptx_lsp.facts import Earlier, lasting_fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
 
@@ -64,8 +64,8 @@ class SyncDependence:
             self.whole_graph is not None and self.whole_graph.is_too_complex
         ):
             return True
-        left = most_visited(len(self.graph.successors))
-        for block in self.graph.order:
+        left = visit_limit(len(self.graph.successors))
+        for block in self.graph.reverse_postorder:
             if len(self.graph.successors[block]) > 1:
                 left -= self._region_edges(block, left)
                 if left < 0:
@@ -133,9 +133,9 @@ class SyncDependence:
             block, [loop.blocks for loop in left], region_blocks - {reconvergence}, reconvergence
         )
         for loop in loops:
-            if reconvergence not in loop.blocks or reconvergence == loop.head:
+            if reconvergence not in loop.blocks or reconvergence == loop.header:
                 continue
-            if loop.head in region or (loop.head == block and self._is_reentered(block, region)):
+            if loop.header in region or (loop.header == block and self._is_reentered(block, region)):
                 assumed_divergent.append(region_blocks)
         return ControlDivergence(frozenset(joins), exit_cycles, tuple(assumed_divergent))
 
@@ -145,7 +145,7 @@ class SyncDependence:
         A path is labelled by the block after the last one that it shared with another. Paths are followed in
         reverse postorder, those through a back edge after all others.
         """
-        graph, index_of = self.graph, self.reverse_postorder
+        graph, index_of = self.graph, self.postorder_index
         end = self.dominance.reconvergence(block)
         label = {target: target for target in graph.successors[block]}
         worklist: list[tuple[int, int, int]] = []
@@ -213,10 +213,10 @@ class SyncDependence:
         return any(source in region or source == block for source in sources)
 
     @cached_property
-    def reverse_postorder(self) -> tuple[int, ...]:
+    def postorder_index(self) -> tuple[int, ...]:
         """The reverse-postorder index of each block."""
         found = [0] * len(self.graph.successors)
-        for index, block in enumerate(self.graph.order):
+        for index, block in enumerate(self.graph.reverse_postorder):
             found[block] = index
         return tuple(found)
 
@@ -237,9 +237,9 @@ class SyncDependence:
         if not self.dominance.is_irreducible:
             return ()
         found: list[frozenset[int]] = []
-        for block in self.graph.order:
+        for block in self.graph.reverse_postorder:
             for target in self.graph.successors[block]:
-                if self.reverse_postorder[target] > self.reverse_postorder[block]:
+                if self.postorder_index[target] > self.postorder_index[block]:
                     continue
                 if self.dominance.dominates(target, block) or any(target in cycle for cycle in found):
                     continue
@@ -259,8 +259,8 @@ class SyncDependence:
         return frozenset(ahead & behind)
 
 
-@lasting_fact
-def sync_dependence(function: Function, earlier: Earlier[SyncDependence] | None) -> SyncDependence:
+@incremental_fact
+def sync_dependence(function: Function, earlier: Previous[SyncDependence] | None) -> SyncDependence:
     """The sync dependence of `function`."""
     found, staying = dominance(function), early_exits(function).pruned
     whole_graph = earlier.value.whole_graph or earlier.value if earlier is not None else None

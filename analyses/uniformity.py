@@ -27,12 +27,12 @@ from typing import NamedTuple
 
 from analyses.divergence_sources import BlockSize, UniformityLevel
 from analyses.dominance import Dominance, dominance
-from analyses.steps import Step
+from analyses.instructions import InstructionInfo
+from analyses.ssa import NONE, SsaForm, ssa_form
 from analyses.sync_dependence import sync_dependence
 from analyses.uniformity_solver import BlockResultCache, Cause, TemporalDivergence, solve
 from analyses.uniformity_transfer import TransferFunction, block_transfers, transfer_functions
-from analyses.values import NONE, Values, values
-from ptx_lsp.facts import Earlier, Memory, lasting_fact
+from ptx_lsp.facts import GenerationalCache, Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
 
@@ -47,7 +47,7 @@ class Reason(NamedTuple):
 class Uniformity:
     """The uniformity levels of the values (`SsaForm`) and blocks of a function."""
 
-    values: Values
+    ssa: SsaForm
     transfer_functions: tuple[TransferFunction, ...]
     dominance: Dominance
     levels: tuple[UniformityLevel, ...]
@@ -69,32 +69,32 @@ class Uniformity:
         """
         return tuple(
             self.levels[value] if value != NONE else UniformityLevel.UNKNOWN
-            for value in self.values.of[number].writes
+            for value in self.ssa.by_instruction[number].defs
         )
 
     def use_level(self, number: int, register: int) -> UniformityLevel:
         """The level of a register as instruction `number` reads it."""
-        step, found = self.values.steps.steps[number], self.values.of[number]
-        for one, value in zip((*step.reads, step.guard), (*found.reads, found.guard), strict=True):
+        step, found = self.ssa.instructions.instructions[number], self.ssa.by_instruction[number]
+        for one, value in zip((*step.uses, step.guard), (*found.uses, found.guard), strict=True):
             if one == register:
-                return self.level_at(value, self.values.cfg.block_of[number])
+                return self.level_at(value, self.ssa.cfg.block_of[number])
         raise KeyError(register)
 
     def guard_level(self, number: int) -> UniformityLevel:
         """The level of the guard of instruction `number`; `GRID` if it has none."""
-        return self.level_at(self.values.of[number].guard, self.values.cfg.block_of[number])
+        return self.level_at(self.ssa.by_instruction[number].guard, self.ssa.cfg.block_of[number])
 
     def execution_level(self, number: int) -> UniformityLevel:
         """How uniformly instruction `number` is executed, branches or exits (3); for others, the level
         of the guard.
         """
-        block = self.values.cfg.block_of[number]
-        if block not in self.values.cfg.reached:
+        block = self.ssa.cfg.block_of[number]
+        if block not in self.ssa.cfg.reached:
             return UniformityLevel.UNKNOWN
         level = max(self.guard_level(number), UniformityLevel(self.transfer_functions[number].control_level))
         for value in self.transfer_functions[number].target_inputs:
             level = max(level, self.level_at(value, block))
-        if self.values.steps.steps[number].opcode in ("ret", "exit"):
+        if self.ssa.instructions.instructions[number].opcode in ("ret", "exit"):
             level = max(level, self.block_level(block))
         return level
 
@@ -102,28 +102,28 @@ class Uniformity:
         """How uniformly a block is reached: whether all threads of a warp reach it, or none."""
         return self._block_levels[block][0]
 
-    def controlling_branches(self, block: int) -> tuple[Step, ...]:
+    def controlling_branches(self, block: int) -> tuple[InstructionInfo, ...]:
         """The non-uniform branches that `block` is control-dependent on, directly or not, the nearest
         first.
         """
-        found: list[Step] = []
+        found: list[InstructionInfo] = []
         seen: set[int] = set()
         waiting = [block] if self.is_available else []
         for one in waiting:
-            for above in self.dominance.deciding[one]:
+            for above in self.dominance.control_dependences[one]:
                 if above not in seen:
                     seen.add(above)
                     waiting.append(above)
                     if not self.branches[above].is_uniform:
-                        last = self.values.cfg.blocks[above].end - 1
-                        found.append(self.values.steps.steps[last])
+                        last = self.ssa.cfg.blocks[above].end - 1
+                        found.append(self.ssa.instructions.instructions[last])
         return tuple(found)
 
     def reasons(self, number: int) -> tuple[Reason, ...]:
         """Why instruction `number` has its execution level, back to the source of divergence."""
-        block = self.values.cfg.block_of[number]
+        block = self.ssa.cfg.block_of[number]
         level = self.execution_level(number)
-        for value in (self.values.of[number].guard, *self.transfer_functions[number].target_inputs):
+        for value in (self.ssa.by_instruction[number].guard, *self.transfer_functions[number].target_inputs):
             if value != NONE and self.level_at(value, block) == level:
                 return tuple(self._chain(value, block, level))
         decided = self._block_levels[block][1]
@@ -133,7 +133,7 @@ class Uniformity:
 
     def value_reasons(self, value: int) -> tuple[Reason, ...]:
         """Why a value has its level."""
-        return tuple(self._chain(value, self.values.block_of(value), self.levels[value]))
+        return tuple(self._chain(value, self.ssa.block_of(value), self.levels[value]))
 
     def level_at(self, value: int, block: int) -> UniformityLevel:
         """The level of a value where `block` reads it."""
@@ -158,7 +158,7 @@ class Uniformity:
                     if block not in blocks and worse == level:
                         yield from self._branch_chain(branch, self._loop_exit_text(value), seen)
                         return
-            number = self.values.origin(value)
+            number = self.ssa.definition(value)
             cause = self.cause(value)
             if cause.block != NONE:
                 holds = f"decides what `{self.register_name(value)}` holds"
@@ -174,13 +174,13 @@ class Uniformity:
                     number,
                     f"`{self.register_name(value)}` depends on `{self.register_name(cause.value)}`",
                 )
-            block = self.values.block_of(value)
+            block = self.ssa.block_of(value)
             value = cause.value
 
     def cause(self, value: int) -> Cause:
         """Why a value has its level."""
-        if self.values.is_initial(value):
-            register = self.values.steps.registers[value]
+        if self.ssa.is_initial(value):
+            register = self.ssa.instructions.registers[value]
             given = "is given by the caller" if register.is_parameter else "is not written before"
             return Cause(text=f"`{register.name}` {given}")
         return self.causes.get(value, Cause())
@@ -189,18 +189,18 @@ class Uniformity:
         return f"threads leave the loop that makes `{self.register_name(value)}` at different times"
 
     def _branch_chain(self, block: int, text: str, seen: set[int]) -> Iterator[Reason]:
-        number = self.values.cfg.blocks[block].end - 1
+        number = self.ssa.cfg.blocks[block].end - 1
         yield Reason(number, text)
         level = self.branches.get(block, UniformityLevel.GRID)
-        for value in (self.values.of[number].guard, *self.transfer_functions[number].target_inputs):
+        for value in (self.ssa.by_instruction[number].guard, *self.transfer_functions[number].target_inputs):
             if value != NONE and self.level_at(value, block) == level:
                 yield from self._chain(value, block, level, seen)
                 return
 
     def register_name(self, value: int) -> str:
         """The name of the register that holds the value."""
-        register = self.values.register(value)
-        return self.values.steps.registers[register].name if register >= 0 else "the carry"
+        register = self.ssa.register(value)
+        return self.ssa.instructions.registers[register].name if register >= 0 else "the carry"
 
     # -- control --------------------------------------------------------------------------------
 
@@ -208,10 +208,10 @@ class Uniformity:
     def _block_levels(self) -> tuple[tuple[UniformityLevel, int], ...]:
         """The level of each block, and the block whose branch causes it."""
         if not self.is_available:
-            return ((UniformityLevel.UNKNOWN, NONE),) * len(self.values.cfg.blocks)
-        found = [(UniformityLevel.GRID, NONE) for _ in self.values.cfg.blocks]
+            return ((UniformityLevel.UNKNOWN, NONE),) * len(self.ssa.cfg.blocks)
+        found = [(UniformityLevel.GRID, NONE) for _ in self.ssa.cfg.blocks]
         below: list[list[int]] = [[] for _ in found]
-        for block, deciding in enumerate(self.dominance.deciding):
+        for block, deciding in enumerate(self.dominance.control_dependences):
             for above in deciding:
                 below[above].append(block)
         for level in sorted(UniformityLevel, reverse=True):
@@ -226,13 +226,13 @@ class Uniformity:
         return tuple(found)
 
 
-@lasting_fact
-def uniformity(function: Function, earlier: Earlier[Uniformity] | None) -> Uniformity:
+@incremental_fact
+def uniformity(function: Function, earlier: Previous[Uniformity] | None) -> Uniformity:
     """The uniformity of the values and branches of `function`."""
-    found, transfers, dependence = values(function), block_transfers(function), sync_dependence(function)
+    found, transfers, dependence = ssa_form(function), block_transfers(function), sync_dependence(function)
     context = transfers.context
     is_same = earlier is not None and earlier.value.context == context
-    cache: BlockResultCache = Memory(earlier.value.cache if earlier and is_same else None)
+    cache: BlockResultCache = GenerationalCache(earlier.value.cache if earlier and is_same else None)
     levels = solve(found, transfers.blocks, dependence, cache)
     return Uniformity(
         found,
@@ -245,7 +245,7 @@ def uniformity(function: Function, earlier: Earlier[Uniformity] | None) -> Unifo
         levels.temporal_divergence,
         context,
         cache,
-        found.is_known and not dependence.is_too_complex,
+        found.is_available and not dependence.is_too_complex,
     )
 
 

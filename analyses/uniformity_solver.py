@@ -9,10 +9,10 @@ from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from analyses.divergence_sources import UniformityLevel
+from analyses.ssa import NONE, BlockValues, SsaForm
 from analyses.sync_dependence import SyncDependence
 from analyses.uniformity_transfer import BlockTransfer
-from analyses.values import NONE, BlockValues, Values
-from ptx_lsp.facts import Memory
+from ptx_lsp.facts import GenerationalCache
 
 TemporalDivergence = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
 """For a value: the cycles outside which it is less uniform, the level there, and the block whose branch
@@ -51,12 +51,12 @@ class BlockResult(NamedTuple):
     causes: dict[int, Cause]
 
 
-BlockResultCache: TypeAlias = Memory[tuple[BlockValues, bytes], BlockResult]
+BlockResultCache: TypeAlias = GenerationalCache[tuple[BlockValues, bytes], BlockResult]
 """Keyed by a block with its values, and the levels at its entry."""
 
 
 def solve(
-    form: Values, transfers: tuple[BlockTransfer, ...], dependence: SyncDependence, cache: BlockResultCache
+    form: SsaForm, transfers: tuple[BlockTransfer, ...], dependence: SyncDependence, cache: BlockResultCache
 ) -> Solution:
     """The fixed point for the values of a function, given the transfer functions of its blocks."""
     return _Solver(form, transfers, dependence, cache).run()
@@ -65,7 +65,7 @@ def solve(
 class _Solver:
     def __init__(
         self,
-        form: Values,
+        form: SsaForm,
         transfers: tuple[BlockTransfer, ...],
         dependence: SyncDependence,
         cache: BlockResultCache,
@@ -88,15 +88,15 @@ class _Solver:
         """Of a value the blocks that enter with it."""
         self.worklist: list[int] = []
         self.done: set[tuple[frozenset[int], int, bool]] = set()
-        self.visited: list[bool] = [False] * len(form.of)
+        self.visited: list[bool] = [False] * len(form.by_instruction)
         """The steps that were looked at before."""
 
     def run(self) -> Solution:
-        if self.sync_dependence.is_too_complex or not self.values.is_known:
+        if self.sync_dependence.is_too_complex or not self.values.is_available:
             return self.unknown_solution()
         self.initialize()
-        for block in self.cfg.order:
-            for join in self.values.joins_of[block]:
+        for block in self.cfg.reverse_postorder:
+            for join in self.values.phis_of[block]:
                 self.evaluate_phi(join.value)
             self.visit_block(block)
         while self.worklist:
@@ -110,26 +110,27 @@ class _Solver:
     def unknown_solution(self) -> Solution:
         """The solution of a function that is not analysed: everything is unknown."""
         branches = dict.fromkeys(
-            (b for b in self.cfg.order if self.cfg.blocks[b].splits), int(UniformityLevel.UNKNOWN)
+            (b for b in self.cfg.reverse_postorder if self.cfg.blocks[b].is_branching),
+            int(UniformityLevel.UNKNOWN),
         )
         return Solution(bytes([UniformityLevel.UNKNOWN]) * len(self.levels), branches, {}, {})
 
     def initialize(self) -> None:
-        for block in self.cfg.order:
-            for value in self.values.blocks[block].entered:
+        for block in self.cfg.reverse_postorder:
+            for value in self.values.blocks[block].inputs:
                 self.entry_users.setdefault(value, []).append(block)
-            if self.cfg.blocks[block].splits:
+            if self.cfg.blocks[block].is_branching:
                 self.branches[block] = UniformityLevel.GRID
-            for join in self.values.joins_of[block]:
+            for join in self.values.phis_of[block]:
                 for value in join.inputs:
                     self.phi_users.setdefault(value, []).append(~join.value)
-        count = len(self.values.steps.registers)
+        count = len(self.values.instructions.registers)
         self.levels[:count] = bytes([UniformityLevel.UNKNOWN]) * count
 
     def users(self, value: int) -> list[int]:
         """The users of a value: an instruction as its number, a phi as `~value`."""
         found: list[int] = []
-        own = self.values.block_of(value) if value not in self.values.joins else NONE
+        own = self.values.block_of(value) if value not in self.values.phis else NONE
         for block in (own, *self.entry_users.get(value, ())):
             if block < 0:
                 continue
@@ -147,11 +148,11 @@ class _Solver:
         phis in loop headers.
         """
         values, levels = self.values.blocks[block], self.levels
-        numbers = self.cfg.blocks[block].steps
+        numbers = self.cfg.blocks[block].instructions
         self.visited[numbers.start : numbers.stop] = [True] * len(numbers)
-        made = slice(values.first, values.first + values.made)
-        entered = bytes(map(levels.__getitem__, values.entered))
-        is_plain = not any(levels[made]) and self.temporal_divergence.keys().isdisjoint(values.entered)
+        made = slice(values.first, values.first + values.count)
+        entered = bytes(map(levels.__getitem__, values.inputs))
+        is_plain = not any(levels[made]) and self.temporal_divergence.keys().isdisjoint(values.inputs)
         known = self.cache.get((values, entered)) if is_plain else None
         if known is not None:
             levels[made] = known.levels
@@ -171,7 +172,7 @@ class _Solver:
 
     def branch_inputs(self, number: int) -> tuple[int, ...]:
         """The values that decide which successor the last instruction of a block goes to."""
-        guard = self.values.of[number].guard
+        guard = self.values.by_instruction[number].guard
         return (
             self.transfer_functions[number].target_inputs
             if guard < 0
@@ -214,7 +215,7 @@ class _Solver:
             self.apply_control_divergence(block, level)
 
     def evaluate_phi(self, value: int) -> None:
-        join = self.values.joins[value]
+        join = self.values.phis[value]
         level, cause = self.join(join.inputs, join.block)
         if level > self.levels[value]:
             self.raise_and_enqueue(value, level, cause)
@@ -254,7 +255,7 @@ class _Solver:
         """Raises the values that a branch at the end of `block` makes less uniform."""
         found = self.sync_dependence.control_divergence(block)
         for user in found.joins:
-            for join in self.values.joins_of[user]:
+            for join in self.values.phis_of[user]:
                 if level > self.levels[join.value]:
                     self.raise_and_enqueue(join.value, level, Cause(block=block))
         for blocks in found.assumed_divergent:
@@ -273,12 +274,12 @@ class _Solver:
             return
         self.done.add((blocks, level, escaping))
         for block in blocks:
-            for join in self.values.joins_of[block]:
+            for join in self.values.phis_of[block]:
                 yield join.value
-            for number in self.cfg.blocks[block].steps:
+            for number in self.cfg.blocks[block].instructions:
                 plan = self.transfer_functions[number]
                 if plan.base_level != UniformityLevel.GRID or (escaping and plan.inputs):
-                    yield from self.values.of[number].writes
+                    yield from self.values.by_instruction[number].defs
 
     def apply_temporal_divergence(self, value: int, blocks: frozenset[int], level: int, branch: int) -> None:
         outside = [use for use in self.users(value) if self.block_of_user(use) not in blocks]
@@ -288,4 +289,4 @@ class _Solver:
             self.worklist.extend(use for use in outside if use < 0 or self.visited[use])
 
     def block_of_user(self, use: int) -> int:
-        return self.cfg.block_of[use] if use >= 0 else self.values.joins[~use].block
+        return self.cfg.block_of[use] if use >= 0 else self.values.phis[~use].block

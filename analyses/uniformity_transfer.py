@@ -18,9 +18,9 @@ from analyses.divergence_sources import (
     instruction_uniformity,
     special_register_uniformity,
 )
-from analyses.steps import Step, steps
-from analyses.values import NONE, BlockValues, StepValues, Values, values
-from ptx_lsp.facts import Earlier, Memory, fact, found_in, lasting_fact
+from analyses.instructions import InstructionInfo, instructions
+from analyses.ssa import NONE, BlockValues, InstructionValues, SsaForm, ssa_form
+from ptx_lsp.facts import GenerationalCache, Previous, collect_over_results, fact, incremental_fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -54,10 +54,10 @@ class TransferFunction(NamedTuple):
     control_level: int = 0
 
 
-@lasting_fact
-def block_transfers(function: Function, earlier: Earlier[BlockTransfers] | None) -> BlockTransfers:
+@incremental_fact
+def block_transfers(function: Function, earlier: Previous[BlockTransfers] | None) -> BlockTransfers:
     """The transfer functions of `function`, per block."""
-    return _TransferBuilder(function, values(function)).run(earlier.value if earlier else None)
+    return _TransferBuilder(function, ssa_form(function)).run(earlier.value if earlier else None)
 
 
 @fact
@@ -90,7 +90,7 @@ class BlockTransfers:
 
     blocks: tuple[BlockTransfer, ...]
     context: tuple[BlockSize, bool]
-    cache: Memory[BlockValues, BlockTransfer]
+    cache: GenerationalCache[BlockValues, BlockTransfer]
 
 
 @fact
@@ -106,7 +106,7 @@ def block_size(function: Function) -> BlockSize:
     return BlockSize()
 
 
-@found_in(special_uses)
+@collect_over_results(special_uses)
 def tid_yz_uses(_: Function, use: SpecialUse) -> Iterator[nodes.Name]:
     """The uses of `%tid` other than `%tid.x`."""
     if use.name.text == "%tid" and not _is_of_x(use.operand):
@@ -120,7 +120,7 @@ def _is_of_x(operand: nodes.Operand) -> bool:
 
 
 class _TransferBuilder:
-    def __init__(self, function: Function, found: Values) -> None:
+    def __init__(self, function: Function, found: SsaForm) -> None:
         self.function = function
         self.values = found
         self.size = block_size(function)
@@ -128,10 +128,10 @@ class _TransferBuilder:
 
     def run(self, before: BlockTransfers | None) -> BlockTransfers:
         context = self.size, self.may_be_local
-        known: Memory[BlockValues, BlockTransfer] = Memory()
+        known: GenerationalCache[BlockValues, BlockTransfer] = GenerationalCache()
         if before is not None and before.context == context:
-            known = Memory(before.cache)
-        flow = self.values.steps.steps
+            known = GenerationalCache(before.cache)
+        flow = self.values.instructions.instructions
         found = [
             known.get(values)
             or known.put(values, self.block(flow[block.first : block.end], values))
@@ -139,8 +139,8 @@ class _TransferBuilder:
         ]
         return BlockTransfers(tuple(found), context, known)
 
-    def block(self, steps: tuple[Step, ...], values: BlockValues) -> BlockTransfer:
-        pairs = zip(steps, values.of, strict=True)
+    def block(self, steps: tuple[InstructionInfo, ...], values: BlockValues) -> BlockTransfer:
+        pairs = zip(steps, values.by_instruction, strict=True)
         return BlockTransfer(tuple([self.transfer_function(step, found) for step, found in pairs]))
 
     def has_local_addresses(self) -> bool:
@@ -150,10 +150,10 @@ class _TransferBuilder:
             return True
         return any(
             step.opcode in ("alloca", "stacksave") or step.spelling.startswith("cvta.local")
-            for step in steps(function).steps
+            for step in instructions(function).instructions
         )
 
-    def transfer_function(self, step: Step, found: StepValues) -> TransferFunction:
+    def transfer_function(self, step: InstructionInfo, found: InstructionValues) -> TransferFunction:
         opcode = step.opcode
         if opcode in ("brx", "call"):
             target = self.target_values(step, found)
@@ -163,10 +163,10 @@ class _TransferBuilder:
                 if is_known and (found.guard >= 0) == step.is_guarded
                 else UniformityLevel.UNKNOWN
             )
-            inputs = (*found.keeps, found.guard) if found.guard >= 0 else ()
+            inputs = (*found.partial_defs, found.guard) if found.guard >= 0 else ()
             what = "is what the call gives"
             return TransferFunction(
-                found.writes,
+                found.defs,
                 inputs,
                 UniformityLevel.UNKNOWN,
                 what,
@@ -174,12 +174,12 @@ class _TransferBuilder:
                 control_level=flow,
             )
         flow = UniformityLevel.UNKNOWN if step.is_guarded and found.guard < 0 else UniformityLevel.GRID
-        if (not found.writes and found.carry_out < 0) or NONE in found.writes:
+        if (not found.defs and found.carry_out < 0) or NONE in found.defs:
             return _without_results(flow)
         own = self.instruction_uniformity(step)
-        inputs = found.reads if own.operands is None else self.values_of_operands(step, found, own.operands)
-        if found.keeps or found.guard >= 0:
-            inputs = (*inputs, *found.keeps, *((found.guard,) if found.guard >= 0 else ()))
+        inputs = found.uses if own.operands is None else self.values_of_operands(step, found, own.operands)
+        if found.partial_defs or found.guard >= 0:
+            inputs = (*inputs, *found.partial_defs, *((found.guard,) if found.guard >= 0 else ()))
         level, text = own.level, own.reason
         if own.operands is None:
             level, text = self.level_of_names(step, level, text)
@@ -192,12 +192,12 @@ class _TransferBuilder:
         second = _second_result(step, found) if own.second_level is not None else NONE
         return TransferFunction(self.all_results(found), inputs, level, text, second, own.second_level or 0)
 
-    def all_results(self, found: StepValues) -> tuple[int, ...]:
-        return found.writes if found.carry_out < 0 else (*found.writes, found.carry_out)
+    def all_results(self, found: InstructionValues) -> tuple[int, ...]:
+        return found.defs if found.carry_out < 0 else (*found.defs, found.carry_out)
 
     # -- the best that a step can give -----------------------------------------------------------
 
-    def instruction_uniformity(self, step: Step) -> InstructionUniformity:
+    def instruction_uniformity(self, step: InstructionInfo) -> InstructionUniformity:
         own = instruction_uniformity(step.spelling, len(step.node.operands))
         if own is not None:
             return own
@@ -211,7 +211,7 @@ class _TransferBuilder:
             )
         return LOADED
 
-    def parameter(self, step: Step) -> InstructionUniformity:
+    def parameter(self, step: InstructionInfo) -> InstructionUniformity:
         address = step.node.operands[-1]
         for name in names_in(address):
             symbol = self.function.resolve(name)
@@ -224,7 +224,7 @@ class _TransferBuilder:
             return InstructionUniformity(UniformityLevel.GRID)
         return InstructionUniformity(UniformityLevel.UNKNOWN, "loads a parameter of a function")
 
-    def shuffle(self, step: Step) -> InstructionUniformity:
+    def shuffle(self, step: InstructionInfo) -> InstructionUniformity:
         """`shfl.idx d|p, a, b, c, mask`, where `c` says that any lane of the warp can be read."""
         operands = step.node.operands
         masks = (4,) if len(operands) > 4 else ()
@@ -236,7 +236,9 @@ class _TransferBuilder:
 
     # -- operands --------------------------------------------------------------------------------
 
-    def values_of_operands(self, step: Step, found: StepValues, wanted: tuple[int, ...]) -> tuple[int, ...]:
+    def values_of_operands(
+        self, step: InstructionInfo, found: InstructionValues, wanted: tuple[int, ...]
+    ) -> tuple[int, ...]:
         """The values that some of the operands read."""
         chosen: list[int] = []
         for index in wanted:
@@ -244,18 +246,20 @@ class _TransferBuilder:
                 chosen.extend(self.values_read_by(step, found, step.node.operands[index]))
         return tuple(chosen)
 
-    def values_read_by(self, step: Step, found: StepValues, operand: nodes.Operand) -> list[int]:
-        value_of = dict(zip(step.reads, found.reads, strict=True))
-        flow = self.values.steps
+    def values_read_by(
+        self, step: InstructionInfo, found: InstructionValues, operand: nodes.Operand
+    ) -> list[int]:
+        value_of = dict(zip(step.uses, found.uses, strict=True))
+        flow = self.values.instructions
         read: list[int] = []
         for name in names_in(operand):
             symbol = self.function.resolve(name)
-            number = flow.number(symbol) if isinstance(symbol, Register) else None
+            number = flow.index_of(symbol) if isinstance(symbol, Register) else None
             if number is not None and number in value_of:
                 read.append(value_of[number])
         return read
 
-    def target_values(self, step: Step, found: StepValues) -> tuple[int, ...]:
+    def target_values(self, step: InstructionInfo, found: InstructionValues) -> tuple[int, ...]:
         """The register that an indirect branch or call goes through."""
         return tuple(
             value
@@ -264,7 +268,9 @@ class _TransferBuilder:
             for value in self.values_read_by(step, found, operand)
         )
 
-    def level_of_names(self, step: Step, level: UniformityLevel, text: str) -> tuple[UniformityLevel, str]:
+    def level_of_names(
+        self, step: InstructionInfo, level: UniformityLevel, text: str
+    ) -> tuple[UniformityLevel, str]:
         """The join of `level` and the levels of the special registers and variables among the operands."""
         symbols = self.function.body.symbols
         for operand in step.node.operands:
@@ -291,9 +297,9 @@ class _TransferBuilder:
         """Whether the symbol is a variable private to each thread, or a register of the module."""
         if isinstance(symbol, Variable):
             return symbol.space == ".local" and not self.function.is_kernel
-        return isinstance(symbol, Register) and self.values.steps.number(symbol) is None
+        return isinstance(symbol, Register) and self.values.instructions.index_of(symbol) is None
 
-    def is_direct(self, step: Step) -> bool:
+    def is_direct(self, step: InstructionInfo) -> bool:
         """Whether a call names a function."""
         return any(
             isinstance(self.function.resolve(operand), FunctionName | AliasName)
@@ -313,11 +319,11 @@ def _is_whole_warp(operand: nodes.Operand) -> bool:
     return value is not None and value & 0x1F1F == 0x1F
 
 
-def _second_result(step: Step, found: StepValues) -> int:
+def _second_result(step: InstructionInfo, found: InstructionValues) -> int:
     """The result on the right side of `d|p`."""
     first = step.node.operands[0] if step.node.operands else None
-    if not isinstance(first, nodes.Pair) or not found.writes:
+    if not isinstance(first, nodes.Pair) or not found.defs:
         return NONE
     if isinstance(first.left, nodes.Name) and first.left.text == "_":
-        return found.writes[0]
-    return found.writes[1] if len(found.writes) > 1 else NONE
+        return found.defs[0]
+    return found.defs[1] if len(found.defs) > 1 else NONE

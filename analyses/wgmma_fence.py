@@ -17,14 +17,14 @@ from typing import NamedTuple
 from analyses.cfg import cfg
 from analyses.divergence_sources import UniformityLevel
 from analyses.dominance import Dominance, dominance
-from analyses.spelling import steps_spelt
-from analyses.steps import Step, steps
+from analyses.instructions import InstructionInfo, instructions
+from analyses.opcode_index import instructions_matching
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 
 _FENCE = "wgmma.fence"
-_mmas = steps_spelt(lambda spelling: spelling.startswith("wgmma.mma_async"))
+_mmas = instructions_matching(lambda spelling: spelling.startswith("wgmma.mma_async"))
 
 
 class Unfenced(NamedTuple):
@@ -32,8 +32,8 @@ class Unfenced(NamedTuple):
     own guard is divergent.
     """
 
-    mma: Step
-    branch: Step
+    mma: InstructionInfo
+    branch: InstructionInfo
 
 
 @fact
@@ -43,8 +43,8 @@ def unfenced_in_divergence(function: Function) -> tuple[Unfenced, ...]:
     return tuple(_search(function, found)) if found else ()
 
 
-def _search(function: Function, mmas: list[Step]) -> Iterator[Unfenced]:
-    flow, graph = steps(function).steps, cfg(function)
+def _search(function: Function, mmas: list[InstructionInfo]) -> Iterator[Unfenced]:
+    flow, graph = instructions(function).instructions, cfg(function)
     paths, levels = dominance(function), uniformity(function)
     for mma in mmas:
         block = graph.block_of[mma.number]
@@ -64,18 +64,18 @@ def _divergent_above(
     function: Function, paths: Dominance, levels: Uniformity, block: int
 ) -> int | None:
     """The step of the nearest divergent branch above `block`, unless a fence stands nearer."""
-    flow, graph = steps(function).steps, cfg(function)
-    above = paths.immediate[block]
+    flow, graph = instructions(function).instructions, cfg(function)
+    above = paths.immediate_dominators[block]
     while above >= 0:
         one = graph.blocks[above]
-        decides = one.splits and not paths.postdominates(block, above)
+        decides = one.is_branching and not paths.postdominates(block, above)
         if decides and levels.branches[above] is UniformityLevel.DIVERGENT:
             return one.end - 1
-        if _has_fence(flow, one.steps):
+        if _has_fence(flow, one.instructions):
             return None
-        above = paths.immediate[above]
+        above = paths.immediate_dominators[above]
     return None
 
 
-def _has_fence(flow: tuple[Step, ...], numbers: range) -> bool:
+def _has_fence(flow: tuple[InstructionInfo, ...], numbers: range) -> bool:
     return any(flow[number].spelling.startswith(_FENCE) for number in numbers)

@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Literal, NamedTuple
 
-from analyses.cfg import Block, cfg
-from analyses.spelling import steps_spelt
-from analyses.steps import Step, steps
+from analyses.cfg import BasicBlock, cfg
+from analyses.instructions import InstructionInfo, instructions
+from analyses.opcode_index import instructions_matching
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -42,10 +42,10 @@ _OPEN = 0
 class Conflict(NamedTuple):
     """`step` touches `register` (a number, see `Steps.registers`) while `mma` is in flight (3)."""
 
-    step: Step
+    step: InstructionInfo
     access: Access
     register: int
-    mma: Step
+    mma: InstructionInfo
 
 
 class InFlight(NamedTuple):
@@ -63,7 +63,7 @@ State = dict[int, InFlight]
 """What is in flight, by register."""
 
 
-_mmas = steps_spelt(lambda spelling: spelling.startswith(_MMA))
+_mmas = instructions_matching(lambda spelling: spelling.startswith(_MMA))
 
 
 @fact
@@ -74,7 +74,7 @@ def wgmma_conflicts(function: Function) -> tuple[Conflict, ...]:
 
 class _Pipeline:
     def __init__(self, function: Function) -> None:
-        self.flow = steps(function).steps
+        self.flow = instructions(function).instructions
         self.graph = cfg(function)
         self.is_kernel = function.is_kernel
 
@@ -103,10 +103,10 @@ class _Pipeline:
                 waiting.append(successor)
         return entries
 
-    def through(self, block: Block, state: State) -> list[Conflict]:
+    def through(self, block: BasicBlock, state: State) -> list[Conflict]:
         """Takes `state` through a block; what conflicts on the way."""
         found: list[Conflict] = []
-        for number in block.steps:
+        for number in block.instructions:
             step = self.flow[number]
             conflict = self.conflict(step, state)
             if conflict is not None:
@@ -114,7 +114,7 @@ class _Pipeline:
             _advance(step, conflict, state)
         return found
 
-    def conflict(self, step: Step, state: State) -> Conflict | None:
+    def conflict(self, step: InstructionInfo, state: State) -> Conflict | None:
         if not state or _is_copy(step):
             return None
         if step.opcode in ("ret", "exit"):
@@ -127,16 +127,16 @@ class _Pipeline:
             if copied is not None and copied.copied is not None:
                 register, mov = copied.copied
                 return Conflict(self.flow[mov], "read", register, self.flow[copied.mma])
-        read = next((r for r in step.reads if r not in own and r in state and state[r].is_accumulator), None)
+        read = next((r for r in step.uses if r not in own and r in state and state[r].is_accumulator), None)
         if read is not None:
             return self.against(step, "read", read, state)
-        written = next((r for r in step.writes if r not in own and r in state), None)
+        written = next((r for r in step.defs if r not in own and r in state), None)
         if written is None:
             return None
         access: Access = "write" if state[written].is_accumulator else "write of A"
         return self.against(step, access, written, state)
 
-    def against(self, step: Step, access: Access, register: int, state: State) -> Conflict:
+    def against(self, step: InstructionInfo, access: Access, register: int, state: State) -> Conflict:
         return Conflict(step, access, register, self.flow[state[register].mma])
 
 
@@ -151,7 +151,7 @@ def _join(entry: State, state: State) -> bool:
     return changed
 
 
-def _advance(step: Step, conflict: Conflict | None, state: State) -> None:
+def _advance(step: InstructionInfo, conflict: Conflict | None, state: State) -> None:
     """Sentences 1, 2, 4 and 6."""
     spelling = step.spelling
     if spelling.startswith(_MMA):
@@ -168,7 +168,7 @@ def _advance(step: Step, conflict: Conflict | None, state: State) -> None:
     elif spelling.startswith(_WAIT):
         _wait(step, state)
     elif _is_copy(step):
-        source, target = step.reads[0], step.writes[0]
+        source, target = step.uses[0], step.defs[0]
         for register, one in state.items():
             if one.copied and one.copied[0] == target:
                 state[register] = one._replace(copied=None)
@@ -180,7 +180,7 @@ def _advance(step: Step, conflict: Conflict | None, state: State) -> None:
     elif conflict is not None and conflict.access in ("read", "exit"):
         state.clear()
     elif conflict is not None:
-        for register in step.writes:
+        for register in step.defs:
             state.pop(register, None)
 
 
@@ -188,7 +188,7 @@ _MOST_GROUPS = 9
 """`wait_group` counts to 7: what is older is older than any of them asks."""
 
 
-def _wait(step: Step, state: State) -> None:
+def _wait(step: InstructionInfo, state: State) -> None:
     allowed = _count(step)
     if allowed is None:
         return
@@ -198,30 +198,30 @@ def _wait(step: Step, state: State) -> None:
             del state[register]
 
 
-def _count(step: Step) -> int | None:
+def _count(step: InstructionInfo) -> int | None:
     """The n of `wait_group n`."""
     operands = step.node.operands
     number = operands[0] if operands else None
     return integer(number.text) if isinstance(number, nodes.Number) else None
 
 
-def _accumulators(step: Step) -> tuple[int, ...]:
-    return step.writes
+def _accumulators(step: InstructionInfo) -> tuple[int, ...]:
+    return step.defs
 
 
-def _fragments(step: Step) -> tuple[int, ...]:
+def _fragments(step: InstructionInfo) -> tuple[int, ...]:
     """The registers of matrix A, where it is in registers."""
     operands = step.node.operands
     if len(operands) < 2 or not isinstance(operands[1], nodes.Vector):
         return ()
     own = _accumulators(step)
-    return tuple(r for r in step.reads if r not in own)[: len(operands[1].items)]
+    return tuple(r for r in step.uses if r not in own)[: len(operands[1].items)]
 
 
-def _is_copy(step: Step) -> bool:
+def _is_copy(step: InstructionInfo) -> bool:
     return (
         step.opcode == "mov"
-        and len(step.reads) == len(step.writes) == 1
+        and len(step.uses) == len(step.defs) == 1
         and not step.is_guarded
         and isinstance(step.node.operands[-1], nodes.Name)
     )

@@ -18,13 +18,13 @@ from collections.abc import Callable
 from itertools import count, cycle
 
 from analyses.cfg import cfg
+from analyses.definite_assignment import uninitialized_reads
 from analyses.dominance import dominance
-from analyses.initialization import unwritten_reads
+from analyses.instructions import instructions
 from analyses.liveness import liveness
 from analyses.memory_access import memory_access
-from analyses.pressure import pressure
-from analyses.registers import register_estimate
-from analyses.steps import steps
+from analyses.register_estimate import register_estimate
+from analyses.register_pressure import register_pressure
 from analyses.uniformity import uniformity
 from benchmarks.inputs import HEADER, kernels
 from ptx_lsp.model.function import Function
@@ -34,12 +34,12 @@ from ptx_lsp.text import Edit, Source
 
 SIZES = (1_000, 10_000, 50_000)
 ANALYSES: dict[str, Callable[[Function], object]] = {
-    "steps": steps,
+    "steps": instructions,
     "cfg": cfg,
     "dominance": dominance,
     "liveness": liveness,
-    "initialization": unwritten_reads,
-    "pressure": pressure,
+    "initialization": uninitialized_reads,
+    "pressure": register_pressure,
     "registers": register_estimate,
     "uniformity": uniformity,
     "memory_access": memory_access,

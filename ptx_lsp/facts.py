@@ -26,7 +26,7 @@ from operator import is_not
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_change import Change
-from ptx_lsp.model.function import LASTING, OF_DIRECTIVES, OF_TEXT, Function
+from ptx_lsp.model.function import DIRECTIVE_FACTS, INCREMENTAL_FACTS, TEXT_FACTS, Function
 from ptx_lsp.syntax import nodes
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ _K = TypeVar("_K")
 _T = TypeVar("_T")
 
 
-class Earlier(NamedTuple, Generic[_T]):
-    """A fact about a function as it was, and how its instructions have changed since. Those outside of the
-    change are the same objects, and all names in them stand for the same things.
+class Previous(NamedTuple, Generic[_T]):
+    """The previous value of a fact, and how the instructions have changed since. Those outside of the change
+    are the same objects, and all names in them refer to the same things.
     """
 
     value: _T
@@ -46,7 +46,7 @@ class Earlier(NamedTuple, Generic[_T]):
 
 
 def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
-    """Makes `compute` run once for each function."""
+    """Makes `compute` run once per function."""
 
     @wraps(compute)
     def known(function: Function) -> _T:
@@ -62,24 +62,24 @@ def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
     """Makes `compute` run once for each text of a function. It alone may depend on what is between statements
     and on where they are, counted from the start of the function.
     """
-    OF_TEXT.add(compute)
+    TEXT_FACTS.add(compute)
     return fact(compute)
 
 
-def of_all(known: Callable[[Function], tuple[_T, ...]], module: Module) -> Iterator[_T]:
-    """What a fact has for all functions of a module, one after the other. After an edit it is asked for
-    those only that are not what they were; what it has for the others is kept.
+def collect_over_functions(known: Callable[[Function], tuple[_T, ...]], module: Module) -> Iterator[_T]:
+    """The results of a fact for all functions of a module, one after the other. After an edit, only changed
+    functions are asked again.
     """
     found = module.gathered.get(known)
     if found is None:
-        found = module.gathered[known] = _gathered(known, module)
+        found = module.gathered[known] = _aggregate(known, module)
     return chain.from_iterable(cast("Iterable[tuple[_T, ...]]", found.values()))
 
 
-def _gathered(
+def _aggregate(
     known: Callable[[Function], tuple[object, ...]], module: Module
 ) -> dict[int, object]:
-    """What a fact has for each function, by its number, where that is anything."""
+    """The non-empty results of a fact, by the number of the function."""
     before, touched = module.gathered_before.get(known, ({}, range(len(module.functions))))
     found = dict(before)
     for number in touched:
@@ -91,36 +91,36 @@ def _gathered(
     return dict(sorted(found.items()))
 
 
-def is_known(known: Callable[[Function], object], function: Function) -> bool:
+def is_computed(known: Callable[[Function], object], function: Function) -> bool:
     """Whether a fact of `function` has been computed already."""
     return getattr(known, "__wrapped__", None) in function.facts
 
 
-class Memory(Generic[_K, _T]):
-    """What was computed from some keys: those asked for in this version, and those of the version before."""
+class GenerationalCache(Generic[_K, _T]):
+    """A cache of two generations: the keys asked for in this revision, and those of the previous one."""
 
-    def __init__(self, before: Memory[_K, _T] | None = None) -> None:
-        self._before = before._known if before is not None else {}
-        self._known: dict[_K, _T] = {}
+    def __init__(self, before: GenerationalCache[_K, _T] | None = None) -> None:
+        self._previous = before._current if before is not None else {}
+        self._current: dict[_K, _T] = {}
 
     def get(self, key: _K) -> _T | None:
-        """What is known of `key`; it will be known in the next version too."""
-        found = self._known.get(key)
+        """The value of `key`, which is then kept for the next revision too."""
+        found = self._current.get(key)
         if found is None:
-            found = self._before.get(key)
+            found = self._previous.get(key)
             if found is not None:
-                self._known[key] = found
+                self._current[key] = found
         return found
 
     def put(self, key: _K, value: _T) -> _T:
-        self._known[key] = value
+        self._current[key] = value
         return value
 
 
-def lasting_fact(
-    compute: Callable[[Function, Earlier[_T] | None], _T],
+def incremental_fact(
+    compute: Callable[[Function, Previous[_T] | None], _T],
 ) -> Callable[[Function], _T]:
-    """Makes `compute` run once for each function, with what it gave before an edit, if that is of use."""
+    """Makes `compute` run once per function, given its previous value and the edit where that is of use."""
 
     @wraps(compute)
     def known(function: Function) -> _T:
@@ -131,7 +131,7 @@ def lasting_fact(
         earlier = function.earlier.get(compute)
         if earlier is not None:
             try:
-                value = compute(function, Earlier(cast(_T, earlier[0]), earlier[1]))
+                value = compute(function, Previous(cast(_T, earlier[0]), earlier[1]))
             except Exception:
                 if function.earlier.pop(compute, None) is not None:
                     raise
@@ -144,222 +144,226 @@ def lasting_fact(
             # computed without, and then does not go with what this one was before.
         return cast(_T, function.facts.setdefault(compute, compute(function, None)))
 
-    LASTING.add(compute)
+    INCREMENTAL_FACTS.add(compute)
     return known
 
 
 def directive_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
-    """Makes `compute` run once for all versions of a function that have the same directives.
+    """Makes `compute` run once for all revisions of a function that have the same directives.
 
     It may depend on the head of the function, on the directives in it (`Body.directives`), on what the names
-    in those stand for, on the version and target of the module, and on nothing else.
+    in those refer to, on the version and target of the module, and on nothing else.
     """
-    OF_DIRECTIVES.add(compute)
+    DIRECTIVE_FACTS.add(compute)
     return fact(compute)
 
 
-class Found(NamedTuple, Generic[_T]):
-    """What is found in the instructions of a function: of those with anything their `numbers`, in order, and
-    `of` each what it is.
-    """
+class InstructionResults(NamedTuple, Generic[_T]):
+    """Results for some instructions of a function: their `indices`, in order, and the `results` for each."""
 
-    numbers: tuple[int, ...]
-    of: tuple[tuple[_T, ...], ...]
+    indices: tuple[int, ...]
+    results: tuple[tuple[_T, ...], ...]
 
-    def after(self, change: Change, found: Found[_T]) -> Found[_T]:
-        """All of it after a change, where this is `found` in the instructions that are new."""
-        first = bisect_left(self.numbers, change.first)
-        behind = bisect_left(self.numbers, change.old_end, first)
-        numbers = self.numbers[behind:]
+    def spliced(self, change: Change, found: InstructionResults[_T]) -> InstructionResults[_T]:
+        """The results after a change, given those of the new instructions."""
+        first = bisect_left(self.indices, change.first)
+        behind = bisect_left(self.indices, change.old_end, first)
+        numbers = self.indices[behind:]
         if change.growth:
             numbers = tuple([number + change.growth for number in numbers])
-        return Found(
-            (*self.numbers[:first], *found.numbers, *numbers),
-            (*self.of[:first], *found.of, *self.of[behind:]),
+        return InstructionResults(
+            (*self.indices[:first], *found.indices, *numbers),
+            (*self.results[:first], *found.results, *self.results[behind:]),
         )
 
 
-    def between(self, first: int, end: int) -> Found[_T]:
-        """What is found in the instructions from `first` to `end`, without that."""
-        some = slice(bisect_left(self.numbers, first), bisect_left(self.numbers, end))
-        return Found(self.numbers[some], self.of[some])
+    def within(self, first: int, end: int) -> InstructionResults[_T]:
+        """The results for the instructions from `first` up to `end`."""
+        some = slice(bisect_left(self.indices, first), bisect_left(self.indices, end))
+        return InstructionResults(self.indices[some], self.results[some])
 
-    def but_for(self, others: dict[int, tuple[_T, ...]]) -> Found[_T]:
-        """The same but for some instructions, in which something else is found, or nothing."""
+    def replaced(self, others: dict[int, tuple[_T, ...]]) -> InstructionResults[_T]:
+        """These results, with others (or none) for some instructions."""
         if not others:
             return self
-        found = {**dict(zip(self.numbers, self.of, strict=True)), **others}
+        found = {**dict(zip(self.indices, self.results, strict=True)), **others}
         numbers = tuple([number for number in sorted(found) if found[number]])
-        return Found(numbers, tuple([found[number] for number in numbers]))
+        return InstructionResults(numbers, tuple([found[number] for number in numbers]))
 
 
-def numbered(find: Callable[[Function, int], Iterable[_T]]) -> Callable[[Function], Found[_T]]:
-    """Makes `find` run once for each instruction, with its number. Apart from that number, it may depend on
-    what an `instruction_fact` may depend on.
+def sparse_instruction_fact(
+    find: Callable[[Function, int], Iterable[_T]],
+) -> Callable[[Function], InstructionResults[_T]]:
+    """Makes `find` run once per instruction, with its index. Apart from that index, it may depend on what an
+    `instruction_fact` may depend on.
     """
 
     @wraps(find)
-    def between(function: Function, first: int, end: int) -> Found[_T]:
-        return _found((number, tuple(find(function, number))) for number in range(first, end))
+    def between(function: Function, first: int, end: int) -> InstructionResults[_T]:
+        return _instruction_results((number, tuple(find(function, number))) for number in range(first, end))
 
-    return _kept(between)
+    return _incrementally(between)
 
 
-def found_in_instructions(
+def collect_over_instructions(
     find: Callable[[Function, nodes.Instruction], Iterable[_T]],
 ) -> Callable[[Function], tuple[_T, ...]]:
-    """Makes `find` run once for each instruction; the fact is all that it finds, in order. It may depend on
+    """Makes `find` run once per instruction; the fact is everything that it finds, in order. It may depend on
     what an `instruction_fact` may depend on.
     """
 
     @wraps(find)
-    def between(function: Function, first: int, end: int) -> Found[_T]:
+    def between(function: Function, first: int, end: int) -> InstructionResults[_T]:
         instructions = enumerate(function.body.instructions[first:end], first)
-        return _found((number, tuple(find(function, node))) for number, (node, _) in instructions)
+        return _instruction_results(
+            (number, tuple(find(function, node))) for number, (node, _) in instructions
+        )
 
-    return listed(_kept(between))
+    return flattened(_incrementally(between))
 
 
-def _kept(
-    between: Callable[[Function, int, int], Found[_T]],
-) -> Callable[[Function], Found[_T]]:
+def _incrementally(
+    between: Callable[[Function, int, int], InstructionResults[_T]],
+) -> Callable[[Function], InstructionResults[_T]]:
     """Makes `between` run for all instructions, and again for those that an edit touches."""
 
-    @lasting_fact
+    @incremental_fact
     @wraps(between)
-    def of_all(function: Function, earlier: Earlier[Found[_T]] | None) -> Found[_T]:
+    def of_all(
+        function: Function, earlier: Previous[InstructionResults[_T]] | None
+    ) -> InstructionResults[_T]:
         if earlier is None:
             return between(function, 0, len(function.body.instructions))
         first, _, end = earlier.change
-        return earlier.value.after(earlier.change, between(function, first, end))
+        return earlier.value.spliced(earlier.change, between(function, first, end))
 
-    return _of_instructions(of_all, Found[_T]((), ()))
+    return _of_instructions(of_all, InstructionResults[_T]((), ()))
 
 
-def _found(each: Iterable[tuple[int, tuple[_T, ...]]]) -> Found[_T]:
+def _instruction_results(each: Iterable[tuple[int, tuple[_T, ...]]]) -> InstructionResults[_T]:
     found = [one for one in each if one[1]]
-    return Found(tuple([number for number, _ in found]), tuple([parts for _, parts in found]))
+    return InstructionResults(tuple([number for number, _ in found]), tuple([parts for _, parts in found]))
 
 
-def listed(known: Callable[[Function], Found[_T]]) -> Callable[[Function], tuple[_T, ...]]:
-    """All that is found in instructions, in order."""
+def flattened(known: Callable[[Function], InstructionResults[_T]]) -> Callable[[Function], tuple[_T, ...]]:
+    """All results for instructions, in order."""
 
     @fact
     @wraps(known)
     def of_all(function: Function) -> tuple[_T, ...]:
-        return tuple(chain.from_iterable(known(function).of))
+        return tuple(chain.from_iterable(known(function).results))
 
     return _of_instructions(of_all, ())
 
 
-def found_in(
-    known: Callable[[Function], Found[_K]],
+def collect_over_results(
+    known: Callable[[Function], InstructionResults[_K]],
 ) -> Callable[[Callable[[Function, _K], Iterable[_T]]], Callable[[Function], tuple[_T, ...]]]:
-    """Makes a function run once for each thing that another fact has found in an instruction; the fact is all
-    that it finds, in order. It may depend on that thing, and on what an `instruction_fact` may depend on.
+    """Makes a function run once for each result of another fact for an instruction; the fact is everything
+    that it finds, in order. It may depend on that result, and on what an `instruction_fact` may depend on.
     """
 
     def decorate(
         find: Callable[[Function, _K], Iterable[_T]],
     ) -> Callable[[Function], tuple[_T, ...]]:
-        @lasting_fact
+        @incremental_fact
         @wraps(find)
         def of_each(
-            function: Function, earlier: Earlier[_FoundIn[_K, _T]] | None
-        ) -> _FoundIn[_K, _T]:
-            things = known(function).of
-            before = earlier.value if earlier is not None else _FoundIn[_K, _T]((), ())
-            first = _same(before.things, things)
-            last = _same(before.things[first:][::-1], things[first:][::-1])
+            function: Function, earlier: Previous[_DerivedResults[_K, _T]] | None
+        ) -> _DerivedResults[_K, _T]:
+            things = known(function).results
+            before = earlier.value if earlier is not None else _DerivedResults[_K, _T]((), ())
+            first = _common_prefix(before.inputs, things)
+            last = _common_prefix(before.inputs[first:][::-1], things[first:][::-1])
             found = [
                 tuple([one for thing in parts for one in find(function, thing)])
                 for parts in things[first : len(things) - last]
             ]
-            behind = before.found[len(before.found) - last :]
-            return _FoundIn(things, (*before.found[:first], *found, *behind))
+            behind = before.results[len(before.results) - last :]
+            return _DerivedResults(things, (*before.results[:first], *found, *behind))
 
         @fact
         @wraps(find)
         def of_all(function: Function) -> tuple[_T, ...]:
-            return tuple(chain.from_iterable(of_each(function).found))
+            return tuple(chain.from_iterable(of_each(function).results))
 
         return _of_instructions(of_all, ())
 
     return decorate
 
 
-class _FoundIn(NamedTuple, Generic[_K, _T]):
-    """What is found in the things of each instruction."""
+class _DerivedResults(NamedTuple, Generic[_K, _T]):
+    """The results of another fact, and what was found in them, per instruction."""
 
-    things: tuple[tuple[_K, ...], ...]
-    found: tuple[tuple[_T, ...], ...]
+    inputs: tuple[tuple[_K, ...], ...]
+    results: tuple[tuple[_T, ...], ...]
 
 
-def _same(one: tuple[object, ...], other: tuple[object, ...]) -> int:
-    """How many are the same objects from the beginning on."""
+def _common_prefix(one: tuple[object, ...], other: tuple[object, ...]) -> int:
+    """The length of the common prefix of identical objects."""
     differ = map(is_not, one, other)
     return next((n for n, differs in enumerate(differ) if differs), min(len(one), len(other)))
 
 
-class Indexed(NamedTuple, Generic[_K, _T]):
-    """What all instructions together have for a key, in no order; and each by itself."""
+class GroupedResults(NamedTuple, Generic[_K, _T]):
+    """The results of all instructions grouped by key, unordered; and those of each instruction."""
 
-    of: dict[_K, tuple[_T, ...]]
-    each: tuple[tuple[tuple[_K, _T], ...], ...]
+    groups: dict[_K, tuple[_T, ...]]
+    by_instruction: tuple[tuple[tuple[_K, _T], ...], ...]
 
-    def touched(self, earlier: Earlier[Indexed[_K, _T]]) -> set[_K]:
-        """The keys that instructions have or had which an edit touched."""
+    def changed_keys(self, earlier: Previous[GroupedResults[_K, _T]]) -> set[_K]:
+        """The keys of the instructions that an edit touched, before or after it."""
         before, (first, old_end, end) = earlier
-        pairs = chain(before.each[first:old_end], self.each[first:end])
+        pairs = chain(before.by_instruction[first:old_end], self.by_instruction[first:end])
         return {key for key, _ in chain.from_iterable(pairs)}
 
 
-def indexed(
+def grouped_fact(
     find: Callable[[Function, int], Iterable[tuple[_K, _T]]],
-) -> Callable[[Function], Indexed[_K, _T]]:
-    """Makes `find` run once for each instruction, with its number, to tell what it has for which keys. Apart
-    from that number, it may depend on what an `instruction_fact` may depend on.
+) -> Callable[[Function], GroupedResults[_K, _T]]:
+    """Makes `find` run once per instruction, with its index, to give its results by key. Apart from that
+    index, it may depend on what an `instruction_fact` may depend on.
     """
 
-    @lasting_fact
+    @incremental_fact
     @wraps(find)
     def of_all(
-        function: Function, earlier: Earlier[Indexed[_K, _T]] | None
-    ) -> Indexed[_K, _T]:
+        function: Function, earlier: Previous[GroupedResults[_K, _T]] | None
+    ) -> GroupedResults[_K, _T]:
         if earlier is None:
             numbers = range(len(function.body.instructions))
             each = tuple([tuple(find(function, number)) for number in numbers])
             lists: dict[_K, list[_T]] = {}
             for key, value in chain.from_iterable(each):
                 lists.setdefault(key, []).append(value)
-            return Indexed({key: tuple(values) for key, values in lists.items()}, each)
+            return GroupedResults({key: tuple(values) for key, values in lists.items()}, each)
         before, (first, old_end, end) = earlier
         added = [tuple(find(function, number)) for number in range(first, end)]
-        of = dict(before.of)
-        for key, value in chain.from_iterable(before.each[first:old_end]):
+        of = dict(before.groups)
+        for key, value in chain.from_iterable(before.by_instruction[first:old_end]):
             left = list(of.pop(key))
             left.remove(value)
             if left:
                 of[key] = tuple(left)
         for key, value in chain.from_iterable(added):
             of[key] = (*of.get(key, ()), value)
-        return Indexed(of, (*before.each[:first], *added, *before.each[old_end:]))
+        return GroupedResults(of, (*before.by_instruction[:first], *added, *before.by_instruction[old_end:]))
 
-    return _of_instructions(of_all, Indexed[_K, _T]({}, ()))
+    return _of_instructions(of_all, GroupedResults[_K, _T]({}, ()))
 
 
 def instruction_fact(
     compute: Callable[[Function, nodes.Instruction], _T],
 ) -> Callable[[Function], tuple[_T, ...]]:
-    """Makes `compute` run once for each instruction; the fact is what it gives for all, in order.
+    """Makes `compute` run once per instruction; the fact is its results, in order.
 
-    It may depend on the instruction itself, on what the names in it stand for, on the version and target
-    of the module and on the head of the function, and on nothing else.
+    It may depend on the instruction itself, on what the names in it refer to, on the version and target of
+    the module and on the head of the function, and on nothing else.
     """
 
-    @lasting_fact
+    @incremental_fact
     @wraps(compute)
-    def of_all(function: Function, earlier: Earlier[tuple[_T, ...]] | None) -> tuple[_T, ...]:
+    def of_all(function: Function, earlier: Previous[tuple[_T, ...]] | None) -> tuple[_T, ...]:
         instructions = function.body.instructions
         if earlier is None:
             return tuple([compute(function, node) for node, _ in instructions])

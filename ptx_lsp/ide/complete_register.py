@@ -8,7 +8,7 @@ from heapq import nsmallest
 from itertools import chain
 from typing import Final
 
-from ptx_lsp.facts import indexed
+from ptx_lsp.facts import grouped_fact
 from ptx_lsp.ide.operand_place import Wanted, depths
 from ptx_lsp.ide.scope_at import ranges, visible
 from ptx_lsp.ide.site import statement_before
@@ -80,7 +80,7 @@ def _first_unused(function: Function, base: str, count: int) -> int | None:
     """The number behind the greatest that is used; None in very long functions."""
     if len(function.body.instructions) > _LONG:
         return None
-    used = (index for name, index in _of_ranges(function).of if name == base and index < count)
+    used = (index for name, index in _of_ranges(function).groups if name == base and index < count)
     number = max(used, default=0) + 1
     return number if number < count else None
 
@@ -89,7 +89,7 @@ _LONG = 100_000
 """Instructions."""
 
 
-@indexed
+@grouped_fact
 def _of_ranges(function: Function, number: int) -> Iterator[tuple[tuple[str, int], None]]:
     """The names of ranges and which registers of them are used."""
     node, _ = function.body.instructions[number]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.facts import fact, is_known
+from ptx_lsp.facts import fact, is_computed
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
 from ptx_lsp.lint.kernels import kernel
 from ptx_lsp.lint.report import Kernel
@@ -20,7 +20,7 @@ def figures(function: Function) -> Kernel:
 
 def are_known(function: Function) -> bool:
     """Whether the figures of a kernel take no time."""
-    return is_known(_kept, function)
+    return is_computed(_kept, function)
 
 
 @fact

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analyses.cfg import cfg
 from analyses.uniformity import uniformity
-from ptx_lsp.facts import is_known
+from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.hover_function import function_text, predefined_text
 from ptx_lsp.ide.live_range import live_lines, shown
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
@@ -104,7 +104,7 @@ def _flow(
 ) -> Iterator[str]:
     """Where it is live, and how uniform it is at this place."""
     is_small = len(function.body.instructions) <= _SOON
-    if not (is_small or is_known(uniformity, function)):
+    if not (is_small or is_computed(uniformity, function)):
         return
     statements = [statement_before(function, one.span.start) for one in used]
     instructions = [one for one in statements if isinstance(one, nodes.Instruction)]
@@ -184,7 +184,7 @@ def _label(module: Module, found: Named, symbol: Label) -> str:
     used = [one for one in occurrences(module, found) if one.use != "declaration"]
     lines = [f"named {_times(len(used))}" if used else "never named"]
     if function is not None and (
-        len(function.body.instructions) <= _SOON or is_known(cfg, function)
+        len(function.body.instructions) <= _SOON or is_computed(cfg, function)
     ):
         graph = cfg(function)
         block = next((one for one in graph.blocks if symbol.name in one.labels), None)

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from analyses.pressure import pressure
-from ptx_lsp.facts import is_known
+from analyses.register_pressure import register_pressure
+from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.literal import decoded
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.model.arguments import arguments
@@ -68,9 +68,9 @@ def inlay_hints(
 
 def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
     """At the end of each line with instructions, the most 32-bit registers that are live there."""
-    if len(function.body.instructions) > _SOON and not is_known(pressure, function):
+    if len(function.body.instructions) > _SOON and not is_computed(register_pressure, function):
         return
-    known = pressure(function)
+    known = register_pressure(function)
     source = function.module.document.source
     by_line: dict[int, int] = {}
     for number in range(begin, end):

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from analyses.instructions import FunctionInstructions
 from analyses.liveness import Liveness, liveness
-from analyses.steps import Steps
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
@@ -30,15 +30,15 @@ def live_lines(
     the instructions that name it. Empty where its value is never used.
     """
     known = liveness(function)
-    number = known.steps.number(register)
+    number = known.instructions.index_of(register)
     if number is None:
         return ()
     block_of = known.cfg.block_of
-    touched = {block_of[step_number(function, known.steps, one)] for one in at}
+    touched = {block_of[step_number(function, known.instructions, one)] for one in at}
     ranges = _ranges(known, number, touched)
     offset = function.item.offset
     line_of = function.module.document.source.line_of
-    steps = known.steps.steps
+    steps = known.instructions.instructions
     found: list[Lines] = []
     for first, last in ranges:
         lines = Lines(
@@ -51,10 +51,10 @@ def live_lines(
     return tuple(found)
 
 
-def step_number(function: Function, known: Steps, instruction: nodes.Instruction) -> int:
+def step_number(function: Function, known: FunctionInstructions, instruction: nodes.Instruction) -> int:
     """The number of the step that an instruction is."""
     offset = function.item.offset
-    return bisect_left(known.steps, offset(instruction.start), key=lambda one: offset(one.node.start))
+    return bisect_left(known.instructions, offset(instruction.start), key=lambda one: offset(one.node.start))
 
 
 def _ranges(known: Liveness, number: int, touched: set[int]) -> list[tuple[int, int]]:
@@ -63,8 +63,8 @@ def _ranges(known: Liveness, number: int, touched: set[int]) -> list[tuple[int, 
     for block in known.cfg.blocks:
         leaves = number in known.live_out[block.number]
         if block.number in touched:
-            found += _in_block(known, number, block.steps, leaves)
-        elif leaves and number in known.live_in[block.number] and block.steps:
+            found += _in_block(known, number, block.instructions, leaves)
+        elif leaves and number in known.live_in[block.number] and block.instructions:
             found.append((block.first, block.end - 1))
     return found
 
@@ -75,11 +75,11 @@ def _in_block(
     found: list[tuple[int, int]] = []
     last = steps.stop - 1 if leaves else -1
     for at in reversed(steps):
-        step = known.steps.steps[at]
+        step = known.instructions.instructions[at]
         if last >= 0 and number in known.kills[at]:
             found.append((at, last))
             last = -1
-        if last < 0 and (number in step.reads or number == step.guard):
+        if last < 0 and (number in step.uses or number == step.guard):
             last = at
     if last >= 0:
         found.append((steps.start, last))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from analyses.occupancy import Occupancy, occupancy_of
-from analyses.occupancy_curves import over_registers, over_shared, over_threads, room, steps
-from analyses.registers import register_estimate
+from analyses.occupancy_curves import headroom, over_registers, over_shared, over_threads, steps
+from analyses.register_estimate import register_estimate
 from ptx_lsp.ide.figures import figures
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.kernels import resident
@@ -99,7 +99,7 @@ def next_steps(found: Occupancy) -> Iterator[str]:
     if not found.blocks_per_sm:
         yield f"No such block can be launched: {', '.join(found.limiters)}"
         return
-    left = room(found)
+    left = headroom(found)
     yield (
         f"{_counted(left.registers, 'more register')} per thread or {left.shared_bytes} more bytes of shared "
         "memory would cost no block"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyses.divergence_sources import UniformityLevel
-from analyses.steps import Step
+from analyses.instructions import InstructionInfo
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.ide.live_range import step_number
 from ptx_lsp.model.function import Function
@@ -30,17 +30,17 @@ def register_uniformity(
     Empty where the instruction cannot be reached.
     """
     known = uniformity(function)
-    flow = known.values.steps
-    step = flow.steps[step_number(function, flow, instruction)]
-    number = flow.number(register)
+    flow = known.ssa.instructions
+    step = flow.instructions[step_number(function, flow, instruction)]
+    number = flow.index_of(register)
     value = _value(known, step, number, written) if number is not None else -1
     if value < 0:
         return []
-    block = known.values.cfg.block_of[step.number]
+    block = known.ssa.cfg.block_of[step.number]
     level = known.levels[value] if written else known.level_at(value, block)
     lines = [IN_WORDS[level]]
     for reason in known.value_reasons(value)[:_MOST]:
-        where = _line(function, flow.steps[reason.instruction]) if reason.instruction >= 0 else ""
+        where = _line(function, flow.instructions[reason.instruction]) if reason.instruction >= 0 else ""
         lines.append(f"{where}{reason.text}")
     return lines
 
@@ -48,29 +48,29 @@ def register_uniformity(
 def branch_uniformity(function: Function, instruction: nodes.Instruction) -> list[str]:
     """How uniformly a jump is taken, then why; empty for what is no jump, or is not conditional."""
     known = uniformity(function)
-    flow = known.values.steps
-    step = flow.steps[step_number(function, flow, instruction)]
-    block = known.values.cfg.block_of[step.number]
+    flow = known.ssa.instructions
+    step = flow.instructions[step_number(function, flow, instruction)]
+    block = known.ssa.cfg.block_of[step.number]
     level = known.branches.get(block)
-    if level is None or known.values.cfg.blocks[block].end != step.number + 1:
+    if level is None or known.ssa.cfg.blocks[block].end != step.number + 1:
         return []
     words = "threads of a warp may go different ways" if level == UniformityLevel.UNKNOWN else ""
     words = "threads of a warp go different ways" if level == UniformityLevel.DIVERGENT else words
     lines = [words or "all threads of a warp go the same way"]
     for reason in known.reasons(step.number)[:_MOST]:
-        where = _line(function, flow.steps[reason.instruction]) if reason.instruction >= 0 else ""
+        where = _line(function, flow.instructions[reason.instruction]) if reason.instruction >= 0 else ""
         lines.append(f"{where}{reason.text}")
     return lines
 
 
-def _value(known: Uniformity, step: Step, number: int, written: bool) -> int:
-    found = known.values.of[step.number]
+def _value(known: Uniformity, step: InstructionInfo, number: int, written: bool) -> int:
+    found = known.ssa.by_instruction[step.number]
     if written:
-        return dict(zip(step.writes, found.writes, strict=True)).get(number, -1)
-    reads = zip((*step.reads, step.guard), (*found.reads, found.guard), strict=True)
+        return dict(zip(step.defs, found.defs, strict=True)).get(number, -1)
+    reads = zip((*step.uses, step.guard), (*found.uses, found.guard), strict=True)
     return dict(reads).get(number, -1)
 
 
-def _line(function: Function, step: Step) -> str:
+def _line(function: Function, step: InstructionInfo) -> str:
     source = function.module.document.source
     return f"line {source.line_of(function.item.offset(step.node.start)) + 1}: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyses.cfg import cfg
 from analyses.divergent_control import DivergentBranch, divergent_control
 from analyses.dominance import dominance
-from analyses.steps import Step
+from analyses.instructions import InstructionInfo
 from analyses.uniformity import Reason, uniformity
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.model.function import Function
@@ -25,14 +25,14 @@ def related(function: Function, parting: DivergentBranch) -> tuple[tuple[Place, 
 def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
     """Why a step is not done by all threads of a warp alike: the last links of the chain."""
     known = uniformity(function)
-    steps = known.values.steps.steps
+    steps = known.ssa.instructions.instructions
     chain: list[Reason] = [one for one in known.reasons(number) if one.instruction >= 0]
     if len(chain) > _MOST:
         chain = [*chain[: _MOST - 1], chain[-1]]
     return [(function.place(steps[one.instruction].node), one.text) for one in chain]
 
 
-def decided(function: Function, found: list[Step]) -> list[Step]:
+def decided(function: Function, found: list[InstructionInfo]) -> list[InstructionInfo]:
     """Those steps that are guarded or that some branch decides about: the others are done by whole warps.
 
     This is much cheaper than uniformity.
@@ -41,10 +41,10 @@ def decided(function: Function, found: list[Step]) -> list[Step]:
         return []
     known = dominance(function)
     blocks = cfg(function).block_of
-    return [step for step in found if step.is_guarded or known.deciding[blocks[step.number]]]
+    return [step for step in found if step.is_guarded or known.control_dependences[blocks[step.number]]]
 
 
-def divided(function: Function, step: Step, *, counts_exited: bool = False) -> Finding | None:
+def divided(function: Function, step: InstructionInfo, *, counts_exited: bool = False) -> Finding | None:
     """That a step which all threads of a warp should do together is reached by some of them alone.
 
     It is a warning where the form of the condition tells that lanes differ, and an information where that

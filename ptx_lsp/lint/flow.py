@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from analyses.cfg import JUMPS, LEAVES, Block, cfg
+from analyses.cfg import EXITS, JUMPS, BasicBlock, cfg
 from analyses.divergence_sources import UniformityLevel
 from analyses.dominance import dominance
-from analyses.pressure import pressure
-from analyses.steps import Step, steps
+from analyses.instructions import InstructionInfo, instructions
+from analyses.register_pressure import register_pressure
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.details import Details, Flow, FlowBlock, FlowEdge, Live, Pressure, Turn
@@ -24,23 +24,23 @@ def flow(function: Function) -> Flow:
     """The control flow graph of `function`, with how uniformly each block is left."""
     graph = cfg(function)
     found = uniformity(function)
-    heads = {loop.head for loop in dominance(function).loops}
+    heads = {loop.header for loop in dominance(function).loops}
     blocks = [_block(function, block, found, block.number in heads) for block in graph.blocks]
     edges = [edge for block in graph.blocks for edge in _edges(function, block)]
     unreached = [block.number for block in graph.blocks if block.number not in graph.reached]
-    return Flow(function.name, tuple(blocks), tuple(edges), (*graph.order, *unreached))
+    return Flow(function.name, tuple(blocks), tuple(edges), (*graph.reverse_postorder, *unreached))
 
 
 def pressure_along(function: Function) -> Pressure:
     """The pressure at each instruction, and who is live at the peak."""
-    found = pressure(function)
-    lines = tuple([_line(function, step) for step in steps(function).steps])
+    found = register_pressure(function)
+    lines = tuple([_line(function, step) for step in instructions(function).instructions])
     live = tuple([Live(one.name, one.type, _units(one)) for one in found.live_at_peak])
-    return Pressure(found.units, lines, found.peak_step, live)
+    return Pressure(found.units, lines, found.peak_instruction, live)
 
 
-def _block(function: Function, block: Block, found: Uniformity, is_loop_head: bool) -> FlowBlock:
-    inside = steps(function).steps[block.first : block.end]
+def _block(function: Function, block: BasicBlock, found: Uniformity, is_loop_head: bool) -> FlowBlock:
+    inside = instructions(function).instructions[block.first : block.end]
     return FlowBlock(
         block.number,
         block.labels,
@@ -48,7 +48,7 @@ def _block(function: Function, block: Block, found: Uniformity, is_loop_head: bo
         _line(function, inside[-1]) if inside else 0,
         tuple([_opcode(step) for step in inside]),
         _turn(found.branches.get(block.number)),
-        block.number in found.values.cfg.reached,
+        block.number in found.ssa.cfg.reached,
         is_loop_head,
     )
 
@@ -61,32 +61,32 @@ def _turn(level: UniformityLevel | None) -> Turn:
     return "divergent" if level == UniformityLevel.DIVERGENT else "unknown"
 
 
-def _edges(function: Function, block: Block) -> list[FlowEdge]:
+def _edges(function: Function, block: BasicBlock) -> list[FlowEdge]:
     """The first successor of a guarded jump is the one without a jump (`Block`)."""
-    if not block.steps:
+    if not block.instructions:
         return []
-    last = steps(function).steps[block.end - 1]
-    guard = _guard(last) if last.is_guarded and block.splits else ""
+    last = instructions(function).instructions[block.end - 1]
+    guard = _guard(last) if last.is_guarded and block.is_branching else ""
     found: list[FlowEdge] = []
     for index, target in enumerate(block.successors):
         goes_on = target == block.number + 1 and (
-            (last.is_guarded and not index) or last.opcode not in JUMPS | LEAVES
+            (last.is_guarded and not index) or last.opcode not in JUMPS | EXITS
         )
         condition = _inverted(guard) if goes_on else guard
         found.append(
             FlowEdge(
                 block.number, target, "next" if goes_on else "taken", condition,
-                goes_on or not block.is_unknown,
+                goes_on or not block.has_unknown_successors,
             )
         )
     return found
 
 
-def _opcode(step: Step) -> str:
+def _opcode(step: InstructionInfo) -> str:
     return f"@{_guard(step)} {step.spelling}" if step.is_guarded else step.spelling
 
 
-def _guard(step: Step) -> str:
+def _guard(step: InstructionInfo) -> str:
     guard = step.node.guard
     if guard is None or not isinstance(guard.predicate, nodes.Name):
         return "?"
@@ -99,7 +99,7 @@ def _inverted(guard: str) -> str:
     return guard[1:] if guard.startswith("!") else f"!{guard}"
 
 
-def _line(function: Function, step: Step) -> int:
+def _line(function: Function, step: InstructionInfo) -> int:
     start = function.span(step.node).start
     return function.module.document.source.line_of(start) + 1
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from math import prod
 
 from analyses import launch_bounds as bounds
-from analyses.calls_made import calls_made
+from analyses.call_graph import call_graph_node
 from analyses.divergence_sources import UniformityLevel
 from analyses.occupancy import Occupancy as Resident
 from analyses.occupancy import occupancy
 from analyses.occupancy_curves import best_block_size
-from analyses.registers import register_estimate
+from analyses.register_estimate import register_estimate
 from analyses.uniformity import uniformity
 from ptx_lsp.lint.flow import details
 from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers, ThreadsSource
@@ -215,9 +215,9 @@ def _called(function: Function) -> list[Function] | None:
     found: dict[int, Function] = {}
     waiting = [function]
     for caller in waiting:
-        made = calls_made(caller)
+        made = call_graph_node(caller)
         for call in calls(caller):
-            reached = made.reached[call.node.start]
+            reached = made.callees[call.node.start]
             if call.table is not None or len(reached) < max(1, len(call.callees)):
                 if call.table is None and call.target.text in _SYSTEM_CALLS:
                     continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import directive_fact, fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact, fact
 from ptx_lsp.isa.entry import Need
 from ptx_lsp.isa.features import FEATURES
 from ptx_lsp.isa.target import Requirement, Target, Version, effective, has, satisfies
@@ -47,7 +47,7 @@ def unmet(module: Module) -> Iterator[Unmet]:
         return
     for demand in _demands(module, directives_outside(module), declarations_outside(module)):
         yield from _of_demand(demand, version, target)
-    yield from of_all(_of_function, module)
+    yield from collect_over_functions(_of_function, module)
 
 
 @fact

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, wraps
 from typing import NamedTuple
 
-from ptx_lsp.facts import directive_fact, fact, found_in_instructions, of_all
+from ptx_lsp.facts import collect_over_functions, collect_over_instructions, directive_fact, fact
 from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -69,7 +69,7 @@ def instruction_rule(
     """
 
     def decorate(check: Callable[[Function, nodes.Instruction], Iterator[Finding]]) -> Rule:
-        findings = found_in_instructions(check)
+        findings = collect_over_instructions(check)
         rule = function_rule(name, code)(lambda function: iter(findings(function)))
         return rule._replace(documentation=inspect.getdoc(check) or "")
 
@@ -96,7 +96,7 @@ def each_function(
     """
 
     kept = fact(_findings(check))
-    return lambda module: of_all(kept, module)
+    return lambda module: collect_over_functions(kept, module)
 
 
 def each_functions_directives(
@@ -104,7 +104,7 @@ def each_functions_directives(
 ) -> Callable[[Module], Iterator[Finding]]:
     """The same for rules about directives. It may depend on what a `directive_fact` may depend on."""
     kept = directive_fact(_findings(check))
-    return lambda module: of_all(kept, module)
+    return lambda module: collect_over_functions(kept, module)
 
 
 def _findings(

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from analyses.steps import Step, steps
+from analyses.instructions import InstructionInfo, instructions
 from ptx_lsp.isa.mismatch import mismatch
 from ptx_lsp.isa.operand import Argument, Operand
 from ptx_lsp.isa.types import TYPES
@@ -37,7 +37,7 @@ def widen(function: Function, instruction: nodes.Instruction, base: nodes.Name) 
 def _whole(function: Function, use: nodes.Instruction, register: Register) -> nodes.Name | None:
     """The register that the only write of `register` cuts off (1)."""
     match _writes(function, register):
-        case [Step(node=nodes.Instruction(guard=None, operands=(_, nodes.Name() as wide))) as cut]:
+        case [InstructionInfo(node=nodes.Instruction(guard=None, operands=(_, nodes.Name() as wide))) as cut]:
             whole = function.resolve(wide)
         case _:
             return None
@@ -48,10 +48,10 @@ def _whole(function: Function, use: nodes.Instruction, register: Register) -> no
     return wide if in_order else None
 
 
-def _writes(function: Function, register: Register) -> list[Step]:
-    known = steps(function)
-    number = known.number(register)
-    return [step for step in known.steps if number in step.writes]
+def _writes(function: Function, register: Register) -> list[InstructionInfo]:
+    known = instructions(function)
+    number = known.index_of(register)
+    return [step for step in known.instructions if number in step.defs]
 
 
 def _declare_wider(function: Function, register: Register) -> Remedy | None:
@@ -60,16 +60,16 @@ def _declare_wider(function: Function, register: Register) -> Remedy | None:
     if declaration is None or len(declaration.declarators) > 1 or register.declarator.range is not None:
         return None
     types = [modifier for modifier in declaration.modifiers if modifier.text in TYPES]
-    known = steps(function)
-    number = known.number(register)
-    using = [step for step in known.steps if number in (*step.reads, *step.writes, step.guard)]
+    known = instructions(function)
+    number = known.index_of(register)
+    using = [step for step in known.instructions if number in (*step.uses, *step.defs, step.guard)]
     if len(types) != 1 or not all(_suits(function, step, register) for step in using):
         return None
     replacement = Replacement(function.place(types[0]), ".b64")
     return Remedy(f"Declare `{register.name}` as `.b64`", (replacement,), safe=False)
 
 
-def _suits(function: Function, step: Step, register: Register) -> bool:
+def _suits(function: Function, step: InstructionInfo, register: Register) -> bool:
     """Whether `step` would take a register of 64 bits wherever it names this one."""
     if step.match is None:
         return False

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ptx_lsp.facts import listed, numbered
+from ptx_lsp.facts import flattened, sparse_instruction_fact
 from ptx_lsp.isa.entry import form_type
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.selector import Choices
@@ -31,7 +31,7 @@ class Access(NamedTuple):
     size: int
 
 
-@numbered
+@sparse_instruction_fact
 def accesses_found(function: Function, number: int) -> Iterator[Access]:
     """Those of a function by `ld`, `st`, `atom`, `red` and their kin."""
     instruction = function.body.instructions[number].node
@@ -46,7 +46,7 @@ def accesses_found(function: Function, number: int) -> Iterator[Access]:
                 yield Access(instruction, address, *base, size)
 
 
-accesses = listed(accesses_found)
+accesses = flattened(accesses_found)
 """Those of a function, in order."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, found_in_instructions
+from ptx_lsp.facts import collect_over_instructions, fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName, Prototype, TargetTable
@@ -70,7 +70,7 @@ def calls(function: Function) -> tuple[Call, ...]:
     return tuple(call for call in found if call is not None)
 
 
-@found_in_instructions
+@collect_over_instructions
 def _nodes(_: Function, node: nodes.Instruction) -> Iterator[nodes.Instruction]:
     if node.opcode.text == "call" or node.opcode.text.removesuffix(".uni") in ("call", "call.uni"):
         yield node

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, numbered
+from ptx_lsp.facts import fact, sparse_instruction_fact
 from ptx_lsp.isa.verdict import Verdict, judge
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
@@ -26,11 +26,11 @@ class Check(NamedTuple):
 @fact
 def checks(function: Function) -> tuple[Check, ...]:
     """The instructions of `function` that are not as the table wants them, in order."""
-    found = chain.from_iterable(_objections(function).of)
+    found = chain.from_iterable(_objections(function).results)
     return tuple(one for one in found if not _is_broken(function, one.instruction))
 
 
-@numbered
+@sparse_instruction_fact
 def _objections(function: Function, number: int) -> tuple[Check, ...]:
     module = function.module
     instruction = function.body.instructions[number].node

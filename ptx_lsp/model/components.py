@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.model.arguments import COMPONENTS, SELECTOR, argument
 from ptx_lsp.model.function import Function
@@ -27,7 +27,7 @@ class WrongComponent(NamedTuple):
     of: Of
 
 
-@found_in_instructions
+@collect_over_instructions
 def wrong_components(
     function: Function, instruction: nodes.Instruction
 ) -> Iterator[WrongComponent]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import directive_fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact
 from ptx_lsp.isa.directives import Directive, Where, find
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -80,7 +80,7 @@ def directives_of(function: Function) -> tuple[Use, ...]:
 def unknown_directives(module: Module) -> Iterator[Use]:
     """Those that PTX does not have."""
     yield from (use for use in directives_outside(module) if use.row is None)
-    yield from of_all(_unknown_in, module)
+    yield from collect_over_functions(_unknown_in, module)
 
 
 @directive_fact
@@ -91,7 +91,7 @@ def _unknown_in(function: Function) -> tuple[Use, ...]:
 def target_directives(module: Module) -> Iterator[Use]:
     """Every `.target`, also where none can stand."""
     yield from (use for use in directives_outside(module) if isinstance(use.node, nodes.Target))
-    yield from of_all(_targets_in, module)
+    yield from collect_over_functions(_targets_in, module)
 
 
 @directive_fact

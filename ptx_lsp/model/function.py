@@ -11,11 +11,11 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
-LASTING: set[object] = set()
+INCREMENTAL_FACTS: set[object] = set()
 """The facts that can be brought up to date after an edit, by their keys."""
-OF_DIRECTIVES: set[object] = set()
+DIRECTIVE_FACTS: set[object] = set()
 """The facts that hold for as long as the directives of a function are the same."""
-OF_TEXT: set[object] = set()
+TEXT_FACTS: set[object] = set()
 """The facts that do not even outlive an edit of the spaces and comments between statements."""
 
 
@@ -159,16 +159,16 @@ class Function:
                 if self.body is not before.body:
                     self.earlier = dict(before.earlier)
                     facts = list(before.facts.items())  # another thread may add to them
-                    self.facts = {key: value for key, value in facts if key not in OF_TEXT}
+                    self.facts = {key: value for key, value in facts if key not in TEXT_FACTS}
         elif self.change is not None and self._means_the_same(before):
             change = self.change
             for key, (value, since) in list(before.earlier.items()):
                 self.earlier[key] = (value, since.then(change))
             same_directives = self.body.directives is before.body.directives
             for key, value in list(before.facts.items()):
-                if key in LASTING:
+                if key in INCREMENTAL_FACTS:
                     self.earlier[key] = (value, change)
-                elif same_directives and key in OF_DIRECTIVES:
+                elif same_directives and key in DIRECTIVE_FACTS:
                     self.facts[key] = value
             before.earlier.clear()  # so that no version holds one before it
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from ptx_lsp.facts import directive_fact, fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact, fact
 from ptx_lsp.isa.directives import Where
 from ptx_lsp.model.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
@@ -29,7 +29,7 @@ def pragmas(module: Module) -> Iterator[PragmaUse]:
     """All of a module, where a `.pragma` can stand."""
     for use in directives_outside(module):
         yield from _of(use)
-    yield from of_all(_pragmas_of, module)
+    yield from collect_over_functions(_pragmas_of, module)
 
 
 @directive_fact

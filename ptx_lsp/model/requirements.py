@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, found_in
+from ptx_lsp.facts import collect_over_results, fact
 from ptx_lsp.isa import directives as isa
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
@@ -122,7 +122,7 @@ def demands(function: Function) -> tuple[Demand, ...]:
     return tuple(sorted(found, key=lambda demand: function.module.span(demand.place)))
 
 
-@found_in(special_uses)
+@collect_over_results(special_uses)
 def special_register_demands(function: Function, use: SpecialUse) -> Iterator[Demand]:
     """What the special registers demand that the instructions of a function name, each time that they do."""
     row = special_registers.find(use.name.text)

@@ -8,7 +8,13 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from ptx_lsp.facts import Earlier, directive_fact, instruction_fact, lasting_fact, numbered
+from ptx_lsp.facts import (
+    Previous,
+    directive_fact,
+    incremental_fact,
+    instruction_fact,
+    sparse_instruction_fact,
+)
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -42,7 +48,7 @@ class SpecialUse(NamedTuple):
     operand: nodes.Operand
 
 
-@numbered
+@sparse_instruction_fact
 def special_uses(function: Function, number: int) -> list[SpecialUse]:
     """Those of the instructions of a function."""
     symbols = function.symbols
@@ -87,8 +93,8 @@ class _Counts(NamedTuple):
     times: Counter[int]
 
 
-@lasting_fact
-def _counts(function: Function, earlier: Earlier[_Counts] | None) -> _Counts:
+@incremental_fact
+def _counts(function: Function, earlier: Previous[_Counts] | None) -> _Counts:
     named = _in_instructions(function)
     if earlier is None:
         return _Counts(named, Counter(chain.from_iterable(named)))

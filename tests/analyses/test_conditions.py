@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from analyses.instructions import instructions
 from analyses.lane_predicates import lane_predicates
-from analyses.steps import steps
 from ptx_lsp.model.module import Module
 
 THREADS = 1024
@@ -63,7 +63,7 @@ def _program(chance: random.Random) -> tuple[str, list[bool]]:
 def test_conditions_are_true(seed: int) -> None:
     text, found = _program(random.Random(seed))
     function = next(iter(Module.parse(text).functions))
-    guarded = next(step for step in steps(function).steps if step.is_guarded)
+    guarded = next(step for step in instructions(function).instructions if step.is_guarded)
     condition = lane_predicates(function).guard(guarded)
     warps = [tuple(found[first : first + WARP]) for first in range(0, THREADS, WARP)]
     if condition.first_warp_lanes is not None:
@@ -77,7 +77,7 @@ def test_most_conditions_are_known() -> None:
     for seed in range(400):
         text, _ = _program(random.Random(seed))
         function = next(iter(Module.parse(text).functions))
-        guarded = next(step for step in steps(function).steps if step.is_guarded)
+        guarded = next(step for step in instructions(function).instructions if step.is_guarded)
         condition = lane_predicates(function).guard(guarded)
         known += condition.is_divergent is not None
         exact += condition.first_warp_lanes is not None

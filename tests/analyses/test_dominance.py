@@ -79,12 +79,12 @@ def test_dominators(seed: int) -> None:
     flow, found = cfg(function), dominance(function)
     graph = graph_of(flow)
     count = len(flow.blocks)
-    assert found.immediate == immediate(graph, 0, count)
+    assert found.immediate_dominators == immediate(graph, 0, count)
     reached = networkx.descendants(graph, 0) | {0}
     assert flow.reached == reached
     leaving = networkx.ancestors(graph, flow.exit) | {flow.exit}
     if reached <= leaving:
-        assert found.immediate_post == immediate(graph.reverse(), flow.exit, count)
+        assert found.immediate_postdominators == immediate(graph.reverse(), flow.exit, count)
     assert_same_questions(found, graph)
     assert found.is_irreducible == is_irreducible(graph.subgraph(reached), found)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analyses.steps import steps
+from analyses.instructions import instructions
 from ptx_lsp.model.module import Module
 from tests.analyses.markdown import Case, cases
 from tests.analyses.views import VIEWS
@@ -24,7 +24,7 @@ def shown(case: Case) -> frozenset[tuple[int, str]]:
     for function in module.functions:
         for view in case.views:
             for number, text in VIEWS[view](function):
-                node = steps(function).steps[number].node
+                node = instructions(function).instructions[number].node
                 start = module.span(function.place(node)).start
                 found.add((source.position(start).line + 1, text))
     return frozenset(found)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from analyses.memory_access import Access, memory_access
-from analyses.steps import steps
+from analyses.instructions import instructions
+from analyses.memory_access import WarpAccess, memory_access
 from ptx_lsp.model.module import Module
 from tests.analyses.blocks import HEADER, Block, blocks, line_of
 from tests.oracle import corpus
@@ -21,16 +21,16 @@ def test_what_the_lines_say(block: Block) -> None:
     found: list[str] = []
     for function in Module.parse(source).functions:
         known = memory_access(function)
-        for step in steps(function).steps:
+        for step in instructions(function).instructions:
             line = line_of(function, step.node, source)
             expected = line.partition("//")[2].strip()
-            actual = "; ".join(map(_described, known.at(step.number)))
+            actual = "; ".join(map(_described, known.of_instruction(step.number)))
             if actual != expected:
                 found.append(f"{line.strip()}: is {actual}")
     assert not found
 
 
-def _described(access: Access) -> str:
+def _described(access: WarpAccess) -> str:
     stride = "" if access.stride is None else f" {access.stride}"
     conflict = access.bank_conflict
     if conflict is not None:

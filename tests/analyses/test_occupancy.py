@@ -18,10 +18,10 @@ from analyses.occupancy import (
 )
 from analyses.occupancy_curves import (
     best_block_size,
+    headroom,
     over_registers,
     over_shared,
     over_threads,
-    room,
     steps,
 )
 from ptx_lsp.isa.device_limits import LIMITS, limits_of
@@ -182,7 +182,7 @@ def test_every_target_with_code_has_limits() -> None:
 def test_most_registers_is_the_most() -> None:
     for device in LIMITS.values():
         for threads in (1, 32, 100, 256, 384, 640, 1024):
-            curve = over_registers(occupancy_of(device, oracle.Block(threads, 1)))
+            curve = over_registers(occupancy_of(device, oracle.BlockResources(threads, 1)))
             for blocks in range(1, curve[0].limits.warps + 1):
                 fit = [one for one in curve if one.limits.registers >= blocks]
                 most = fit[-1].block.registers_per_thread if fit else 0
@@ -192,7 +192,7 @@ def test_most_registers_is_the_most() -> None:
 def test_most_shared_bytes_is_the_most() -> None:
     for device in LIMITS.values():
         for percent in (100, 60, 10, 0):
-            block = oracle.Block(32, 16, carveout_percent=percent)
+            block = oracle.BlockResources(32, 16, carveout_percent=percent)
             for blocks in range(1, device.blocks_per_sm + 1):
                 most = most_shared_bytes(device, blocks, carveout_percent=percent)
                 if most >= 0:
@@ -246,7 +246,7 @@ def test_steps_are_complete_and_not_too_far() -> None:
 
 def test_room_ends_at_the_step_down() -> None:
     for result in sample():
-        block, space = result.block, room(result)
+        block, space = result.block, headroom(result)
         if result.blocks_per_sm == 0:
             assert space == (0, 0)
             continue

@@ -7,10 +7,10 @@ from statistics import median
 import pytest
 
 from analyses.dominance import dominance
-from analyses.pressure import pressure
-from analyses.registers import register_estimate
-from analyses.unrolling import runs, turns
-from analyses.words import words
+from analyses.register_estimate import register_estimate
+from analyses.register_pressure import register_pressure
+from analyses.straight_line_regions import straight_line_regions, trip_count
+from analyses.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -27,7 +27,7 @@ def kernel(body: str, directives: str = "") -> Function:
 
 def left(body: str) -> list[str]:
     """The instructions that are left of `body` in machine code."""
-    return [one.step.opcode for one in words(kernel(body)).operations if one is not None]
+    return [one.instruction.opcode for one in virtual_registers(kernel(body)).instructions if one is not None]
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,14 @@ def test_what_machine_code_does_not_need(body: str, remain: str) -> None:
 
 
 def test_halves_of_a_pair_are_its_words() -> None:
-    found = words(kernel("ld.global.u64 %d1, [%d2]; mov.b64 {%r1, %r2}, %d1; add.s32 %r3, %r1, %r2;"))
-    load, _, add = found.operations
+    found = virtual_registers(
+        kernel("ld.global.u64 %d1, [%d2]; mov.b64 {%r1, %r2}, %d1; add.s32 %r3, %r1, %r2;")
+    )
+    load, _, add = found.instructions
     assert load is not None
     assert add is not None
-    assert add.reads == load.writes
-    assert len(load.writes) == 2
+    assert add.uses == load.defs
+    assert len(load.defs) == 2
 
 
 def test_a_register_that_is_copied_to_itself_ends() -> None:
@@ -77,14 +79,14 @@ START = "ld.param.u64 %d1, [a]; mov.f32 %f20, 0f00000000;\n"
 
 def test_the_least_order_brings_each_load_to_its_use() -> None:
     function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
-    run = runs(function)[0]
-    assert run.least(is_banked=False) == 3  # the sum, what is added, and the new sum
+    run = straight_line_regions(function)[0]
+    assert run.min_registers(is_banked=False) == 3  # the sum, what is added, and the new sum
 
 
 def test_loads_are_hoisted_up_to_the_limit() -> None:
     function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
-    run = runs(function)[0]
-    hoisted = [run.hoisted(limit, is_banked=False) for limit in range(3, 12)]
+    run = straight_line_regions(function)[0]
+    hoisted = [run.registers_with_hoisting(limit, is_banked=False) for limit in range(3, 12)]
     assert hoisted == sorted(hoisted)
     assert all(found <= max(3, limit) for found, limit in zip(hoisted, range(3, 12), strict=True))
     assert hoisted[-1] >= 9  # all eight, and the sum
@@ -105,27 +107,27 @@ setp.lt.s32 %p1, %r1, {end};
 def test_turns_of_a_loop(start: str, step: str, end: str, count: int | None) -> None:
     function = kernel(LOOP.format(start=start, step=step, end=end))
     (loop,) = dominance(function).loops
-    assert turns(function, loop) == count
+    assert trip_count(function, loop) == count
 
 
 def test_a_counted_loop_is_unrolled_unless_it_must_not_be() -> None:
     body = LOOP.format(start="0", step="1", end="16")
-    assert sum(len(run.operations) for run in runs(kernel(body))) == 1 + 16 * 2 + 1
+    assert sum(len(run.instructions) for run in straight_line_regions(kernel(body))) == 1 + 16 * 2 + 1
     kept = body.replace("L: ", 'L: .pragma "nounroll";\n')
-    assert sum(len(run.operations) for run in runs(kernel(kept))) == 4
+    assert sum(len(run.instructions) for run in straight_line_regions(kernel(kept))) == 4
 
 
 @pytest.mark.parametrize("kept", ["bar.sync 0;", "call f;"])
 def test_loops_that_are_not_unrolled(kept: str) -> None:
     unknown = LOOP.format(start="0", step="1", end="%r2")
-    assert sum(len(run.operations) for run in runs(kernel(unknown))) == 4
+    assert sum(len(run.instructions) for run in straight_line_regions(kernel(unknown))) == 4
     stopped = LOOP.format(start="0", step="1", end="16").replace("setp", kept + " setp")
-    assert sum(len(run.operations) for run in runs(kernel(stopped))) == 5
+    assert sum(len(run.instructions) for run in straight_line_regions(kernel(stopped))) == 5
 
 
 def test_pressure_of_the_text() -> None:
     function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
-    found = pressure(function)
+    found = register_pressure(function)
     assert found.peak == 2 + 1 + 8
     assert {register.name for register in found.live_at_peak} == {
         "%d1", "%f20", *(f"%f{i}" for i in range(8)),

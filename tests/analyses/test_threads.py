@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from analyses.lane_values import lane_values
+from analyses.ssa import ssa_form
 from analyses.uniformity import uniformity
-from analyses.values import values
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit
@@ -45,6 +45,6 @@ def test_facts_asked_for_while_rules_run_are_those_that_rules_see() -> None:
 
 
 def _ask(module: Module, first: int) -> bool:
-    facts = (uniformity, values, lane_values)
+    facts = (uniformity, ssa_form, lane_values)
     functions = [one for one in module.functions if one.symbol.is_definition]
     return all(fact(one) is fact(one) for one in functions for fact in (*facts[first:], *facts))

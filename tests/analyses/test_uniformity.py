@@ -29,7 +29,7 @@ def test_what_the_lines_say(block: Block) -> None:
     found: list[str] = []
     for function in module.functions:
         known = uniformity(function)
-        for step in known.values.steps.steps:
+        for step in known.ssa.instructions.instructions:
             line = line_of(function, step.node, source)
             found.extend(_differences(known, step.number, line))
     assert not found
@@ -38,7 +38,7 @@ def test_what_the_lines_say(block: Block) -> None:
 def _differences(known: Uniformity, number: int, line: str) -> list[str]:
     match = _EXPECTED.search(line)
     flow = known.execution_level(number)
-    step = known.values.steps.steps[number]
+    step = known.ssa.instructions.instructions[number]
     found: list[str] = []
     if match is not None and match["writes"]:
         written = [level.name.lower() for level in known.def_levels(number)]
@@ -76,10 +76,10 @@ def test_real_code(path: Path) -> None:
     cut = re.sub(r"^\s*(?=(?:add|mov|mul|ld|st|setp)\.)", _Labels(), text, flags=re.M)
     for plain, labelled in zip(Module.parse(text).functions, Module.parse(cut).functions, strict=True):
         one, other = uniformity(plain), uniformity(labelled)
-        for step in one.values.steps.steps:
+        for step in one.ssa.instructions.instructions:
             assert one.def_levels(step.number) == other.def_levels(step.number)
             assert one.execution_level(step.number) == other.execution_level(step.number)
-            is_reached = one.values.cfg.block_of[step.number] in one.values.cfg.reached
+            is_reached = one.ssa.cfg.block_of[step.number] in one.ssa.cfg.reached
             assert (
                 one.reasons(step.number)
                 or one.execution_level(step.number) is UniformityLevel.GRID

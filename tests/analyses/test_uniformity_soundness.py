@@ -13,7 +13,7 @@ import pytest
 
 from analyses.divergence_sources import UniformityLevel
 from analyses.dominance import dominance
-from analyses.steps import Step
+from analyses.instructions import InstructionInfo
 from analyses.uniformity import Uniformity, uniformity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -34,8 +34,8 @@ class _Warp:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.known: Uniformity = uniformity(function)
-        self.cfg = self.known.values.cfg
-        self.steps = self.known.values.steps
+        self.cfg = self.known.ssa.cfg
+        self.steps = self.known.ssa.instructions
         self.lanes: list[Lane] = [{"%tid.x": lane} for lane in LANES]
         self.wrong: list[str] = []
         self.divided = 0
@@ -44,8 +44,8 @@ class _Warp:
     def block(self, number: int, active: list[int]) -> dict[int, list[int]]:
         """Runs one block for some lanes; where each goes then."""
         block = self.cfg.blocks[number]
-        for index in block.steps:
-            step = self.steps.steps[index]
+        for index in block.instructions:
+            step = self.steps.instructions[index]
             self.check_reads(step, active)
             self.time += 1
             if step.opcode not in ("bra", "ret"):
@@ -63,21 +63,21 @@ class _Warp:
 
     def next(self, number: int, lane: Lane) -> int:
         block = self.cfg.blocks[number]
-        if not block.steps:
+        if not block.instructions:
             return block.successors[0]
-        step = self.steps.steps[block.end - 1]
+        step = self.steps.instructions[block.end - 1]
         if step.opcode not in ("bra", "ret"):
             return block.successors[0]
         return block.successors[-1 if _is_done(step, lane) else 0]
 
-    def check_reads(self, step: Step, active: list[int]) -> None:
-        for register in {*step.reads, *([step.guard] if step.guard >= 0 else [])}:
+    def check_reads(self, step: InstructionInfo, active: list[int]) -> None:
+        for register in {*step.uses, *([step.guard] if step.guard >= 0 else [])}:
             name = self.steps.registers[register].name
             if self.known.use_level(step.number, register).is_uniform and self.differs(name, active):
                 self.wrong.append(f"{step.node.opcode.text} {step.number} reads {name}")
 
-    def check_writes(self, step: Step, active: list[int]) -> None:
-        for register, level in zip(step.writes, self.known.def_levels(step.number), strict=True):
+    def check_writes(self, step: InstructionInfo, active: list[int]) -> None:
+        for register, level in zip(step.defs, self.known.def_levels(step.number), strict=True):
             name = self.steps.registers[register].name
             if level.is_uniform and self.differs(name, active):
                 self.wrong.append(f"{step.node.opcode.text} {step.number} writes {name}")
@@ -96,12 +96,12 @@ def _text(operand: nodes.Operand) -> str:
             raise AssertionError(f"no value for {operand}")
 
 
-def _is_done(step: Step, lane: Lane) -> bool:
+def _is_done(step: InstructionInfo, lane: Lane) -> bool:
     guard = step.node.guard
     return guard is None or bool(lane[_text(guard.predicate)]) is not guard.negated
 
 
-def _run(step: Step, lane: Lane, time: int) -> None:
+def _run(step: InstructionInfo, lane: Lane, time: int) -> None:
     """Memory holds another value each time that it is loaded."""
     if not _is_done(step, lane):
         return
@@ -146,7 +146,7 @@ def run_with_stack(warp: _Warp) -> None:
 
 def run_together(warp: _Warp) -> None:
     """Threads meet in whatever block they come to; the first of the reverse postorder runs."""
-    position = {block: index for index, block in enumerate(warp.cfg.order)}
+    position = {block: index for index, block in enumerate(warp.cfg.reverse_postorder)}
     waiting = {0: list(LANES)}
     for _ in range(STEPS):
         waiting.pop(warp.cfg.exit, None)
@@ -173,7 +173,7 @@ def test_nothing_uniform_splits(seed: int) -> None:
         known = uniformity(function)
         for block, level in known.branches.items():
             assert level is UniformityLevel.GRID or known.reasons(
-                known.values.cfg.blocks[block].end - 1
+                known.ssa.cfg.blocks[block].end - 1
             ), text
         uniform += sum(level is not UniformityLevel.DIVERGENT for level in known.branches.values())
     assert divided > 5

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from analyses.cfg import Cfg, cfg
+from analyses.definite_assignment import uninitialized_reads
 from analyses.dominance import dominance
-from analyses.initialization import unwritten_reads
+from analyses.instructions import FunctionInstructions, instructions
 from analyses.liveness import liveness
-from analyses.origins import register_accesses
-from analyses.steps import Steps, steps
+from analyses.pointer_provenance import register_accesses
 from ptx_lsp.model.function import Function
 
 Sentence = tuple[int, str]
@@ -18,10 +18,10 @@ Sentence = tuple[int, str]
 
 def values(function: Function) -> Iterator[Sentence]:
     """What each step does with registers."""
-    flow = steps(function)
-    for step in flow.steps:
+    flow = instructions(function)
+    for step in flow.instructions:
         for verb, registers in (
-            ("reads", step.reads), ("writes", step.writes), ("keeps", step.keeps)
+            ("reads", step.uses), ("writes", step.defs), ("keeps", step.partial_defs)
         ):
             if registers:
                 yield step.number, f"{verb} {_names(flow, registers)}"
@@ -34,7 +34,7 @@ def blocks(function: Function) -> Iterator[Sentence]:
     graph = cfg(function)
     for block in graph.blocks[:-1]:
         targets = " ".join(_number(graph, target) for target in block.successors)
-        unknown = " or elsewhere" if block.is_unknown else ""
+        unknown = " or elsewhere" if block.has_unknown_successors else ""
         yield block.first, f"block {block.number} -> {targets}{unknown}"
         if block.number not in graph.reached:
             yield block.first, "unreached"
@@ -45,24 +45,24 @@ def dominators(function: Function) -> Iterator[Sentence]:
     found, graph = dominance(function), cfg(function)
     for block in graph.blocks[:-1]:
         if block.number in graph.reached:
-            above = found.immediate[block.number]
+            above = found.immediate_dominators[block.number]
             if above >= 0:
                 yield block.first, f"dominated by {above}"
-            if block.splits:
+            if block.is_branching:
                 meeting = _number(graph, found.reconvergence(block.number))
                 yield block.first, f"reconverges at {meeting}"
     for loop in found.loops:
         inside = " ".join(map(str, sorted(loop.blocks)))
         back = " ".join(map(str, sorted(loop.latches)))
-        yield graph.blocks[loop.head].first, f"loop of {inside} back from {back}"
+        yield graph.blocks[loop.header].first, f"loop of {inside} back from {back}"
     if found.is_irreducible:
         yield 0, "irreducible"
 
 
 def live(function: Function) -> Iterator[Sentence]:
     """Which registers are live after each step, and, where some are, before the first one of a block."""
-    flow, graph, found = steps(function), cfg(function), liveness(function)
-    for step in flow.steps:
+    flow, graph, found = instructions(function), cfg(function), liveness(function)
+    for step in flow.instructions:
         after = found.after(step.number)
         if after:
             yield step.number, f"live {_sorted(flow, after)}"
@@ -73,17 +73,17 @@ def live(function: Function) -> Iterator[Sentence]:
 
 def unwritten(function: Function) -> Iterator[Sentence]:
     """The first read of each register that is not written on every way."""
-    flow = steps(function)
-    for found in unwritten_reads(function):
+    flow = instructions(function)
+    for found in uninitialized_reads(function):
         name = flow.registers[found.register].name
-        yield found.step, f"{name} {'never' if found.never else 'not always'} written"
+        yield found.instruction, f"{name} {'never' if found.on_all_paths else 'not always'} written"
 
 
 def addresses(function: Function) -> Iterator[Sentence]:
     """Where the address of an access through a register comes from."""
-    numbers = {step.node: step.number for step in steps(function).steps}
+    numbers = {step.node: step.number for step in instructions(function).instructions}
     for access in register_accesses(function):
-        origin = access.origin
+        origin = access.provenance
         variable = origin.variable.name if origin.variable is not None else "something"
         offset = "?" if origin.offset is None else str(origin.offset)
         generic = "generic " if origin.is_generic else ""
@@ -100,11 +100,11 @@ VIEWS: dict[str, Callable[[Function], Iterator[Sentence]]] = {
 }
 
 
-def _names(flow: Steps, registers: Iterable[int]) -> str:
+def _names(flow: FunctionInstructions, registers: Iterable[int]) -> str:
     return " ".join(flow.registers[register].name for register in registers)
 
 
-def _sorted(flow: Steps, registers: Iterable[int]) -> str:
+def _sorted(flow: FunctionInstructions, registers: Iterable[int]) -> str:
     return " ".join(sorted(flow.registers[register].name for register in registers))
 
 

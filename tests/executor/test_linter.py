@@ -15,10 +15,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from analyses.definite_assignment import uninitialized_reads
 from analyses.divergence_sources import UniformityLevel
-from analyses.initialization import unwritten_reads
-from analyses.steps import Step as Read
-from analyses.steps import steps
+from analyses.instructions import InstructionInfo as Read
+from analyses.instructions import instructions
 from analyses.uniformity import uniformity
 from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.check.finding import Findings
@@ -85,15 +85,15 @@ class Uniform(Observer):
             is_put_in = isinstance(step.action, Jump | Returned | Unsupported)
             if source is not None and (source.is_plain or not is_put_in):
                 function = source.function
-                for one in steps(function).steps:
+                for one in instructions(function).instructions:
                     if one.node is source.node:
                         self._reads[id(step)] = function, one
         return self._reads[id(step)]
 
     def _number(self, function: Function, read: Read, name: str) -> int:
         """The number of a register of that name among those that are read; -1 for parts of one."""
-        registers = steps(function).registers
-        return next((n for n in read.reads if registers[n].name == name), -1)
+        registers = instructions(function).registers
+        return next((n for n in read.uses if registers[n].name == name), -1)
 
     def _compare(
         self, wave: Wave, step: Step, name: str, value: Array, mask: Bools | None, what: str
@@ -120,11 +120,11 @@ def checked(text: str, kernel: Function, args: list[Value], seconds: float = 3.0
             text, entry=kernel.name, grid=2, block=_block(kernel), args=args, limit=_STEPS, seconds=seconds,
             shared_bytes=4096, observers=[observer, UninitializedRegisters(findings)],
         )
-    suspects = {steps(kernel).registers[one.register].name for one in unwritten_reads(kernel)}
+    suspects = {instructions(kernel).registers[one.register].name for one in uninitialized_reads(kernel)}
     called = {
         one.name
         for function in module_of(kernel).functions if not function.is_kernel
-        for one in steps(function).registers
+        for one in instructions(function).registers
     }
     for finding in findings.all():
         if finding.variable not in suspects | called:

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from analyses.calls_made import calls_made
-from analyses.steps import steps
+from analyses.call_graph import call_graph_node
+from analyses.instructions import instructions
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.function import Function
@@ -93,8 +93,8 @@ def test_a_function_that_has_moved_since_is_the_same_one() -> None:
     module.retire(edited)
     assert later.module is edited
     assert edited.definitions["helper"] is not later
-    assert calls_made(later).is_recursive
-    assert not calls_made(edited.definitions["second"]).is_recursive
+    assert call_graph_node(later).is_recursive
+    assert not call_graph_node(edited.definitions["second"]).is_recursive
 
 
 @pytest.mark.parametrize(
@@ -139,4 +139,4 @@ def test_numbers_may_have_any_number_of_digits(text: str, number: str) -> None:
     digits = number * 5000 if len(number) == 1 else number
     module = Module.parse(".global .b32 range<3>;\n.func a() {" + text.replace("NUMBER", digits) + "}")
     assert module.target is None
-    assert [steps(function) for function in module.functions]
+    assert [instructions(function) for function in module.functions]

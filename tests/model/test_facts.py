@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from ptx_lsp.facts import (
-    Earlier,
-    Found,
+    InstructionResults,
+    Previous,
+    collect_over_instructions,
+    collect_over_results,
     directive_fact,
     fact,
-    found_in,
-    found_in_instructions,
-    indexed,
-    lasting_fact,
-    listed,
-    numbered,
+    flattened,
+    grouped_fact,
+    incremental_fact,
+    sparse_instruction_fact,
     text_fact,
 )
 from ptx_lsp.model.function import Function
@@ -65,29 +65,29 @@ asked: list[str] = []
 """What has been computed."""
 
 
-@found_in_instructions
+@collect_over_instructions
 def opcodes(_: Function, instruction: nodes.Instruction) -> Iterator[str]:
     asked.append(instruction.opcode.text)
     if instruction.opcode.text != "ret":
         yield instruction.opcode.text
 
 
-@numbered
+@sparse_instruction_fact
 def operands(function: Function, number: int) -> tuple[nodes.Operand, ...]:
     return function.body.instructions[number].node.operands[:1]
 
 
-all_operands = listed(operands)
+all_operands = flattened(operands)
 
 
-@found_in(operands)
+@collect_over_results(operands)
 def registers(_: Function, operand: nodes.Operand) -> Iterator[str]:
     if isinstance(operand, nodes.Name):
         asked.append(operand.text)
         yield operand.text
 
 
-@indexed
+@grouped_fact
 def by_length(function: Function, number: int) -> Iterator[tuple[int, str]]:
     opcode = function.body.instructions[number].node.opcode.text
     asked.append(opcode)
@@ -114,7 +114,7 @@ def size(function: Function) -> int:
 
 
 def all_of_them(function: Function) -> tuple[object, ...]:
-    of = {length: sorted(found) for length, found in by_length(function).of.items()}
+    of = {length: sorted(found) for length, found in by_length(function).groups.items()}
     return (
         opcodes(function), all_operands(function), registers(function), of, pragmas(function),
         count(function), size(function),
@@ -162,10 +162,10 @@ def test_several_edits_before_anybody_asks() -> None:
 
 
 def test_found_knows_what_is_between() -> None:
-    found = Found((1, 4, 9), (("a",), ("b",), ("c",)))
-    assert found.between(2, 9) == Found((4,), (("b",),))
-    assert found.but_for({4: (), 5: ("d",)}) == Found((1, 5, 9), (("a",), ("d",), ("c",)))
-    assert found.but_for({}) is found
+    found = InstructionResults((1, 4, 9), (("a",), ("b",), ("c",)))
+    assert found.within(2, 9) == InstructionResults((4,), (("b",),))
+    assert found.replaced({4: (), 5: ("d",)}) == InstructionResults((1, 5, 9), (("a",), ("d",), ("c",)))
+    assert found.replaced({}) is found
 
 
 def lines(module: Module) -> list[str]:
@@ -189,8 +189,8 @@ def test_source_lines_in_any_notation(number: str) -> None:
     assert lines(Module.parse(text)) == lines(Module.parse(TEXT))
 
 
-@lasting_fact
-def numbers(function: Function, earlier: Earlier[tuple[int, ...]] | None) -> tuple[int, ...]:
+@incremental_fact
+def numbers(function: Function, earlier: Previous[tuple[int, ...]] | None) -> tuple[int, ...]:
     """Any numbers for the instructions, those of before for what was there before."""
     count = len(function.body.instructions)
     if earlier is None:
@@ -207,9 +207,9 @@ def _nothing() -> None:
 meanwhile: list[Callable[[], object]] = [_nothing]
 
 
-@lasting_fact
+@incremental_fact
 def spelling_of(
-    function: Function, earlier: Earlier[dict[int, str]] | None
+    function: Function, earlier: Previous[dict[int, str]] | None
 ) -> dict[int, str]:
     """What the number of each instruction stands for."""
     meanwhile.pop()()

@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple, TypedDict
 
-from analyses import registers
+from analyses import register_estimate as registers
 from analyses.launch_bounds import launch_bounds
 from analyses.occupancy import occupancy
 from ptx_lsp.isa.target import parse_target

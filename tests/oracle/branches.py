@@ -37,8 +37,8 @@ def branches_of(function: Function) -> Iterator[Branch]:
     known = uniformity(function)
     source = function.module.document.source
     for block in sorted(known.branches):
-        number = known.values.cfg.blocks[block].end - 1
-        step = known.values.steps.steps[number]
+        number = known.ssa.cfg.blocks[block].end - 1
+        step = known.ssa.instructions.instructions[number]
         line = source.line_of(function.item.start + step.node.start) + 1
         reasons = known.reasons(number)
         because = reasons[-1].text if reasons else ""

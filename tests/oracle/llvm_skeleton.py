@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from zlib import crc32
 
-from analyses.cfg import Block, cfg
-from analyses.steps import Step, steps
+from analyses.cfg import BasicBlock, cfg
+from analyses.instructions import InstructionInfo, instructions
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Variable
@@ -42,7 +42,7 @@ class _Writer:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.cfg = cfg(function)
-        self.steps = steps(function)
+        self.steps = instructions(function)
         self.count = 0
         self.out: list[str] = []
 
@@ -59,10 +59,10 @@ class _Writer:
                 yield from self.block(block)
         yield "}"
 
-    def block(self, block: Block) -> list[str]:
+    def block(self, block: BasicBlock) -> list[str]:
         self.out = []
-        for number in block.steps:
-            self.step(self.steps.steps[number])
+        for number in block.instructions:
+            self.step(self.steps.instructions[number])
         self.leave(block)
         return self.out
 
@@ -80,24 +80,24 @@ class _Writer:
 
     # -- steps ----------------------------------------------------------------------------------
 
-    def step(self, step: Step) -> None:
+    def step(self, step: InstructionInfo) -> None:
         sets_carry = ".cc" in step.spelling
-        if not step.writes and not sets_carry:
+        if not step.defs and not sets_carry:
             return
         made = self.result(step)
         guard = self.is_not_zero(self.load(f"%r{step.guard}")) if step.guard >= 0 else ""
-        targets = [f"%r{register}" for register in step.writes]
+        targets = [f"%r{register}" for register in step.defs]
         for index, target in enumerate([*targets, "%carry"] if sets_carry else targets):
             value = made
             if index:
                 value = self.new(f"add i64 {made}, {_unique(step, index)}")
             if guard:
                 value = self.new(f"select i1 {guard}, i64 {value}, i64 {self.load(target)}")
-            elif index < len(step.writes) and step.writes[index] in step.keeps:
+            elif index < len(step.defs) and step.defs[index] in step.partial_defs:
                 value = self.new(f"xor i64 {value}, {self.load(target)}")
             self.out.append(f"  store i64 {value}, ptr {target}")
 
-    def result(self, step: Step) -> str:
+    def result(self, step: InstructionInfo) -> str:
         opcode, *modifiers = step.spelling.split(".")
         if opcode in _DIFFERING or (opcode == "match" and "any" in modifiers):
             return self.new("call i64 @differs()")
@@ -106,15 +106,15 @@ class _Writer:
         if opcode in ("ld", "ldu"):
             return self.loaded(step, modifiers)
         read = self.read(step)
-        if opcode == "mov" and len(read) == 1 and len(step.writes) == 1:
+        if opcode == "mov" and len(read) == 1 and len(step.defs) == 1:
             return read[0]
         if opcode == "mov" and not read:
             return str(crc32(_last_operand(step).encode()))
         return self.mixed(step, read)
 
-    def read(self, step: Step) -> list[str]:
+    def read(self, step: InstructionInfo) -> list[str]:
         """What the operands give that are registers or the same for some threads."""
-        found = [self.load(f"%r{register}") for register in step.reads]
+        found = [self.load(f"%r{register}") for register in step.uses]
         for operand in step.node.operands:
             for name in names_in(operand):
                 symbol = self.function.resolve(name)
@@ -125,14 +125,14 @@ class _Writer:
             found.append(self.load("%carry"))
         return found
 
-    def mixed(self, step: Step, values: list[str]) -> str:
+    def mixed(self, step: InstructionInfo, values: list[str]) -> str:
         """A value that depends on all of `values`, and on no other step."""
         mixed = str(_unique(step, 0))
         for value in values:
             mixed = self.new(f"xor i64 {value}, {mixed}")
         return mixed
 
-    def loaded(self, step: Step, modifiers: list[str]) -> str:
+    def loaded(self, step: InstructionInfo, modifiers: list[str]) -> str:
         spaces = [modifier.partition("::")[0] for modifier in modifiers]
         if "param" in spaces:
             if not self.is_kernel_parameter(step):
@@ -147,22 +147,22 @@ class _Writer:
         volatile = "volatile " if "volatile" in modifiers else ""
         return self.new(f"load {volatile}i64, ptr addrspace({space}) {pointer}")
 
-    def is_kernel_parameter(self, step: Step) -> bool:
+    def is_kernel_parameter(self, step: InstructionInfo) -> bool:
         symbols = [self.function.resolve(name) for name in names_in(step.node.operands[-1])]
         variables = [symbol for symbol in symbols if isinstance(symbol, Variable)]
         return self.function.is_kernel and all(one.is_parameter for one in variables)
 
     # -- ways -----------------------------------------------------------------------------------
 
-    def leave(self, block: Block) -> None:
+    def leave(self, block: BasicBlock) -> None:
         targets = [f"label %b{target}" for target in block.successors]
         if not targets:
             self.out.append("  ret void")
         elif len(targets) == 1:
             self.out.append(f"  br {targets[0]}")
         else:
-            step = self.steps.steps[block.end - 1]
-            values = [self.load(f"%r{register}") for register in step.reads]
+            step = self.steps.instructions[block.end - 1]
+            values = [self.load(f"%r{register}") for register in step.uses]
             if step.guard >= 0:
                 values.append(self.load(f"%r{step.guard}"))
             if not values:  # nothing is known of where it goes
@@ -175,10 +175,10 @@ class _Writer:
                 self.out.append(f"  switch i64 {value}, {targets[0]} [ {cases} ]")
 
 
-def _unique(step: Step, index: int) -> int:
+def _unique(step: InstructionInfo, index: int) -> int:
     return (step.number << 8) + index + (1 << 40)
 
 
-def _last_operand(step: Step) -> str:
+def _last_operand(step: InstructionInfo) -> str:
     operand = step.node.operands[-1]
     return operand.text if isinstance(operand, nodes.Number | nodes.Name) else str(step.number)

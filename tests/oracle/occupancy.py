@@ -23,7 +23,7 @@ from random import Random
 from typing import NamedTuple
 from zlib import crc32
 
-from analyses.occupancy import UNLIMITED, Block, Limiter, Occupancy, occupancy_of
+from analyses.occupancy import UNLIMITED, BlockResources, Limiter, Occupancy, occupancy_of
 from analyses.occupancy_curves import best_block_size
 from ptx_lsp.isa.device_limits import LIMITS, MAX_STATIC_SHARED_BYTES
 
@@ -71,7 +71,7 @@ class Case(NamedTuple):
     """A block, or a kernel whose best block size is asked, on the target `sm_<number>`."""
 
     number: int
-    block: Block
+    block: BlockResources
 
     def __str__(self) -> str:
         return f"sm_{self.number} {self.block}"
@@ -93,7 +93,7 @@ def kernels() -> Iterator[Case]:
             yield Case(number, _block(number, random)._replace(threads=32))
 
 
-def _block(number: int, random: Random) -> Block:
+def _block(number: int, random: Random) -> BlockResources:
     """Only `random.random()` is the same in every version of Python."""
 
     def below(end: int) -> int:
@@ -117,7 +117,7 @@ def _block(number: int, random: Random) -> Block:
             pass
     barriers = 1 if below(3) else below(17)
     carveout = 100 if below(2) else below(101)
-    return Block(threads, registers, shared, barriers, 1, carveout, below(8) > 0)
+    return BlockResources(threads, registers, shared, barriers, 1, carveout, below(8) > 0)
 
 
 def computed(case: Case) -> Answer:

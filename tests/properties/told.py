@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from analyses.cfg import cfg
+from analyses.definite_assignment import uninitialized_reads
 from analyses.dominance import dominance
-from analyses.initialization import unwritten_reads
+from analyses.instructions import InstructionInfo, instructions
 from analyses.lane_values import LaneValues, first_warp_values, lane_values
 from analyses.liveness import liveness
-from analyses.memory_access import Access, memory_access
-from analyses.origins import origins, register_accesses
-from analyses.pressure import pressure
-from analyses.registers import register_estimate
-from analyses.steps import Step, steps
+from analyses.memory_access import WarpAccess, memory_access
+from analyses.pointer_provenance import pointer_provenance, register_accesses
+from analyses.register_estimate import register_estimate
+from analyses.register_pressure import register_pressure
+from analyses.ssa import NONE, SsaForm, ssa_form
+from analyses.straight_line_regions import straight_line_regions
 from analyses.uniformity import uniformity
-from analyses.unrolling import runs
-from analyses.values import NONE, Values, values
-from analyses.words import Operation, words
-from analyses.words_alive import words_alive
+from analyses.virtual_register_liveness import virtual_register_liveness
+from analyses.virtual_registers import MachineInstruction, virtual_registers
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Located
@@ -28,28 +28,45 @@ Told = dict[str, object]
 
 def told(function: Function) -> Told:
     """What each analysis tells, by its name."""
-    flow, live, need = steps(function), liveness(function), pressure(function)
-    left = words(function)
+    flow, live, need = instructions(function), liveness(function), register_pressure(function)
+    left = virtual_registers(function)
     ways = dominance(function)
     return {
         "statements": [_where(function, one) for one in function.body.statements],
         "arguments": all_arguments(function),
-        "steps": [_step(function, one) for one in flow.steps],
+        "steps": [_step(function, one) for one in flow.instructions],
         "registers": [(one.name, one.type) for one in flow.registers],
-        "cfg": (cfg(function).blocks, ways.immediate, ways.immediate_post),
-        "liveness": (live.live_in, live.live_out, live.kills, live.unborn, live.exposed),
-        "initialization": unwritten_reads(function),
+        "cfg": (cfg(function).blocks, ways.immediate_dominators, ways.immediate_postdominators),
+        "liveness": (
+            live.live_in,
+            live.live_out,
+            live.kills,
+            live.not_yet_defined,
+            live.live_on_entry,
+        ),
+        "initialization": uninitialized_reads(function),
         "pressure": (need.units, need.predicates, [one.name for one in need.live_at_peak]),
-        "words": (left.values, [_operation(function, one) for one in left.operations]),
-        "words alive": [words_alive(function).at((block.number,)) for block in cfg(function).blocks],
-        "runs": [(run.least(True), run.hoisted(40, False), run.live_out) for run in runs(function)],
+        "words": (left.of_registers, [_operation(function, one) for one in left.instructions]),
+        "words alive": [
+            virtual_register_liveness(function).live_in_any((block.number,))
+            for block in cfg(function).blocks
+        ],
+        "runs": [
+            (run.min_registers(True), run.registers_with_hoisting(40, False), run.live_out)
+            for run in straight_line_regions(function)
+        ],
         "registers estimated": register_estimate(function),
         "origins": {
             register.name: (origin.space, origin.variable and origin.variable.name, origin.offset)
-            for register, origin in origins(function).known.items()
+            for register, origin in pointer_provenance(function).of_registers.items()
         },
         "register accesses": [
-            (_where(function, one.node), _where(function, one.address), one.origin[2:], one.size)
+            (
+                _where(function, one.node),
+                _where(function, one.address),
+                one.provenance[2:],
+                one.size,
+            )
             for one in register_accesses(function)
         ],
         "unused": {_where(function, one.place) for one in unused(function, _declared(function))},
@@ -63,19 +80,19 @@ def _declared(function: Function) -> list[Declared]:
 
 
 def _of_values(function: Function) -> Told:
-    found, level = values(function), uniformity(function)
+    found, level = ssa_form(function), uniformity(function)
     of = _Named(found)
     access = memory_access(function)
-    numbers = range(len(found.of))
+    numbers = range(len(found.by_instruction))
     return {
         "values": [
-            (of.all(one.reads), of.all(one.keeps), of.all(one.writes), of.one(one.guard),
+            (of.all(one.uses), of.all(one.partial_defs), of.all(one.defs), of.one(one.guard),
              of.one(one.carry_in), of.one(one.carry_out))
-            for one in found.of
+            for one in found.by_instruction
         ],
         "joins": [
             [(one.register, one.block, of.all(one.inputs)) for one in joins]
-            for joins in found.joins_of
+            for joins in found.phis_of
         ],
         "uniformity": [
             (level.execution_level(one), level.def_levels(one), level.reasons(one)) for one in numbers
@@ -94,15 +111,15 @@ def _of_values(function: Function) -> Told:
 class _Named:
     """What makes each value, in place of its number."""
 
-    def __init__(self, found: Values) -> None:
+    def __init__(self, found: SsaForm) -> None:
         self.names: dict[int, object] = {NONE: None}
-        for value in range(len(found.steps.registers)):
+        for value in range(len(found.instructions.registers)):
             self.names[value] = "initial", value
-        for number, one in enumerate(found.of):
-            for place, value in enumerate((*one.writes, one.carry_out)):
+        for number, one in enumerate(found.by_instruction):
+            for place, value in enumerate((*one.defs, one.carry_out)):
                 if value != NONE:
                     self.names[value] = "step", number, place
-        for value, join in found.joins.items():
+        for value, join in found.phis.items():
             self.names[value] = "join", join.block, join.register
 
     def one(self, value: int) -> object:
@@ -115,7 +132,7 @@ class _Named:
         known = {self.names[value]: lanes for value, lanes in found.offsets.items()}
         return known, {self.names[value] for value in found.data}
 
-    def access(self, one: Access) -> object:
+    def access(self, one: WarpAccess) -> object:
         return one._replace(base=0), self.names[one.base]
 
 
@@ -123,12 +140,12 @@ def _where(function: Function, part: Located) -> tuple[int, int]:
     return function.span(part)
 
 
-def _step(function: Function, step: Step) -> object:
+def _step(function: Function, step: InstructionInfo) -> object:
     return (
-        step.number, _where(function, step.node), step.spelling, step.reads, step.writes,
-        step.keeps, step.guard,
+        step.number, _where(function, step.node), step.spelling, step.uses, step.defs,
+        step.partial_defs, step.guard,
     )  # fmt: skip
 
 
-def _operation(function: Function, one: Operation | None) -> object:
-    return None if one is None else (_where(function, one.step.node), one[1:])
+def _operation(function: Function, one: MachineInstruction | None) -> object:
+    return None if one is None else (_where(function, one.instruction.node), one[1:])

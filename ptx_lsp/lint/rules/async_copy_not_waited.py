@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.pending import Kind, Lacks, pending
-from analyses.steps import Step
+from analyses.instructions import InstructionInfo
+from analyses.unwaited_async import MissingStep, OperationKind, unwaited_async
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
@@ -77,13 +77,13 @@ def async_copy_not_waited(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: where the data is needed first is for the author to say.
     """
-    for step, kind, lacks in pending(function):
+    for step, kind, lacks in unwaited_async(function):
         if kind == "wgmma":
             continue  # the rule `wgmma-not-waited`
         yield Finding(opcode_part(function, step.node, 0), _message(step, kind, lacks))
 
 
-def _message(step: Step, kind: Kind, lacks: Lacks) -> str:
+def _message(step: InstructionInfo, kind: OperationKind, lacks: MissingStep) -> str:
     if kind == "bulk barrier":
         return "no `mbarrier.try_wait` or `mbarrier.test_wait` of this kernel waits for this copy"
     return f"from this `{step.opcode}` no way leads to {_NEEDED[kind, lacks]}"

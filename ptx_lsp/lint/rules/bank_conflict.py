@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
 from analyses.divergent_control import divergent_control
+from analyses.instructions import instructions
 from analyses.lane_values import lane_values
-from analyses.memory_access import Access, memory_access
-from analyses.steps import steps
+from analyses.memory_access import WarpAccess, memory_access
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -81,10 +81,10 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: rows must be made longer by a word, or the words be stored in another order.
     """
-    if not is_certain(function) or not lane_values(function).has_full_warps:
+    if not is_well_formed(function) or not lane_values(function).has_full_warps:
         return
-    all_steps = steps(function).steps
-    groups: dict[int, list[Access]] = {}
+    all_steps = instructions(function).instructions
+    groups: dict[int, list[WarpAccess]] = {}
     for access in memory_access(function).accesses:
         if (access.bank_conflict or 1) > 1 and all_steps[access.number].opcode in ("ld", "st"):
             groups.setdefault(access.base, []).append(access)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.isa.target import Version
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
@@ -76,7 +76,7 @@ def _in_functions(function: Function) -> Iterator[Finding]:
     yield from _of_instructions(function)
 
 
-@found_in_instructions
+@collect_over_instructions
 def _of_instructions(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     bank = instruction.opcode.bank
     if bank is None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
 from analyses.dead_writes import dead_writes, registers_read
-from analyses.steps import Step, Steps, steps
+from analyses.instructions import FunctionInstructions, InstructionInfo, instructions
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, Remedy
 from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import function_rule
@@ -63,22 +63,22 @@ def dead_write(function: Function) -> Iterator[Finding]:
     There is no fix: the instruction may be unwanted, or what should read its result is wrong. The editor
     offers to take it away.
     """
-    if not is_certain(function):
+    if not is_well_formed(function):
         return
-    dead, flow = dead_writes(function), steps(function)
+    dead, flow = dead_writes(function), instructions(function)
     if not dead:
         return
     read = frozenset[int]().union(*registers_read(function))
     for step in dead:
         place = function.place(step.node.operands[0])
-        is_read = not read.isdisjoint(step.writes)
+        is_read = not read.isdisjoint(step.defs)
         remedy = Remedy(f"Remove this `{step.opcode}`", (removal(function.place(step.node)),), safe=False)
         message = _message(step, flow, is_read=is_read)
         yield Finding(place, message, severity="hint", alternatives=(remedy,))
 
 
-def _message(step: Step, flow: Steps, *, is_read: bool) -> str:
-    names = " and ".join(f"`{flow.registers[one].name}`" for one in dict.fromkeys(step.writes))
+def _message(step: InstructionInfo, flow: FunctionInstructions, *, is_read: bool) -> str:
+    names = " and ".join(f"`{flow.registers[one].name}`" for one in dict.fromkeys(step.defs))
     if not is_read:
         return f"nothing reads {names}, so this `{step.opcode}` does nothing"
     return f"{names} is written again or the kernel ends before anything reads this value"

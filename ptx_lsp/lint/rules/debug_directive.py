@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.facts import of_all
+from ptx_lsp.facts import collect_over_functions
 from ptx_lsp.isa.directives import find
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding
@@ -71,7 +71,7 @@ def debug_directive(module: Module) -> Iterator[Finding]:
     yield from _of_sections(module)
     yield from _numbers(module)
     yield from _of_function_names(module)
-    for one in of_all(unplaced, module):
+    for one in collect_over_functions(unplaced, module):
         if not is_placed_earlier(module, one):
             shown = " ".join(map(str, one.position))
             message = f"`inlined_at` names a position that no `.loc` before has: {shown}"
@@ -80,7 +80,7 @@ def debug_directive(module: Module) -> Iterator[Finding]:
 
 def _of_function_names(module: Module) -> Iterator[Finding]:
     labels = {label.text for _, node in sections(module) for label in node.labels} | {".debug_str"}
-    unknown = [one for one in of_all(function_names, module) if one.name not in labels]
+    unknown = [one for one in collect_over_functions(function_names, module) if one.name not in labels]
     if unknown and not has_syntax_errors(module):  # behind one a section may be hidden
         for one in unknown:
             message = f"`{one.name}` is no label of a `.section`, where the name of a function stands"

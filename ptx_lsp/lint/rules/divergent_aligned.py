@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
-from analyses.spelling import steps_spelt
+from analyses.opcode_index import instructions_matching
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, divided
 from ptx_lsp.lint.rule import function_rule
@@ -79,7 +79,7 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     There is no fix: whether the instruction or the branch is in the wrong place is not known.
     """
     found = decided(function, _aligned(function))
-    if not found or not is_certain(function):
+    if not found or not is_well_formed(function):
         return
     for step in found:
         finding = divided(function, step, counts_exited=True)
@@ -91,4 +91,4 @@ def _is_aligned(spelling: str) -> bool:
     return "aligned" in spelling and spelling.partition(".")[0] not in _BARRIERS
 
 
-_aligned = steps_spelt(_is_aligned)
+_aligned = instructions_matching(_is_aligned)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
-from analyses.spelling import steps_spelt
+from analyses.opcode_index import instructions_matching
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, divided
 from ptx_lsp.lint.rule import function_rule
@@ -91,7 +91,7 @@ def divergent_barrier(function: Function) -> Iterator[Finding]:
     There is no fix: whether the barrier or the branch is in the wrong place is not known.
     """
     found = decided(function, _barriers(function))
-    if not found or not is_certain(function):
+    if not found or not is_well_formed(function):
         return
     for step in found:
         finding = divided(function, step)
@@ -106,4 +106,4 @@ def _is_barrier(spelling: str) -> bool:
     return words[0] == "barrier" and "aligned" in words
 
 
-_barriers = steps_spelt(_is_barrier)
+_barriers = instructions_matching(_is_barrier)

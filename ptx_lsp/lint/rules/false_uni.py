@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from analyses.certainty import is_certain
 from analyses.divergence_sources import UniformityLevel
 from analyses.divergent_control import divergent_control
+from analyses.instructions import InstructionInfo
 from analyses.lane_predicates import UNKNOWN, lane_predicates
-from analyses.spelling import steps_spelt
-from analyses.steps import Step
+from analyses.opcode_index import instructions_matching
 from analyses.uniformity import Uniformity, uniformity
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.divergence import reasons
 from ptx_lsp.lint.opcode import opcode_part
@@ -79,12 +79,12 @@ def false_uni(function: Function) -> Iterator[Finding]:
     The fix takes `.uni` away and is safe: it promises less.
     """
     found = _promising(function)
-    found = [step for step in found if step.is_guarded or (step.opcode in _THROUGH and step.reads)]
-    if not found or not is_certain(function):
+    found = [step for step in found if step.is_guarded or (step.opcode in _THROUGH and step.uses)]
+    if not found or not is_well_formed(function):
         return
     known = uniformity(function)
     for step in found:
-        if known.values.cfg.block_of[step.number] not in known.values.cfg.reached:
+        if known.ssa.cfg.block_of[step.number] not in known.ssa.cfg.reached:
             continue
         if _level(known, step) != UniformityLevel.DIVERGENT:
             continue
@@ -101,12 +101,12 @@ def false_uni(function: Function) -> Iterator[Finding]:
 
 _PROMISES = frozenset({"bra.uni", "call.uni", "ret.uni", "brx.idx.uni"})
 _THROUGH = frozenset({"brx", "call"})
-_promising = steps_spelt(_PROMISES.__contains__)
+_promising = instructions_matching(_PROMISES.__contains__)
 
 
-def _level(known: Uniformity, step: Step) -> UniformityLevel:
+def _level(known: Uniformity, step: InstructionInfo) -> UniformityLevel:
     """How uniform that is which the jump itself depends on; not whether it is reached."""
-    block = known.values.cfg.block_of[step.number]
+    block = known.ssa.cfg.block_of[step.number]
     levels = [known.guard_level(step.number)]
     levels.extend(
         known.level_at(value, block)
@@ -115,7 +115,7 @@ def _level(known: Uniformity, step: Step) -> UniformityLevel:
     return max(levels)
 
 
-def _severity(function: Function, step: Step) -> Literal["warning", "info"] | None:
+def _severity(function: Function, step: InstructionInfo) -> Literal["warning", "info"] | None:
     """None where the guard is the same for all threads of each warp after all."""
     condition = lane_predicates(function).guard(step) if step.is_guarded else UNKNOWN
     if condition.is_divergent is False:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.origins import Access, accesses_found
-from ptx_lsp.facts import found_in
+from analyses.pointer_provenance import PointerAccess, pointer_accesses
+from ptx_lsp.facts import collect_over_results
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
@@ -71,9 +71,9 @@ def generic_access(function: Function) -> Iterator[Finding]:
     yield from _findings(function)
 
 
-@found_in(accesses_found)
-def _findings(function: Function, access: Access) -> Iterator[Finding]:
-    origin, spelling = access.origin, access.node.opcode.text
+@collect_over_results(pointer_accesses)
+def _findings(function: Function, access: PointerAccess) -> Iterator[Finding]:
+    origin, spelling = access.provenance, access.node.opcode.text
     if not origin.is_generic and origin.space != ".global":
         return
     if "::" in spelling or not _SPACES.isdisjoint(spelling.split(".")):
@@ -84,7 +84,7 @@ def _findings(function: Function, access: Access) -> Iterator[Finding]:
     yield Finding(place, message, remedy=remedy)
 
 
-def _remedy(function: Function, access: Access) -> Remedy | None:
+def _remedy(function: Function, access: PointerAccess) -> Remedy | None:
     """Writes `.global` where the form has it."""
     node = access.node
     words = node.opcode.text.split(".")
@@ -94,6 +94,6 @@ def _remedy(function: Function, access: Access) -> Remedy | None:
         if candidates and not candidates[0].problems:
             end = opcode_part(function, node, index - 1).end
             replacement = Replacement(function.part(end, end), ".global")
-            is_safe = access.origin.offset is not None
+            is_safe = access.provenance.offset is not None
             return Remedy("Write `.global`", (replacement,), is_safe)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from ptx_lsp.facts import directive_fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.body import predefined
@@ -87,7 +87,7 @@ class _Alias(NamedTuple):
 def _aliases(module: Module) -> Iterator[_Alias]:
     """In the order of the text."""
     functions = iter(module.functions)
-    in_functions = any(of_all(_aliases_in, module))
+    in_functions = any(collect_over_functions(_aliases_in, module))
     for item in module.document.items if in_functions else module.outside:
         match item.node:
             case nodes.Alias(name=nodes.Name() as name, aliasee=nodes.Name() as aliasee):

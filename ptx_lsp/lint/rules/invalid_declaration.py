@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptx_lsp.facts import directive_fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
@@ -70,7 +70,7 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
             yield from _of(declared)
     yield from _in_functions(module)
     if not _has_samplers(module):
-        samplers = of_all(_samplers_of, module)
+        samplers = collect_over_functions(_samplers_of, module)
         for declared in (*_samplers(declarations_outside(module)), *samplers):
             word = next(word for word in declared.node.modifiers if word.text == ".samplerref")
             yield Finding(declared.place(word), "`.samplerref` needs `.target texmode_independent`")

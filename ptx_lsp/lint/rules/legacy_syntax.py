@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside

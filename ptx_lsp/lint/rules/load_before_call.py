@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, found_in_instructions, of_all
+from ptx_lsp.facts import collect_over_functions, collect_over_instructions, fact
 from ptx_lsp.isa.target import Version
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
@@ -89,7 +89,7 @@ def load_before_call(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: which call was meant is not known.
     """
-    found = list(of_all(_early_loads, module))
+    found = list(collect_over_functions(_early_loads, module))
     known = compiled(module) if found else {}
     for load in found:
         message = f"no call before this returns `{load.variable.name}`, so there is nothing to load"
@@ -129,7 +129,7 @@ def _identity(variable: Variable) -> tuple[int, str]:
     return id(variable.declarator), variable.name
 
 
-@found_in_instructions
+@collect_over_instructions
 def _loads(
     function: Function, instruction: nodes.Instruction
 ) -> Iterator[tuple[nodes.Name, Variable]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from ptx_lsp.facts import directive_fact, fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact, fact
 from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES
 from ptx_lsp.isa.target import Version, effective
 from ptx_lsp.lint.diagnostic import Finding
@@ -64,11 +64,11 @@ def memory_limit(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: memory whose size the launch gives must be asked for there.
     """
-    used = list(of_all(_shared, module))
+    used = list(collect_over_functions(_shared, module))
     if _bytes(one for each in used for one in each.variables) > MAX_STATIC_SHARED_BYTES:
         yield from _of_kernels(module, {each.function: each.variables for each in used})
     outside = (one for one in module.variables if isinstance(one, Variable) and one.space == ".const")
-    every = [*outside, *of_all(_constants, module)]
+    every = [*outside, *collect_over_functions(_constants, module)]
     yield from _too_much("the file", every, ".const", _CONSTANT_BYTES)
     yield from _of_parameters(module)
 

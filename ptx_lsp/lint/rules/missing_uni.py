@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
 from analyses.dominance import Dominance
-from analyses.steps import steps
+from analyses.instructions import instructions
 from analyses.uniformity import uniformity
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -69,13 +69,17 @@ def missing_uni(function: Function) -> Iterator[Finding]:
     ## Fix safety
     The fix writes `.uni` and is safe.
     """
-    found = [step for step in steps(function).steps if step.is_guarded and step.spelling == "bra"]
-    if not found or not is_certain(function):
+    found = [
+        step
+        for step in instructions(function).instructions
+        if step.is_guarded and step.spelling == "bra"
+    ]
+    if not found or not is_well_formed(function):
         return
     known = uniformity(function)
     looping = _looping(known.dominance)
     for step in found:
-        block = known.values.cfg.block_of[step.number]
+        block = known.ssa.cfg.block_of[step.number]
         level = known.branches.get(block)
         if level is None or not level.is_uniform or block in looping:
             continue
@@ -93,7 +97,7 @@ def _looping(known: Dominance) -> frozenset[int]:
         for loop in known.loops
         for block in loop.blocks
         if any(
-            target == loop.head or target not in loop.blocks
+            target == loop.header or target not in loop.blocks
             for target in known.graph.successors[block]
         )
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses import origins
-from ptx_lsp.facts import found_in
+from analyses import pointer_provenance as origins
+from ptx_lsp.facts import collect_over_results
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model import access
@@ -59,14 +59,14 @@ def out_of_bounds(function: Function) -> Iterator[Finding]:
     yield from _through_registers(function)
 
 
-@found_in(origins.accesses_found)
-def _through_registers(function: Function, found: origins.Access) -> Iterator[Finding]:
+@collect_over_results(origins.pointer_accesses)
+def _through_registers(function: Function, found: origins.PointerAccess) -> Iterator[Finding]:
     _, address, origin, size = found
     if origin.variable is not None and origin.offset is not None and size is not None:
         yield from _of(function, origin.variable, origin.offset, size, address)
 
 
-@found_in(access.accesses_found)
+@collect_over_results(access.accesses_found)
 def _at_names(function: Function, found: access.Access) -> Iterator[Finding]:
     yield from _of(function, found.variable, found.offset, found.size, found.address)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
 from analyses.launch_bounds import launch_bounds
-from analyses.occupancy import Block, occupancy_of
+from analyses.occupancy import BlockResources, occupancy_of
 from analyses.occupancy_curves import steps
-from analyses.registers import register_estimate
+from analyses.register_estimate import register_estimate
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -136,11 +136,11 @@ def register_step(function: Function) -> Iterator[Finding]:
     limit, threads = bounds.register_limit, bounds.threads_per_block
     if not threads:
         return
-    now = occupancy_of(bounds.device, Block(threads, limit, shared_bytes(function) or 0))
+    now = occupancy_of(bounds.device, BlockResources(threads, limit, shared_bytes(function) or 0))
     step = next(iter(steps(now)), None)
     if step is None or not now.blocks_per_sm or step.fewer_shared_bytes:
         return
-    if not 0 < step.fewer_registers <= _NEAR or not is_certain(function):
+    if not 0 < step.fewer_registers <= _NEAR or not is_well_formed(function):
         return
     estimated = register_estimate(function)
     if estimated is not None and estimated.low >= limit:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.kept_calls import KeptCall
 from analyses.launch_bounds import launch_bounds, launch_bounds_of
+from analyses.out_of_line_calls import OutOfLineCall
 from analyses.register_reallocation import (
     Request,
     Unknown,
@@ -13,7 +13,7 @@ from analyses.register_reallocation import (
     requests,
     unknown_entry_count,
 )
-from ptx_lsp.facts import fact, of_all
+from ptx_lsp.facts import collect_over_functions, fact
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import module_rule
@@ -82,7 +82,7 @@ def setmaxnreg_ignored(module: Module) -> Iterator[Finding]:
     Safe: the kernel computes the same. `.minnctapersm 1` asks for no more than every launch needs, and lets
     ptxas use all registers that a block of that size can have.
     """
-    for name in dict.fromkeys(of_all(_with_requests, module)):
+    for name in dict.fromkeys(collect_over_functions(_with_requests, module)):
         function = module.definitions.get(name)
         if function is not None and requests(function):  # of several with one name it may be another
             yield from _of_kernel(function)
@@ -113,9 +113,9 @@ def _place(function: Function, request: Request) -> Place:
     return opcode_part(function, request.step.node, 0)
 
 
-def _of_call(function: Function, first: Request, kept: KeptCall) -> Finding:
+def _of_call(function: Function, first: Request, kept: OutOfLineCall) -> Finding:
     where = kept.function.place(kept.call.target)
-    message = f"ptxas ignores this `setmaxnreg` (C7506): a call {_CALLS[kept.why]}"
+    message = f"ptxas ignores this `setmaxnreg` (C7506): a call {_CALLS[kept.reason]}"
     return Finding(_place(function, first), message, ((where, "this call"),))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import found_in_instructions
+from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -76,7 +76,7 @@ def slow_double(function: Function) -> Iterator[Finding]:
         yield Finding(function.place(first), message)
 
 
-@found_in_instructions
+@collect_over_instructions
 def _opcodes(_: Function, instruction: nodes.Instruction) -> Iterator[nodes.Opcode]:
     opcode = instruction.opcode
     if opcode.text.endswith(".f64") and opcode.text.partition(".")[0] in _ARITHMETIC:

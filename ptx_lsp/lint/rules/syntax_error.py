@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.facts import of_all
+from ptx_lsp.facts import collect_over_functions
 from ptx_lsp.isa.directives import find
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.removal import removal
@@ -95,7 +95,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
                 yield finding
 
 
-    for one in of_all(joined, module):
+    for one in collect_over_functions(joined, module):
         message = f"`;` was expected before {_shown(one.following)}"
         remedy = Remedy("Insert `;`", (Replacement(one.gap, ";"),))
         yield Finding(one.place, message, ((one.gap, "`;` is missing from an instruction"),), remedy)

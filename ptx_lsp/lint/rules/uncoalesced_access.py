@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
 from analyses.constants import literal
 from analyses.divergent_control import divergent_control
+from analyses.instructions import instructions
 from analyses.lane_values import lane_values
-from analyses.memory_access import SECTOR, Access, bytes_of, memory_access, sectors_of
-from analyses.steps import steps
+from analyses.memory_access import SECTOR, WarpAccess, bytes_of, memory_access, sectors_of
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -77,16 +77,16 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the data must be laid out another way, or be read through shared memory.
     """
-    if not is_certain(function) or not lane_values(function).has_full_warps:
+    if not is_well_formed(function) or not lane_values(function).has_full_warps:
         return
-    all_steps = steps(function).steps
-    groups: dict[int, list[Access]] = {}
+    all_steps = instructions(function).instructions
+    groups: dict[int, list[WarpAccess]] = {}
     for access in memory_access(function).accesses:
         if access.space != "global" or access.lanes is None or access.lanes.is_uniform:
             continue
         if all_steps[access.number].opcode in ("ld", "st", "ldu"):
             groups.setdefault(_root(function, access.base), []).append(access)
-    alike: dict[tuple[str, int, int, int | None], list[Access]] = {}
+    alike: dict[tuple[str, int, int, int | None], list[WarpAccess]] = {}
     for accesses in groups.values():
         wasteful = [one for one in accesses if _is_wasteful(one)]
         if (
@@ -112,10 +112,10 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
 
 def _root(function: Function, value: int) -> int:
     """The value that constants have been added to."""
-    values = lane_values(function).uniformity.values
-    while value >= 0 and values.origin(value) >= 0:
-        step = values.steps.steps[values.origin(value)]
-        reads = values.of[step.number].reads
+    values = lane_values(function).uniformity.ssa
+    while value >= 0 and values.definition(value) >= 0:
+        step = values.instructions.instructions[values.definition(value)]
+        reads = values.by_instruction[step.number].uses
         is_constant = step.opcode == "add" and literal(step.node.operands[-1]) is not None
         if not is_constant or len(reads) != 1 or step.is_guarded:
             break
@@ -123,11 +123,11 @@ def _root(function: Function, value: int) -> int:
     return value
 
 
-def _is_wasteful(access: Access) -> bool:
+def _is_wasteful(access: WarpAccess) -> bool:
     return (access.sectors or 0) >= 2 * access.least_sectors
 
 
-def _use_all(accesses: list[Access]) -> bool:
+def _use_all(accesses: list[WarpAccess]) -> bool:
     """Whether these accesses together want most of the sectors that they touch."""
     wanted: set[int] = set()
     touched: set[int] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import directive_fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
@@ -84,7 +84,7 @@ def _is_broken(module: Module, symbol: FunctionName) -> bool:
 
 def _aliases(module: Module) -> frozenset[str]:
     outside = (item.node for item in module.outside)
-    every = (*outside, *of_all(_aliases_in, module))
+    every = (*outside, *collect_over_functions(_aliases_in, module))
     return frozenset(
         node.name.text
         for node in every

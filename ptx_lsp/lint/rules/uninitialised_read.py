@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
-from analyses.initialization import unwritten_reads
-from analyses.steps import Step, steps
+from analyses.definite_assignment import uninitialized_reads
+from analyses.instructions import InstructionInfo, instructions
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.body import names_in
@@ -70,18 +70,18 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: which value was meant is not known.
     """
-    if not is_certain(function):
+    if not is_well_formed(function):
         return
-    flow = steps(function)
-    for read in unwritten_reads(function):
-        step, register = flow.steps[read.step], flow.registers[read.register]
+    flow = instructions(function)
+    for read in uninitialized_reads(function):
+        step, register = flow.instructions[read.instruction], flow.registers[read.register]
         place = _mentions(function, step, register)[-1]
-        if read.never:
+        if read.on_all_paths:
             message = f"`{register.name}` is read here, but nothing has written it"
             yield Finding(place, message)
             continue
         message = f"`{register.name}` is read here, but not every way to this place has written it"
-        writers = [other for other in flow.steps if read.register in other.writes][:_MOST]
+        writers = [other for other in flow.instructions if read.register in other.defs][:_MOST]
         related = tuple(
             (_mentions(function, writer, register)[0], f"`{register.name}` is written here")
             for writer in writers
@@ -89,7 +89,7 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
         yield Finding(place, message, related, severity="info")
 
 
-def _mentions(function: Function, step: Step, register: Register) -> list[Place]:
+def _mentions(function: Function, step: InstructionInfo, register: Register) -> list[Place]:
     """Where an instruction names `register`, what is read behind what is written."""
     guard = step.node.guard
     operands = step.node.operands if guard is None else (guard.predicate, *step.node.operands)

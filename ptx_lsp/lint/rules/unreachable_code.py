@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
-from analyses.cfg import JUMPS, LEAVES, Cfg, cfg
-from analyses.steps import steps
+from analyses.cfg import EXITS, JUMPS, Cfg, cfg
+from analyses.instructions import instructions
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
-_LEAVING = JUMPS | LEAVES
+_LEAVING = JUMPS | EXITS
 
 
 @function_rule("unreachable-code", code="W231", tag="unnecessary")
@@ -58,9 +58,9 @@ def unreachable_code(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the code may be unwanted, or the jump before it.
     """
-    if not is_certain(function):
+    if not is_well_formed(function):
         return
-    graph, all_steps = cfg(function), steps(function).steps
+    graph, all_steps = cfg(function), instructions(function).instructions
     reported_to = 0
     for block in graph.blocks:
         if block.number in graph.reached or block.first < reported_to:

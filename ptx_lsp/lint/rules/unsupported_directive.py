@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import directive_fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact
 from ptx_lsp.isa.directives import Directive, find
 from ptx_lsp.isa.target import effective, has
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
@@ -60,7 +60,7 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
         return
     told: set[str] = set()
     outside = _in_vain(module, directives_outside(module))
-    inside = of_all(_in_function, module)
+    inside = collect_over_functions(_in_function, module)
     for place, row, message in (*outside, *inside):
         if row.kind == "debugging" and row.name in told:
             continue

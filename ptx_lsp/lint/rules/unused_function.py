@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import all_are_certain
-from ptx_lsp.facts import fact, of_all
+from analyses.well_formed import all_well_formed
+from ptx_lsp.facts import collect_over_functions, fact
 from ptx_lsp.lint.diagnostic import Finding, Remedy
 from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import module_rule
@@ -70,10 +70,10 @@ def unused_function(module: Module) -> Iterator[Finding]:
     There is no fix: a call may be missing, or `.visible`. The editor offers to take the function away, where
     it is not declared at another place, too.
     """
-    if not all_are_certain(module):
+    if not all_well_formed(module):
         return
-    named = names_elsewhere(module) | set(of_all(_named, module))
-    for symbol in of_all(_of_this_file, module):
+    named = names_elsewhere(module) | set(collect_over_functions(_named, module))
+    for symbol in collect_over_functions(_of_this_file, module):
         if symbol.name in named:
             continue
         every = list(_declarations(module, symbol.name))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
-from ptx_lsp.facts import fact, of_all
+from analyses.well_formed import is_well_formed
+from ptx_lsp.facts import collect_over_functions, fact
 from ptx_lsp.lint.diagnostic import Finding, Remedy
 from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import module_rule
@@ -61,7 +61,7 @@ def unused_label(module: Module) -> Iterator[Finding]:
     The fix takes the label away. A branch to it may be what is missing, so it is not applied unasked.
     """
     elsewhere = names_elsewhere(module)
-    for label, whole in of_all(_without_use, module):
+    for label, whole in collect_over_functions(_without_use, module):
         if label.name not in elsewhere:
             remedy = Remedy(f"Remove `{label.name}:`", (removal(whole),), safe=False)
             yield Finding(label.place, f"nothing refers to the label `{label.name}`", remedy=remedy)
@@ -70,7 +70,7 @@ def unused_label(module: Module) -> Iterator[Finding]:
 @fact
 def _without_use(function: Function) -> tuple[tuple[Label, Place], ...]:
     """The labels that nothing in their function refers to, each with the place of its statement."""
-    if not is_certain(function):
+    if not is_well_formed(function):
         return ()
     labels = unused(function, function.body.labels)
     found = {label.place.start: label for label in labels if not label.name.startswith("$")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -54,7 +54,7 @@ def unused_parameter(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: callers must change with the function.
     """
-    if not is_certain(function):
+    if not is_well_formed(function):
         return
     for parameter in unused(function, function.body.parameters):
         message = f"`{function.name}` does not use its parameter `{parameter.name}`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.removal import remove_register
 from ptx_lsp.lint.rule import function_rule
@@ -60,7 +60,7 @@ def unused_register(function: Function) -> Iterator[Finding]:
     The fix takes the declaration away. Another register may have been meant somewhere, so it is not applied
     unasked.
     """
-    if not is_certain(function):
+    if not is_well_formed(function):
         return
     for register in unused(function, function.body.registers):
         if register.name in _BY_HABIT:

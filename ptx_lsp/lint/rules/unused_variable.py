@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from analyses.certainty import all_are_certain
-from ptx_lsp.facts import fact, of_all
+from analyses.well_formed import all_well_formed
+from ptx_lsp.facts import collect_over_functions, fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.removal import remove_variable
 from ptx_lsp.lint.rule import each_function, module_rule
@@ -61,9 +61,9 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     ## Fix safety
     The fix takes the declaration away. A use of it may be what is missing, so it is not applied unasked.
     """
-    if not all_are_certain(module):
+    if not all_well_formed(module):
         return
-    named = names_elsewhere(module) | set(of_all(_named, module))
+    named = names_elsewhere(module) | set(collect_over_functions(_named, module))
     for variable in module.variables:
         if not isinstance(variable, Variable) or variable.linkage or variable.space not in _OWN:
             continue

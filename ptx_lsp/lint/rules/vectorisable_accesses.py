@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.certainty import is_certain
+from analyses.instructions import instructions
 from analyses.memory_access import memory_access
-from analyses.steps import steps
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -70,9 +70,9 @@ def vectorisable_accesses(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the registers have to be named in one place.
     """
-    if not is_certain(function):
+    if not is_well_formed(function):
         return
-    all_steps = steps(function).steps
+    all_steps = instructions(function).instructions
     for accesses, size, is_aligned in memory_access(function).neighbours:
         if not is_aligned:
             continue

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.pending import pending
-from analyses.steps import steps
+from analyses.instructions import instructions
+from analyses.unwaited_async import unwaited_async
 from analyses.wgmma_pipeline import Access, Conflict, wgmma_conflicts
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
@@ -88,14 +88,14 @@ def wgmma_in_flight(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: where the wait belongs, and how many groups it may leave open, is for the author to say.
     """
-    reported = {step.number for step, kind, _ in pending(function) if kind == "wgmma"}
+    reported = {step.number for step, kind, _ in unwaited_async(function) if kind == "wgmma"}
     for conflict in wgmma_conflicts(function):
         if conflict.mma.number not in reported:  # else the rule `wgmma-not-waited`
             yield _finding(function, conflict)
 
 
 def _finding(function: Function, conflict: Conflict) -> Finding:
-    register = steps(function).registers[conflict.register]
+    register = instructions(function).registers[conflict.register]
     what = _MESSAGES[conflict.access].format(register.name)
     message = f"`{conflict.step.opcode}` {what}: {_CONSEQUENCES[conflict.access]}"
     started = opcode_part(function, conflict.mma.node, 1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.pending import Lacks, pending
+from analyses.unwaited_async import MissingStep, unwaited_async
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
-_MESSAGES: dict[Lacks, str] = {
+_MESSAGES: dict[MissingStep, str] = {
     "fence": "no way leads here from a `wgmma.fence`, which must stand before the first `mma_async`",
     "commit": "from this `mma_async` no way leads to a `wgmma.commit_group`, which closes its group",
     "wait": "from this `mma_async` no way leads to a `wgmma.wait_group`, which waits for its result",
@@ -74,6 +74,6 @@ def wgmma_not_waited(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: how many groups may stay open is for the author to say.
     """
-    for step, kind, lacks in pending(function):
+    for step, kind, lacks in unwaited_async(function):
         if kind == "wgmma":
             yield Finding(opcode_part(function, step.node, 1), _MESSAGES[lacks])

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.kept_calls import Why, kept_calls
-from analyses.spelling import steps_spelt
+from analyses.opcode_index import instructions_matching
+from analyses.out_of_line_calls import Reason, out_of_line_calls
 from analyses.wgmma_fence import Unfenced, unfenced_in_divergence
-from ptx_lsp.facts import fact, of_all
+from ptx_lsp.facts import collect_over_functions, fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 
-_CALLS: dict[Why, str] = {
+_CALLS: dict[Reason, str] = {
     "indirect": "a call through a register",
     "external": "a call of a function of another file",
     "recursive": "a call of a recursive function",
@@ -91,14 +91,14 @@ def wgmma_serialised(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: a fence may belong at several places, and a call is there for a reason.
     """
-    for name in dict.fromkeys(of_all(_with_wgmma, module)):
+    for name in dict.fromkeys(collect_over_functions(_with_wgmma, module)):
         function = module.definitions.get(name)
         if function is not None and _mmas(function):  # of several with one name it may be another
             yield from _of_call(function)
             yield from (_of_fence(function, one) for one in unfenced_in_divergence(function))
 
 
-_mmas = steps_spelt(lambda spelling: spelling.startswith("wgmma.mma_async"))
+_mmas = instructions_matching(lambda spelling: spelling.startswith("wgmma.mma_async"))
 
 
 @fact
@@ -107,12 +107,12 @@ def _with_wgmma(function: Function) -> tuple[str, ...]:
 
 
 def _of_call(function: Function) -> Iterator[Finding]:
-    kept = next(kept_calls(function), None)
+    kept = next(out_of_line_calls(function), None)
     if kept is None:
         return
     mma = opcode_part(function, _mmas(function)[0].node, 1)
     place = kept.function.place(kept.call.target)
-    message = f"ptxas serialises every `wgmma` of `{function.name}` for {_CALLS[kept.why]} (C7510)"
+    message = f"ptxas serialises every `wgmma` of `{function.name}` for {_CALLS[kept.reason]} (C7510)"
     yield Finding(place, message, ((mma, "the first `wgmma`"),))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import directive_fact, of_all
+from ptx_lsp.facts import collect_over_functions, directive_fact
 from ptx_lsp.isa.features import ATTRIBUTES
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
@@ -52,7 +52,7 @@ def wrong_attribute(module: Module) -> Iterator[Finding]:
     """
     for declared in declarations_outside(module):
         yield from _of_each(_of_declaration(declared))
-    yield from _of_each(of_all(_in_function, module))
+    yield from _of_each(collect_over_functions(_in_function, module))
 
 
 class _Attribute(NamedTuple):

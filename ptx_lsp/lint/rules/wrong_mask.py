@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from analyses.certainty import is_certain
 from analyses.constants import literal
 from analyses.divergent_control import ALL_LANES, divergent_control
+from analyses.instructions import InstructionInfo
 from analyses.lane_values import first_warp_values
-from analyses.spelling import steps_spelt
-from analyses.steps import Step
+from analyses.opcode_index import instructions_matching
 from analyses.uniformity_transfer import block_size
+from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, related
 from ptx_lsp.lint.rule import function_rule
@@ -89,7 +89,7 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
         for step in found
         if step.number in judged or literal(step.node.operands[-1]) not in _FULL
     ]
-    if not found or not is_certain(function):
+    if not found or not is_well_formed(function):
         return
     for step in found:
         mask = _mask(function, step)
@@ -110,10 +110,10 @@ def _is_sync(spelling: str) -> bool:
     return opcode in _SYNC and ".sync" in spelling
 
 
-_syncs = steps_spelt(_is_sync)
+_syncs = instructions_matching(_is_sync)
 
 
-def _mask(function: Function, step: Step) -> frozenset[int] | None:
+def _mask(function: Function, step: InstructionInfo) -> frozenset[int] | None:
     """The lanes that a constant mask names."""
     value = literal(step.node.operands[-1])
     if value is None:
@@ -127,7 +127,7 @@ def _lanes_of(mask: int) -> frozenset[int]:
     return frozenset(lane for lane in ALL_LANES if mask >> lane & 1)
 
 
-def _left_out(function: Function, step: Step, missing: frozenset[int]) -> Finding | None:
+def _left_out(function: Function, step: InstructionInfo, missing: frozenset[int]) -> Finding | None:
     if not missing or not function.is_kernel:  # it may be called by some lanes only
         return None
     size = block_size(function)
@@ -143,7 +143,7 @@ def _left_out(function: Function, step: Step, missing: frozenset[int]) -> Findin
 
 
 def _absent(
-    function: Function, step: Step, mask: frozenset[int], off: frozenset[int]
+    function: Function, step: InstructionInfo, mask: frozenset[int], off: frozenset[int]
 ) -> Finding | None:
     absent = off & mask
     if not absent:
@@ -164,7 +164,7 @@ def _absent(
     return Finding(place, message, related(function, parting))
 
 
-def _meets_another(function: Function, step: Step, mask: frozenset[int]) -> bool:
+def _meets_another(function: Function, step: InstructionInfo, mask: frozenset[int]) -> bool:
     """Whether the absent lanes may meanwhile execute another such instruction with the same mask, which
     counts as well.
     """

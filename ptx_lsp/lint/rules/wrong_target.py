@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import directive_fact, found_in_instructions
+from ptx_lsp.facts import collect_over_instructions, directive_fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import Related, operand_or_line, part_or_line
 from ptx_lsp.lint.rule import function_rule
@@ -69,7 +69,7 @@ def wrong_target(function: Function) -> Iterator[Finding]:
     yield from _of_tables(function)
 
 
-@found_in_instructions
+@collect_over_instructions
 def _of_instructions(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     opcode = instruction.opcode.text
     if opcode in _BRANCHES:

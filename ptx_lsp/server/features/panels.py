@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from analyses.cfg import cfg
+from analyses.instructions import instructions
 from analyses.occupancy import Occupancy
-from analyses.steps import steps
 from ptx_lsp.executor.launch_comment import launch_comments
 from ptx_lsp.ide.figures import figures
 from ptx_lsp.ide.flow_picture import block_name, picture
@@ -219,7 +219,7 @@ def _edges(found: Flow, paths: tuple[tuple[tuple[float, float], ...], ...]) -> I
 
 def _reasons(function: Function, block: FlowBlock) -> list[str]:
     """Why the branch at its end is as it is."""
-    inside = steps(function).steps[slice(*_steps_of(function, block))]
+    inside = instructions(function).instructions[slice(*_steps_of(function, block))]
     if block.turn == "none" or not inside:
         return []
     return branch_uniformity(function, inside[-1].node)

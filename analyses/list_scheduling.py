@@ -1,15 +1,16 @@
-"""How many registers a straight run of code needs, depending on the order that its operations take.
+"""List scheduling: the registers that a straight-line region needs, depending on the order of its
+instructions.
 
-1. An order is a sequence of the operations in which each comes after those it depends on. Its *profile*
-   is, for each operation, how many words are live around it: those that are live before it, or after it
-   together with what it has just read, for a result is seldom put where its operands were. Addresses
-   are, on targets where an addition can take their base from the constant bank (`is_banked`).
-2. The *least* order is built from the end: always the operation next that makes the fewest more words live
-   (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions", 1970). The order
-   of the text takes its place where that needs fewer.
-3. A compiler hides the time of loads by issuing them early. Operations are taken in the order of the
-   longest chain of time behind them, as soon as their operands are there; but one is taken before its
-   turn in the least order only where the profile up to its turn stays within a limit.
+1. An order is a sequence of the instructions in which each comes after those it depends on. Its *profile* is
+   the register pressure around each instruction: the virtual registers that are live before it, or after it
+   together with those that it has just read, for a result is seldom put where its operands were. Addresses
+   are counted on targets where an addition can take their base from the constant bank (`is_banked`).
+2. The order of *minimal pressure* is built from the end: always the instruction next that makes the fewest
+   more registers live (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions",
+   1970). The order of the text takes its place where that needs fewer.
+3. A compiler hides the latency of loads by *hoisting* them. Instructions are scheduled by their critical
+   path, as soon as their operands are ready; but one is scheduled before its turn in the order of minimal
+   pressure only where the profile up to its turn stays within a limit.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
-from analyses.dependence import Dependence, dependence
-from analyses.words import Operation
+from analyses.dependence import DependenceGraph, dependence_graph
+from analyses.virtual_registers import MachineInstruction
 from ptx_lsp.syntax import nodes
 
 WINDOW: Final = 512
@@ -29,53 +30,53 @@ _TRIES: Final = 8
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 
 
-class _Profile(NamedTuple):
-    """For each operation of an order: the words around it, and by how many its being taken earlier raises
-    those of the operations it overtakes.
+class _PressureProfile(NamedTuple):
+    """For each instruction of an order: the virtual registers live around it, and by how many scheduling it
+    earlier raises the pressure at the instructions that it overtakes.
     """
 
     live: list[int]
     sizes: list[int]
 
 
-class Run:
-    """Operations in the order of the text, and the words that are live behind them."""
+class StraightLineRegion:
+    """Machine instructions in the order of the text, and the virtual registers that are live after them."""
 
-    def __init__(self, operations: Sequence[Operation], live_out: frozenset[int]) -> None:
-        self.operations = operations
+    def __init__(self, operations: Sequence[MachineInstruction], live_out: frozenset[int]) -> None:
+        self.instructions = operations
         self.live_out = live_out
-        self._profiles: dict[bool, _Profile] = {}
+        self._profiles: dict[bool, _PressureProfile] = {}
         self._hoisted: dict[tuple[int, bool], int] = {}
 
-    def least(self, is_banked: bool) -> int:
-        """The fewest registers that it can do with (2)."""
+    def min_registers(self, is_banked: bool) -> int:
+        """The fewest registers with which the region can be scheduled (2)."""
         return max(self._profile(is_banked).live, default=len(self.live_out))
 
-    def hoisted(self, limit: int, is_banked: bool) -> int:
-        """The registers it has when loads are hoisted as long as there are no more than `limit` (3)."""
+    def registers_with_hoisting(self, limit: int, is_banked: bool) -> int:
+        """The registers it needs when loads are hoisted as long as there are no more than `limit` (3)."""
         known = self._hoisted.get((limit, is_banked))
         if known is None:
             known = self._hoisted[limit, is_banked] = self._hoist(limit, is_banked)
         return known
 
     def _hoist(self, limit: int, is_banked: bool) -> int:
-        least = self.least(is_banked)
-        if not self.operations or least >= limit:
+        least = self.min_registers(is_banked)
+        if not self.instructions or least >= limit:
             return max(least, len(self.live_out))
         profile = self._profile(is_banked)
         return max(_Hoisting(self._order, profile, self._dependence, limit).run())
 
     @cached_property
-    def _dependence(self) -> Dependence:
-        return dependence(self.operations)
+    def _dependence(self) -> DependenceGraph:
+        return dependence_graph(self.instructions)
 
     @cached_property
     def _order(self) -> list[int]:
-        text = list(range(len(self.operations)))
-        least = _least_order(self.operations, self._dependence, self.live_out)
+        text = list(range(len(self.instructions)))
+        least = _min_pressure_order(self.instructions, self._dependence, self.live_out)
         return text if self._peak(text) <= self._peak(least) else least
 
-    def _profile(self, is_banked: bool) -> _Profile:
+    def _profile(self, is_banked: bool) -> _PressureProfile:
         found = self._profiles.get(is_banked)
         if found is None:
             found = self._profiles[is_banked] = self._profile_of(self._order, is_banked)
@@ -84,29 +85,29 @@ class Run:
     def _peak(self, order: list[int]) -> int:
         return max(self._profile_of(order, False).live, default=0)
 
-    def _profile_of(self, order: list[int], is_banked: bool) -> _Profile:
+    def _profile_of(self, order: list[int], is_banked: bool) -> _PressureProfile:
         live = set(self.live_out)
-        found = _Profile([0] * len(order), [0] * len(order))
+        found = _PressureProfile([0] * len(order), [0] * len(order))
         for turn in range(len(order) - 1, -1, -1):
-            operation = self.operations[order[turn]]
-            after = len(live | operation.writes)
-            live -= operation.writes - operation.keeps
-            ending = len(operation.reads - live)
-            live |= operation.reads
-            more = operation.materialised + _scratch(operation)
-            is_overlaid = is_banked and operation.step.spelling in _SUMS
+            operation = self.instructions[order[turn]]
+            after = len(live | operation.defs)
+            live -= operation.defs - operation.partial_defs
+            ending = len(operation.uses - live)
+            live |= operation.uses
+            more = operation.materialised_constants + _scratch(operation)
+            is_overlaid = is_banked and operation.instruction.spelling in _SUMS
             found.live[turn] = max(after + (0 if is_overlaid else ending), len(live)) + more
-            found.sizes[turn] = len(operation.writes) - ending
+            found.sizes[turn] = len(operation.defs) - ending
         return found
 
 
-def _scratch(operation: Operation) -> int:
+def _scratch(operation: MachineInstruction) -> int:
     """The registers that the sequence of machine code needs meanwhile that stands for one instruction."""
-    opcode, spelling = operation.step.opcode, operation.step.spelling
+    opcode, spelling = operation.instruction.opcode, operation.instruction.spelling
     match opcode:
         case "div" | "rem":
             by_constant = any(
-                isinstance(operand, nodes.Number) for operand in operation.step.node.operands[2:]
+                isinstance(operand, nodes.Number) for operand in operation.instruction.node.operands[2:]
             )
             if ".f64" in spelling:
                 return 10
@@ -121,12 +122,12 @@ def _scratch(operation: Operation) -> int:
             return 0
 
 
-def _least_order(
-    operations: Sequence[Operation], depends: Dependence, live_out: frozenset[int]
+def _min_pressure_order(
+    operations: Sequence[MachineInstruction], depends: DependenceGraph, live_out: frozenset[int]
 ) -> list[int]:
     before: list[list[int]] = [[] for _ in operations]
-    behind = [len(after) for after in depends.after]
-    for number, after in enumerate(depends.after):
+    behind = [len(after) for after in depends.successors]
+    for number, after in enumerate(depends.successors):
         for other, _ in after:
             before[other].append(number)
     live = set(live_out)
@@ -136,12 +137,12 @@ def _least_order(
 
     def cost(number: int) -> int:
         operation = operations[number]
-        made = sum(word in live and word not in operation.reads for word in operation.writes)
-        return len(operation.reads - live) - made
+        made = sum(word in live and word not in operation.uses for word in operation.defs)
+        return len(operation.uses - live) - made
 
     def offer(number: int) -> None:
         heappush(ready, (cost(number), -number))
-        for word in operations[number].reads - live:
+        for word in operations[number].uses - live:
             readers.setdefault(word, []).append(number)
 
     for number in range(len(operations)):
@@ -160,8 +161,8 @@ def _least_order(
         taken[number] = True
         order.append(number)
         operation = operations[number]
-        live -= operation.writes - operation.keeps
-        for word in operation.reads - live:
+        live -= operation.defs - operation.partial_defs
+        for word in operation.uses - live:
             live.add(word)
             for other in readers.pop(word, ()):  # they have become cheaper
                 if not taken[other]:
@@ -178,7 +179,7 @@ class _Hoisting:
     """Takes the operations one by one (3)."""
 
     def __init__(
-        self, order: list[int], profile: _Profile, depends: Dependence, limit: int
+        self, order: list[int], profile: _PressureProfile, depends: DependenceGraph, limit: int
     ) -> None:
         self.order = order
         self.turn = [0] * len(order)
@@ -188,13 +189,13 @@ class _Hoisting:
         self.sizes = profile.sizes
         self.depends = depends
         self.limit = limit
-        self.waits_for = list(depends.waits_for)
+        self.waits_for = list(depends.predecessor_counts)
         self.earliest = [0] * len(order)
         self.taken = [False] * len(order)
         self.waiting = [
-            (0, -depends.urgency[number], number)
+            (0, -depends.critical_path[number], number)
             for number in range(len(order))
-            if not depends.waits_for[number]
+            if not depends.predecessor_counts[number]
         ]
         heapify(self.waiting)
         self.ready: list[tuple[int, int]] = []
@@ -255,8 +256,8 @@ class _Hoisting:
         size = self.sizes[turn]
         if turn > at and size:
             self.live[at:turn] = [live + size for live in self.live[at:turn]]
-        for other, cycles in self.depends.after[number]:
+        for other, cycles in self.depends.successors[number]:
             self.earliest[other] = max(self.earliest[other], now + cycles)
             self.waits_for[other] -= 1
             if not self.waits_for[other]:
-                heappush(self.waiting, (self.earliest[other], -self.depends.urgency[other], other))
+                heappush(self.waiting, (self.earliest[other], -self.depends.critical_path[other], other))

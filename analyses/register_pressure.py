@@ -1,12 +1,4 @@
-"""Register pressure of PTX as it stands: how many 32-bit units its registers need at once.
-
-1. A register needs a unit for every 32 bits of its type, at least one; a vector as many as its elements.
-   Predicates need none; they are counted apart.
-2. The pressure of a step is what is live before or after it, whichever needs more, with what it writes.
-3. The peak is the largest pressure of any step that can be reached.
-
-What ptxas makes of it differs: `registers` estimates that.
-"""
+"""Register pressure of PTX as written: how many 32-bit units its registers need at once."""
 
 from __future__ import annotations
 
@@ -15,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeAlias
 
-from analyses.contents import Content, contents
-from analyses.liveness import LiveBehind, Liveness, liveness
-from ptx_lsp.facts import Earlier, Memory, fact, lasting_fact
+from analyses.block_identity import BlockIdentity, block_identities
+from analyses.liveness import LiveAtEnd, Liveness, liveness
+from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
@@ -25,7 +17,7 @@ from ptx_lsp.model.symbols import Register
 
 @dataclass(frozen=True)
 class Pressure:
-    """For each step its units; for the peak the step and who is live there."""
+    """The units at each instruction; at the peak, the instruction and the live registers."""
 
     liveness: Liveness
     units: tuple[int, ...]
@@ -38,19 +30,19 @@ class Pressure:
         return max(self.units, default=0)
 
     @cached_property
-    def peak_step(self) -> int | None:
+    def peak_instruction(self) -> int | None:
         """The first step of the peak; None for a function without steps."""
         return self.units.index(self.peak) if self.units else None
 
     @cached_property
     def live_at_peak(self) -> tuple[Register, ...]:
         """The registers that are live around the peak, the widest first."""
-        if self.peak_step is None:
+        if self.peak_instruction is None:
             return ()
-        flow = self.liveness.steps
-        step = flow.steps[self.peak_step]
+        flow = self.liveness.instructions
+        step = flow.instructions[self.peak_instruction]
         before = self.liveness.before(step.number)
-        after = self.liveness.after(step.number) | set(step.writes)
+        after = self.liveness.after(step.number) | set(step.defs)
         sizes = {one: _count((one,), flow.registers)[0] for one in before | after}
         larger = max(before, after, key=lambda live: sum(sizes[one] for one in live))
         ordered = sorted(larger, key=lambda one: (-sizes[one], one))
@@ -58,57 +50,57 @@ class Pressure:
 
 
 @fact
-def pressure(function: Function) -> Pressure:
-    """The pressure along `function`."""
+def register_pressure(function: Function) -> Pressure:
+    """The register pressure along `function`."""
     live = liveness(function)
-    flow = live.steps
-    known, content = _memory(function), contents(function).of
-    units = [0] * len(flow.steps)
+    flow = live.instructions
+    known, content = _memory(function), block_identities(function).blocks
+    units = [0] * len(flow.instructions)
     predicates = 0
-    for number in live.cfg.order:
+    for number in live.cfg.reverse_postorder:
         block = live.cfg.blocks[number]
-        key = content[number], live.behind(number)
+        key = content[number], live.live_at_end(number)
         found = known.get(key) or known.put(key, _of_block(live, number, flow.registers))
         units[block.first : block.end] = found.units
         predicates = max(predicates, found.predicates)
     return Pressure(live, tuple(units), predicates)
 
 
-class _OfBlock(NamedTuple):
+class _BlockPressure(NamedTuple):
     units: list[int]
     predicates: int
 
 
-_Memory: TypeAlias = Memory[tuple[Content, LiveBehind], _OfBlock]
+_Memory: TypeAlias = GenerationalCache[tuple[BlockIdentity, LiveAtEnd], _BlockPressure]
 """By what is in a block, and what is live behind it."""
 
 
-@lasting_fact
-def _memory(_: Function, earlier: Earlier[_Memory] | None) -> _Memory:
-    return Memory(earlier.value if earlier else None)
+@incremental_fact
+def _memory(_: Function, earlier: Previous[_Memory] | None) -> _Memory:
+    return GenerationalCache(earlier.value if earlier else None)
 
 
-def _of_block(live: Liveness, block: int, registers: Sequence[Register]) -> _OfBlock:
+def _of_block(live: Liveness, block: int, registers: Sequence[Register]) -> _BlockPressure:
     units: list[int] = []
     after = total = flags = -1
     predicates = 0
     for step, now in live.backward(block):
         if after < 0:
             total, flags = _count(now, registers)
-        dead = [one for one in dict.fromkeys(step.writes) if one not in now]
+        dead = [one for one in dict.fromkeys(step.defs) if one not in now]
         more, more_flags = _count(dead, registers)
         after = total + more
         predicates = max(predicates, flags + more_flags)
         kills = live.kills[step.number]
         less, less_flags = _count([one for one in kills if one in now], registers)
-        reads = {*step.reads, step.guard} if step.guard >= 0 else set(step.reads)
+        reads = {*step.uses, step.guard} if step.guard >= 0 else set(step.uses)
         new = [one for one in reads if one not in now or one in kills]
         more, more_flags = _count(new, registers)
         total += more - less
         flags += more_flags - less_flags
         units.append(max(after, total))
         predicates = max(predicates, flags)
-    return _OfBlock(units[::-1], predicates)
+    return _BlockPressure(units[::-1], predicates)
 
 
 def _count(live: Iterable[int], registers: Sequence[Register]) -> tuple[int, int]:

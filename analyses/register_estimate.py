@@ -28,13 +28,13 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-from analyses.calls_made import CallsMade, calls_made
+from analyses.call_graph import CallGraphNode, call_graph_node
 from analyses.cfg import cfg
 from analyses.launch_bounds import LaunchBounds, directives_of, launch_bounds_of, thresholds
-from analyses.pressure import pressure
-from analyses.unrolling import runs
-from analyses.words import words
-from analyses.words_alive import words_alive
+from analyses.register_pressure import register_pressure
+from analyses.straight_line_regions import straight_line_regions
+from analyses.virtual_register_liveness import virtual_register_liveness
+from analyses.virtual_registers import virtual_registers
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
@@ -109,10 +109,10 @@ def register_estimate(
     if target is None or target.number not in LIMITS:
         return None
     bounds = launch_bounds_of(target, directives_of(function), maxrregcount)
-    made = calls_made(function)
+    made = call_graph_node(function)
     if _is_debug(function):
-        above = calibration.debug_with_calls if made.reached else calibration.debug
-        peak = pressure(function).peak + above
+        above = calibration.debug_with_calls if made.callees else calibration.debug
+        peak = register_pressure(function).peak + above
     else:
         peak = _peak(function, target, bounds, calibration.reserve)
     peak = max(peak, _with_calls(function, made))
@@ -131,9 +131,12 @@ def register_estimate(
 def _peak(function: Function, target: Target, bounds: LaunchBounds, reserve: int) -> int:
     """The registers that are live at once, with loads hoisted (2)."""
     is_banked = target.number < _LOADS_CONSTANTS
-    least = max((run.least(is_banked) for run in runs(function)), default=0)
+    least = max((run.min_registers(is_banked) for run in straight_line_regions(function)), default=0)
     limit = _hoisting_limit(bounds, least + _STACK_POINTER) - reserve
-    peak = max((run.hoisted(limit, is_banked) for run in runs(function)), default=0)
+    peak = max(
+        (run.registers_with_hoisting(limit, is_banked) for run in straight_line_regions(function)),
+        default=0,
+    )
     return peak + _STACK_POINTER
 
 
@@ -148,34 +151,34 @@ def _hoisting_limit(bounds: LaunchBounds, least: int) -> int:
     return min(enough, default=bounds.register_limit)
 
 
-def _with_calls(function: Function, made: CallsMade) -> int:
+def _with_calls(function: Function, made: CallGraphNode) -> int:
     """The peak around the calls of a function (3)."""
     if made.has_indirect or made.is_recursive:
         return _ABI_PEAK
     peak = _EXTERNAL_PEAK if made.has_external else 0
-    if not any(made.reached.values()):
+    if not any(made.callees.values()):
         return peak
     if any(variable.space == ".local" for variable in function.body.variables):
         peak = max(peak, _LOCAL_CALL_PEAK)  # code without optimisation: nothing is inlined
-    left, alive, graph = words(function), words_alive(function), cfg(function)
+    left, alive, graph = virtual_registers(function), virtual_register_liveness(function), cfg(function)
     for block in graph.blocks:
-        live = set(alive.at(block.successors))
-        for number in reversed(block.steps):
-            operation = left.operations[number]
+        live = set(alive.live_in_any(block.successors))
+        for number in reversed(block.instructions):
+            operation = left.instructions[number]
             if operation is None:
                 continue
-            live -= operation.writes - operation.keeps
-            for callee in made.reached.get(operation.step.node.start, ()):
+            live -= operation.defs - operation.partial_defs
+            for callee in made.callees.get(operation.instruction.node.start, ()):
                 peak = max(peak, len(live) + _of_callee(callee))
-            live |= operation.reads
+            live |= operation.uses
     return peak
 
 
 def _of_callee(function: Function) -> int:
-    made = calls_made(function)
+    made = call_graph_node(function)
     if made.is_recursive:
         return _ABI_PEAK
-    own = max((run.least(False) for run in runs(function)), default=0)
+    own = max((run.min_registers(False) for run in straight_line_regions(function)), default=0)
     return max(own, _with_calls(function, made))
 
 
@@ -183,12 +186,12 @@ def spread(function: Function, target: Target) -> Spread:
     """What decides how far the registers of `function` spread (5)."""
     if _is_debug(function):
         return "debug"
-    left = [one for one in words(function).operations if one is not None]
-    if any(one.step.opcode in _MATRIX for one in left):
+    left = [one for one in virtual_registers(function).instructions if one is not None]
+    if any(one.instruction.opcode in _MATRIX for one in left):
         return "matrix"
     if 0 < launch_bounds_of(target, directives_of(function)).threads_per_block <= _SMALL_BLOCK:
         return "small block"
-    return "pairs" if any(len(one.writes) > 1 for one in left) else "singles"
+    return "pairs" if any(len(one.defs) > 1 for one in left) else "singles"
 
 
 def _is_debug(function: Function) -> bool:

@@ -13,31 +13,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from analyses.calls_made import calls_to
+from analyses.call_graph import callees
 from ptx_lsp.model.calls import Call, calls
 from ptx_lsp.model.function import Function
 
-Why = Literal["indirect", "external", "recursive"]
+Reason = Literal["indirect", "external", "recursive"]
 
 
-class KeptCall(NamedTuple):
-    """`call` stands in `function`."""
+class OutOfLineCall(NamedTuple):
+    """A `call` in `function` that is not inlined."""
 
     function: Function
     call: Call
-    why: Why
+    reason: Reason
 
 
-def kept_calls(function: Function) -> Iterator[KeptCall]:
-    """Those of `function`, then those of the functions that it calls, each once."""
+def out_of_line_calls(function: Function) -> Iterator[OutOfLineCall]:
+    """The out-of-line calls of `function`, then those of the functions that it calls, each once."""
     reached = _reached(function)
     names = {name: [other.name for call in made for other in call.callees] for name, made in reached.items()}
-    recursive = _in_circles(names)
+    recursive = _recursive(names)
     for made in reached.values():
         for call in made:
-            why = _why(call, recursive)
+            why = _reason(call, recursive)
             if why is not None:
-                yield KeptCall(call.function, call.call, why)
+                yield OutOfLineCall(call.function, call.call, why)
 
 
 class _Call(NamedTuple):
@@ -52,13 +52,13 @@ def _reached(function: Function) -> dict[str, list[_Call]]:
     waiting = [function]
     for caller in waiting:
         if caller.name not in found:
-            made = calls_to(caller)
+            made = callees(caller)
             found[caller.name] = [_Call(caller, call, made[call.node.start]) for call in calls(caller)]
             waiting += [other for call in found[caller.name] for other in call.callees]
     return found
 
 
-def _in_circles(called: dict[str, list[str]]) -> set[str]:
+def _recursive(called: dict[str, list[str]]) -> set[str]:
     """The functions that call themselves, directly or through others: the strongly connected components with
     a call inside (Tarjan, 1972), without recursion.
     """
@@ -82,7 +82,7 @@ def _in_circles(called: dict[str, list[str]]) -> set[str]:
                     above = path[-1][0]
                     lowest[above] = min(lowest[above], lowest[name])
                 if lowest[name] == order[name]:
-                    component = _from(open_names, name)
+                    component = _pop_component(open_names, name)
                     is_open.difference_update(component)
                     if len(component) > 1 or name in called[name]:
                         found.update(component)
@@ -93,7 +93,7 @@ def _in_circles(called: dict[str, list[str]]) -> set[str]:
     return found
 
 
-def _from(stack: list[str], name: str) -> list[str]:
+def _pop_component(stack: list[str], name: str) -> list[str]:
     """Takes `name` and what is above it from a stack."""
     taken = [stack.pop()]
     while taken[-1] != name:
@@ -101,7 +101,7 @@ def _from(stack: list[str], name: str) -> list[str]:
     return taken
 
 
-def _why(call: _Call, recursive: set[str]) -> Why | None:
+def _reason(call: _Call, recursive: set[str]) -> Reason | None:
     if call.call.table is not None:
         return "indirect"
     if not call.callees:

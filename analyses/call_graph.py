@@ -1,11 +1,11 @@
-"""Which functions a function calls, as far as they are known: the call graph around it.
+"""The call graph around one function: which functions it calls, as far as they are known.
 
 1. A direct call names a function; a call through a list of targets may reach each of them; any other call
    through a register may reach anything.
-2. A function is recursive where some way of calls leads back to it.
+2. A function is recursive where some chain of calls leads back to it.
 3. A call is external where it reaches a function that the module does not define.
 
-None of this is kept: it depends on other functions too.
+None of this is cached: it depends on other functions too.
 """
 
 from __future__ import annotations
@@ -19,48 +19,48 @@ from ptx_lsp.model.symbols import FunctionName
 
 
 @dataclass(frozen=True)
-class CallsMade:
-    """What one function calls. `reached` has, by where a call begins, the functions of the module that it
+class CallGraphNode:
+    """The calls of one function. `callees` has, by where a call begins, the functions of the module that it
     may reach.
     """
 
-    reached: dict[int, tuple[Function, ...]]
+    callees: dict[int, tuple[Function, ...]]
     has_indirect: bool
     has_external: bool
     is_recursive: bool
 
 
-def calls_made(function: Function) -> CallsMade:
-    """The calls of `function`, and whether they lead back to it."""
-    reached = calls_to(function)
-    return CallsMade(
+def call_graph_node(function: Function) -> CallGraphNode:
+    """The calls of `function`, and whether it is recursive."""
+    reached = callees(function)
+    return CallGraphNode(
         reached,
         has_indirect=any(call.table is not None for call in calls(function)),
         has_external=any(
             call.table is None and not reached[call.node.start] for call in calls(function)
         ),
-        is_recursive=_leads_back(function),
+        is_recursive=_is_recursive(function),
     )
 
 
-def calls_to(function: Function) -> dict[int, tuple[Function, ...]]:
+def callees(function: Function) -> dict[int, tuple[Function, ...]]:
     """The functions of the module that each call may reach, by where the call begins."""
-    return {call.node.start: _reached(function, call) for call in calls(function)}
+    return {call.node.start: _callees(function, call) for call in calls(function)}
 
 
-def _reached(function: Function, call: Call) -> tuple[Function, ...]:
+def _callees(function: Function, call: Call) -> tuple[Function, ...]:
     definitions = module_of(function).definitions
     names = [c.symbol.name for c in call.callees if isinstance(c.symbol, FunctionName)]
     return tuple(definitions[name] for name in dict.fromkeys(names) if name in definitions)
 
 
-def _leads_back(function: Function) -> bool:
+def _is_recursive(function: Function) -> bool:
     seen: set[int] = set()
     waiting = [function]
     while waiting:
         caller = waiting.pop()
         for call in calls(caller):
-            for other in _reached(caller, call):
+            for other in _callees(caller, call):
                 if other.symbol is function.symbol:
                     return True
                 if id(other) not in seen:

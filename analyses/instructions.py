@@ -1,12 +1,13 @@
-"""The instructions of a function as a flow of values: which registers each one reads and writes.
+"""The instructions of a function with their register uses and defs.
 
-1. A *step* is one instruction, numbered in the order of the text from 0.
-2. What an operand does with its registers is what its row of the instruction table says. A register
-   inside an address is read, whatever happens to the memory.
-3. A register that is written under a guard, in one component only, or by an operand that is both read
-   and written, keeps something of what it held: it is read as well (`keeps`).
-4. Of an instruction that the table does not know, the first operand is written and the others are read.
-5. Registers are numbered as they are declared (`numbering.py`).
+1. An instruction is identified by its index in the order of the text, from 0.
+2. Its row of the instruction table says which operands it uses and which it defines. A register inside an
+   address is used, whatever happens to the memory.
+3. A register that is written under a guard, in one component only, or by an operand that is both read and
+   written, keeps part of its previous value: this is a *partial definition* (`partial_defs`), and also reads
+   the register.
+4. Of an instruction that the table does not know, the first operand is a definition and the others are uses.
+5. Registers are identified by their index (`register_index.py`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from analyses.numbering import Numbering, numbering_of
-from ptx_lsp.facts import Earlier, lasting_fact
+from analyses.register_index import RegisterIndex, register_index
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.notation import Place
 from ptx_lsp.isa.operand import Access, Argument, Operand
@@ -29,21 +30,21 @@ from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
 
-class Step(NamedTuple):
-    """One instruction. Registers are numbers, see `Steps.registers`.
+class InstructionInfo(NamedTuple):
+    """One instruction. Registers are indices into `FunctionInstructions.registers`.
 
-    `reads` and `writes` are in the order of the text, a register as often as it stands there; the
-    guard is apart: -1 where there is none. `keeps` are the written ones of which something remains.
+    `uses` and `defs` are in the order of the text, a register as often as it occurs; the guard is separate,
+    -1 if there is none. `partial_defs` are the defs that keep part of the previous value.
     """
 
     number: int
     node: nodes.Instruction
     opcode: str
-    """The spelling without its modifiers: `ld`."""
+    """The opcode without its modifiers: `ld`."""
     match: Match | None
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
-    keeps: tuple[int, ...]
+    uses: tuple[int, ...]
+    defs: tuple[int, ...]
+    partial_defs: tuple[int, ...]
     guard: int
 
     @property
@@ -59,85 +60,87 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Steps:
-    """The steps of a function, and the registers that it declares, by their numbers (5)."""
+class FunctionInstructions:
+    """The instructions of a function, and its registers by index (5)."""
 
-    steps: tuple[Step, ...]
+    instructions: tuple[InstructionInfo, ...]
     registers: tuple[Register, ...]
-    numbers: dict[int, int]
-    """The number of a register that a step names, by the identity of its symbol."""
-    numbering: Numbering
+    indices: dict[int, int]
+    """The index of each register that an instruction names, by the identity of its symbol."""
+    register_index: RegisterIndex
 
-    def number(self, register: Register) -> int | None:
-        """The number of `register`; None where it has none, see `Numbering.find`."""
-        return self.numbering.find(register)
+    def index_of(self, register: Register) -> int | None:
+        """The index of `register`; None if it has none, see `RegisterIndex.find`."""
+        return self.register_index.find(register)
 
 
-@lasting_fact
-def steps(function: Function, earlier: Earlier[Steps] | None) -> Steps:
-    """The steps of `function`."""
-    numbering = numbering_of(function)
-    if earlier is None or earlier.value.numbering != numbering or not numbering.is_dense:
+@incremental_fact
+def instructions(function: Function, earlier: Previous[FunctionInstructions] | None) -> FunctionInstructions:
+    """The instructions of `function`."""
+    numbering = register_index(function)
+    if earlier is None or earlier.value.register_index != numbering or not numbering.is_dense:
         return _Reader(function, numbering).read()
     return _Reader(function, numbering).read_changes(earlier)
 
 
-class _Access(NamedTuple):
-    """What happens to one operand: `parts` where its parts differ, `pair` behind a bar."""
+class _OperandAccess(NamedTuple):
+    """How one operand is accessed: `parts` where its parts differ, `pair` for the part after a bar."""
 
     own: Access
-    parts: tuple[_Access, ...] = ()
+    parts: tuple[_OperandAccess, ...] = ()
     pair: Access = "none"
 
 
-class _Shape(NamedTuple):
-    """What instructions of one spelling and with operands of the same kinds have in common."""
+class _OpcodeInfo(NamedTuple):
+    """What instructions with the same opcode text and the same kinds of operands have in common."""
 
     opcode: str
     match: Match | None
-    accesses: tuple[_Access, ...]
+    accesses: tuple[_OperandAccess, ...]
 
 
 @lru_cache(maxsize=16384)
-def _shape(spelling: str, given: tuple[Argument, ...]) -> _Shape:
+def _opcode_info(spelling: str, given: tuple[Argument, ...]) -> _OpcodeInfo:
     match = resolve(spelling).match(given)
-    return _Shape(spelling.partition(".")[0], match, _accesses(match, len(given)))
+    return _OpcodeInfo(spelling.partition(".")[0], match, _accesses(match, len(given)))
 
 
 class _Reader:
-    def __init__(self, function: Function, numbering: Numbering) -> None:
+    def __init__(self, function: Function, numbering: RegisterIndex) -> None:
         self.function = function
         self.numbering = numbering
         self.registers: list[Register] = []
         self.numbers: dict[int, int] = {}
 
-    def read(self) -> Steps:
+    def read(self) -> FunctionInstructions:
         self.registers = self.numbering.registers(self.function)
         found = self.between(0, len(self.function.body.instructions))
-        return Steps(tuple(found), tuple(self.registers), self.numbers, self.numbering)
+        return FunctionInstructions(tuple(found), tuple(self.registers), self.numbers, self.numbering)
 
-    def read_changes(self, earlier: Earlier[Steps]) -> Steps:
+    def read_changes(self, earlier: Previous[FunctionInstructions]) -> FunctionInstructions:
         """With the steps that are still what they were, but for their numbers."""
         before, (first, old_end, end) = earlier
-        self.registers, self.numbers = list(before.registers), dict(before.numbers)
-        behind: Sequence[Step] = before.steps[old_end:]
+        self.registers, self.numbers = list(before.registers), dict(before.indices)
+        behind: Sequence[InstructionInfo] = before.instructions[old_end:]
         if end != old_end:
-            behind = [Step(number, *step[1:]) for number, step in enumerate(behind, end)]
-        found = (*before.steps[:first], *self.between(first, end), *behind)
-        return Steps(found, tuple(self.registers), self.numbers, self.numbering)
+            behind = [InstructionInfo(number, *step[1:]) for number, step in enumerate(behind, end)]
+        found = (*before.instructions[:first], *self.between(first, end), *behind)
+        return FunctionInstructions(found, tuple(self.registers), self.numbers, self.numbering)
 
-    def between(self, first: int, end: int) -> list[Step]:
+    def between(self, first: int, end: int) -> list[InstructionInfo]:
         instructions = self.function.body.instructions[first:end]
         given = all_arguments(self.function)[first:end]
         return [
-            self.step(number, node, arguments)
+            self.instruction(number, node, arguments)
             for number, ((node, _), arguments) in enumerate(
                 zip(instructions, given, strict=True), first
             )
         ]
 
-    def step(self, number: int, node: nodes.Instruction, given: tuple[Argument, ...]) -> Step:
-        opcode, match, accesses = _shape(node.opcode.text, given)
+    def instruction(
+        self, number: int, node: nodes.Instruction, given: tuple[Argument, ...]
+    ) -> InstructionInfo:
+        opcode, match, accesses = _opcode_info(node.opcode.text, given)
         reads: list[int] = []
         writes: list[int] = []
         keeps: list[int] = []
@@ -167,12 +170,12 @@ class _Reader:
             keeps = writes
             for name in names_in(node.guard.predicate):
                 guard = self.register(name)
-        return Step(
+        return InstructionInfo(
             number, node, opcode, match, tuple(reads), tuple(writes), tuple(keeps), guard
         )
 
     def add(self, symbol: Register) -> int:
-        index = self.numbers[id(symbol)] = self.numbering.of(symbol)
+        index = self.numbers[id(symbol)] = self.numbering.index(symbol)
         self.registers[index] = symbol
         return index
 
@@ -187,7 +190,7 @@ class _Reader:
     def operand(
         self,
         operand: nodes.Operand,
-        access: _Access,
+        access: _OperandAccess,
         reads: list[int],
         writes: list[int],
         keeps: list[int],
@@ -196,11 +199,11 @@ class _Reader:
             case nodes.Pair(left=left, right=right):
                 self.operand(left, access, reads, writes, keeps)
                 if isinstance(right, nodes.Name):
-                    self.operand(right, _Access(access.pair), reads, writes, keeps)
+                    self.operand(right, _OperandAccess(access.pair), reads, writes, keeps)
             case nodes.Vector(items=items) | nodes.Group(items=items):
                 parts = access.parts if len(access.parts) == len(items) else ()
                 for index, item in enumerate(items):
-                    inner = parts[index] if parts else _Access(access.own)
+                    inner = parts[index] if parts else _OperandAccess(access.own)
                     self.operand(item, inner, reads, writes, keeps)
             case nodes.Name() | nodes.Member() if access.own in ("write", "both"):
                 name = operand.object if isinstance(operand, nodes.Member) else operand
@@ -220,21 +223,21 @@ class _Reader:
                 pass
 
 
-def _accesses(match: Match | None, count: int) -> tuple[_Access, ...]:
+def _accesses(match: Match | None, count: int) -> tuple[_OperandAccess, ...]:
     """For each of `count` operands what happens to it."""
     if match is None:
         first: Access = "write" if count > 1 else "read"
-        return (_Access(first), *[_Access("read")] * (count - 1))[:count]
+        return (_OperandAccess(first), *[_OperandAccess("read")] * (count - 1))[:count]
     found = [_access(match, place, wanted) for place, wanted in match.places]
-    return (*found, *[_Access("read")] * (count - len(found)))[:count]
+    return (*found, *[_OperandAccess("read")] * (count - len(found)))[:count]
 
 
-def _access(match: Match, place: Place, wanted: Operand) -> _Access:
+def _access(match: Match, place: Place, wanted: Operand) -> _OperandAccess:
     own: Access = "read" if place.shape == "address" else wanted.access
     pair: Access = match.candidate.operand(Place(place.pair)).access if place.paired else "none"
     if place.shape not in ("vector", "list"):
-        return _Access(own, (), pair)
+        return _OperandAccess(own, (), pair)
     parts = tuple(_access(match, part, match.candidate.operand(part)) for part in place.parts)
     if parts:
         own = parts[0].own  # a list longer than its notation: all as its first
-    return _Access(own, parts, pair)
+    return _OperandAccess(own, parts, pair)

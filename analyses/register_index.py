@@ -1,9 +1,9 @@
-"""The numbers of registers.
+"""Dense indices of registers.
 
 1. Registers are numbered in the order of their declarations, parameters first, and those of a range by their
-   index, whether anything names them or not: so an edit in the code leaves the numbers as they are.
-2. Where far more are declared than there are instructions, only those that are named have numbers, in the
-   same order (`is_dense` is false then).
+   index, whether they are used or not, so that editing code leaves the indices unchanged.
+2. Where far more registers are declared than there are instructions, only those that are used have an index,
+   in the same order (`is_dense` is false then).
 """
 
 from __future__ import annotations
@@ -21,51 +21,51 @@ _MORE = 1_000
 
 
 @dataclass(frozen=True)
-class Numbering:
-    """Two are equal where all registers have the same numbers."""
+class RegisterIndex:
+    """The indices of the registers of a function. Two are equal where all registers have the same index."""
 
     firsts: dict[int, int]
-    """For each declaration (by the identity of its declarator) the number of its first register."""
+    """For each declaration (by the identity of its declarator) the index of its first register."""
     count: int
     is_dense: bool
-    _given: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
-    """The numbers of registers, by declaration and index, where not all have one (2)."""
+    _sparse: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    """The indices by declaration and position in the range, where not all registers have one (2)."""
 
-    def of(self, register: Register) -> int:
-        """The number of a register that is named somewhere."""
+    def index(self, register: Register) -> int:
+        """The index of a register that is used somewhere."""
         if not self.is_dense:
-            return self._given[id(register.declarator), _index(register)]
+            return self._sparse[id(register.declarator), _index(register)]
         return self.firsts[id(register.declarator)] + _index(register)
 
     def find(self, register: Register) -> int | None:
-        """The number of any register; None where it is not of the function, or nothing names it (2)."""
+        """The index of any register; None if it is not of the function, or is unused (2)."""
         declarator = id(register.declarator)
         if not self.is_dense:
-            return self._given.get((declarator, _index(register)))
+            return self._sparse.get((declarator, _index(register)))
         first = self.firsts.get(declarator)
         return None if first is None else first + _index(register)
 
     def registers(self, function: Function) -> list[Register]:
-        """The registers by their numbers."""
+        """The registers in the order of their indices."""
         if self.is_dense:
             return [one for declared in _declared(function) for one in _members(declared)]
-        named = {self.of(one): one for one in _named(function)}
+        named = {self.index(one): one for one in _named(function)}
         return [named[number] for number in range(self.count)]
 
 
-def numbering_of(function: Function) -> Numbering:
-    """How the registers of `function` are numbered."""
+def register_index(function: Function) -> RegisterIndex:
+    """The register index of `function`."""
     firsts: dict[int, int] = {}
     count = 0
     for declared in _declared(function):
         firsts[id(declared.declarator)] = count
         count += _count(declared)
     if count <= _EACH * len(function.body.instructions) + _MORE:
-        return Numbering(firsts, count, True)
+        return RegisterIndex(firsts, count, True)
     order = {declarator: place for place, declarator in enumerate(firsts)}
     found = {(id(one.declarator), _index(one)) for one in _named(function)}
     listed = sorted(found, key=lambda one: (order[one[0]], one[1]))
-    return Numbering(firsts, len(listed), False, {one: n for n, one in enumerate(listed)})
+    return RegisterIndex(firsts, len(listed), False, {one: n for n, one in enumerate(listed)})
 
 
 def _declared(function: Function) -> Iterator[Register]:

@@ -1,12 +1,13 @@
-"""Where addresses come from: the state space and, where it is known, the variable that a register points to.
+"""Pointer provenance: the state space and, where it is known, the variable that an address in a register
+points into.
 
-1. Only a register that one unguarded step writes, and no other, has an origin.
+1. Only a register with a single definition that is unguarded has provenance.
 2. `mov` of a variable's name gives its address in its own state space.
 3. `cvta.SPACE` makes of that, or of anything, a generic address into SPACE; `cvta.to.SPACE` the reverse.
 4. A parameter of a kernel that is declared with `.ptr .SPACE` holds a generic address into SPACE.
-5. `mov`, and `add` or `sub` of a constant, keep the origin at another distance. `add` of a register that
-   has no origin itself keeps it at an unknown distance: it is taken to stay within the same variable.
-6. A step knows only the origins of registers that are written before it in the text.
+5. `mov`, and `add` or `sub` of a constant, keep the provenance at another offset. `add` of a register that
+   has no provenance itself keeps it at an unknown offset: it is taken to stay within the same variable.
+6. An instruction knows only the provenance of registers that are defined before it in the text.
 """
 
 from __future__ import annotations
@@ -16,8 +17,16 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from analyses.steps import steps
-from ptx_lsp.facts import Earlier, Found, Indexed, indexed, lasting_fact, listed, numbered
+from analyses.instructions import instructions
+from ptx_lsp.facts import (
+    GroupedResults,
+    InstructionResults,
+    Previous,
+    flattened,
+    grouped_fact,
+    incremental_fact,
+    sparse_instruction_fact,
+)
 from ptx_lsp.model.access import size_bytes
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -25,14 +34,14 @@ from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
 _SPACES = ("global", "shared", "local", "const")
-_KEEPING = frozenset({"mov", "cvta", "add", "sub", "ld"})
+_PRESERVING = frozenset({"mov", "cvta", "add", "sub", "ld"})
 """Opcodes of steps whose results may have an origin."""
 _MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 
-class Origin(NamedTuple):
-    """`space` with its dot. `offset` is in bytes, from the start of `variable`, or from an address that is
-    not known; None where a register has been added. `is_generic`: the address is a generic one.
+class Provenance(NamedTuple):
+    """`space` with its dot. `offset` is in bytes, from the start of `variable`, or from an unknown address;
+    None where a register has been added. `is_generic` says whether the address is generic.
     """
 
     space: str
@@ -40,40 +49,40 @@ class Origin(NamedTuple):
     offset: int | None
     is_generic: bool
 
-    def moved(self, by: int | None) -> Origin:
+    def offset_by(self, by: int | None) -> Provenance:
         if by is None or self.offset is None:
             return self._replace(offset=None)
         return self._replace(offset=self.offset + by)
 
 
-class Access(NamedTuple):
-    """A `ld`, `st`, `atom` or `red` at an address with an origin, its own offset counted in.
+class PointerAccess(NamedTuple):
+    """A `ld`, `st`, `atom` or `red` at an address with provenance, including the offset in the address.
 
-    `size` is in bytes; None where the table does not tell it.
+    `size` is in bytes; None where the table does not give it.
     """
 
     node: nodes.Instruction
     address: nodes.Expression
-    origin: Origin
+    provenance: Provenance
     size: int | None
 
 
 @dataclass(frozen=True)
-class Origins:
-    """The `known` origins; a register that has the same one after an edit has the same object."""
+class PointerProvenance:
+    """The provenance of registers; a register that has the same one after an edit has the same object."""
 
-    known: dict[Register, Origin]
-    writers: Indexed[Register, nodes.Instruction | None]
+    of_registers: dict[Register, Provenance]
+    writers: GroupedResults[Register, nodes.Instruction | None]
     """What writes each register."""
 
 
-@lasting_fact
-def origins(function: Function, earlier: Earlier[Origins] | None) -> Origins:
-    """Of each register that has one."""
-    return _Tracing(function, earlier.value.known if earlier else {}).run(earlier)
+@incremental_fact
+def pointer_provenance(function: Function, earlier: Previous[PointerProvenance] | None) -> PointerProvenance:
+    """The provenance of the registers of `function` that have one."""
+    return _Tracing(function, earlier.value.of_registers if earlier else {}).run(earlier)
 
 
-@numbered
+@sparse_instruction_fact
 def _addresses(
     function: Function, number: int
 ) -> Iterator[tuple[Register, nodes.Expression]]:
@@ -93,81 +102,81 @@ def _addresses(
 class _Accesses(NamedTuple):
     """What was found, and with which origins."""
 
-    found: Found[Access]
-    known: dict[Register, Origin]
+    found: InstructionResults[PointerAccess]
+    provenance: dict[Register, Provenance]
 
 
-@lasting_fact
-def _accesses(function: Function, earlier: Earlier[_Accesses] | None) -> _Accesses:
-    known, addresses = origins(function).known, _addresses(function)
-    changed = _changed(earlier.value.known if earlier else {}, known)
+@incremental_fact
+def _accesses(function: Function, earlier: Previous[_Accesses] | None) -> _Accesses:
+    known, addresses = pointer_provenance(function).of_registers, _addresses(function)
+    changed = _changed(earlier.value.provenance if earlier else {}, known)
     if earlier is None:
-        kept, first, end = Found[Access]((), ()), 0, len(function.body.instructions)
+        kept, first, end = InstructionResults[PointerAccess]((), ()), 0, len(function.body.instructions)
     else:
-        kept = earlier.value.found.after(earlier.change, Found((), ()))
+        kept = earlier.value.found.spliced(earlier.change, InstructionResults((), ()))
         first, _, end = earlier.change
-    wanted = addresses.between(first, end) if not changed else addresses
+    wanted = addresses.within(first, end) if not changed else addresses
     found = {
-        number: _at_origins(function, number, pairs, known)
-        for number, pairs in zip(wanted.numbers, wanted.of, strict=True)
+        number: _pointer_accesses(function, number, pairs, known)
+        for number, pairs in zip(wanted.indices, wanted.results, strict=True)
         if first <= number < end or any(one in changed for one, _ in pairs)
     }
-    return _Accesses(kept.but_for(found), known)
+    return _Accesses(kept.replaced(found), known)
 
 
-def accesses_found(function: Function) -> Found[Access]:
-    """Accesses through registers whose origin is known."""
+def pointer_accesses(function: Function) -> InstructionResults[PointerAccess]:
+    """Accesses through registers of known provenance."""
     return _accesses(function).found
 
 
-register_accesses = listed(accesses_found)
+register_accesses = flattened(pointer_accesses)
 """Those of a function, in order."""
 
 
-def _changed(before: dict[Register, Origin], known: dict[Register, Origin]) -> set[Register]:
+def _changed(before: dict[Register, Provenance], known: dict[Register, Provenance]) -> set[Register]:
     if before is known:
         return set()
     return {one for one in before.keys() | known.keys() if before.get(one) is not known.get(one)}
 
 
-def _at_origins(
+def _pointer_accesses(
     function: Function,
     number: int,
     addresses: tuple[tuple[Register, nodes.Expression], ...],
-    known: dict[Register, Origin],
-) -> tuple[Access, ...]:
+    known: dict[Register, Provenance],
+) -> tuple[PointerAccess, ...]:
     node = function.body.instructions[number].node
-    found: list[Access] = []
+    found: list[PointerAccess] = []
     for register, address in addresses:
         origin = known.get(register)
         if isinstance(address, nodes.Binary):
-            origin = _moved(origin, address)
+            origin = _with_offset(origin, address)
         if origin is not None:
-            found.append(Access(node, address, origin, size_bytes(node.opcode.text)))
+            found.append(PointerAccess(node, address, origin, size_bytes(node.opcode.text)))
     return tuple(found)
 
 
 # -- which steps write what -----------------------------------------------------------------------
 
 
-@indexed
+@grouped_fact
 def _writers(function: Function, number: int) -> Iterator[tuple[Register, nodes.Instruction | None]]:
     """For each register what writes it: None where that gives it no origin."""
-    flow = steps(function)
-    step = flow.steps[number]
-    may_keep = len(step.writes) == 1 and not step.keeps and step.opcode in _KEEPING
-    for register in step.writes:
+    flow = instructions(function)
+    step = flow.instructions[number]
+    may_keep = len(step.defs) == 1 and not step.partial_defs and step.opcode in _PRESERVING
+    for register in step.defs:
         yield flow.registers[register], step.node if may_keep else None
 
 
-@indexed
+@grouped_fact
 def _readers(function: Function, number: int) -> Iterator[tuple[Register, Register]]:
     """For each register those that are written by steps which read it, where these may have its origin."""
-    flow = steps(function)
-    step = flow.steps[number]
-    if len(step.writes) == 1 and not step.keeps and step.opcode in _KEEPING:
-        for register in step.reads:
-            yield flow.registers[register], flow.registers[step.writes[0]]
+    flow = instructions(function)
+    step = flow.instructions[number]
+    if len(step.defs) == 1 and not step.partial_defs and step.opcode in _PRESERVING:
+        for register in step.uses:
+            yield flow.registers[register], flow.registers[step.defs[0]]
 
 
 
@@ -176,7 +185,7 @@ def _readers(function: Function, number: int) -> Iterator[tuple[Register, Regist
 
 
 class _Tracing:
-    def __init__(self, function: Function, before: dict[Register, Origin]) -> None:
+    def __init__(self, function: Function, before: dict[Register, Provenance]) -> None:
         self.function = function
         self.item = function.item
         self.writers = _writers(function)
@@ -184,19 +193,19 @@ class _Tracing:
         self.known = dict(before)
         self.given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
 
-    def run(self, earlier: Earlier[Origins] | None) -> Origins:
+    def run(self, earlier: Previous[PointerProvenance] | None) -> PointerProvenance:
         """Registers in doubt are looked at in the order of the text: what each depends on is known then."""
         if earlier is None:
-            doubtful = set(self.writers.of)
+            doubtful = set(self.writers.groups)
         else:
-            writers = Earlier(earlier.value.writers, earlier.change)
-            doubtful = self.writers.touched(writers)
+            writers = Previous(earlier.value.writers, earlier.change)
+            doubtful = self.writers.changed_keys(writers)
         is_same = True
         waiting = [(self.position(one), id(one), one) for one in doubtful]
         heapify(waiting)
         while waiting:
             _, _, register = heappop(waiting)
-            before, origin = self.known.get(register), self.origin_of(register)
+            before, origin = self.known.get(register), self.provenance_of(register)
             if origin == before:
                 continue
             is_same = False
@@ -204,16 +213,16 @@ class _Tracing:
                 del self.known[register]
             else:
                 self.known[register] = origin
-            for reader in self.readers.of.get(register, ()):
+            for reader in self.readers.groups.get(register, ()):
                 if reader not in doubtful:
                     doubtful.add(reader)
                     heappush(waiting, (self.position(reader), id(reader), reader))
-        known = earlier.value.known if earlier and is_same else self.known
-        return Origins(known, self.writers)
+        known = earlier.value.of_registers if earlier and is_same else self.known
+        return PointerProvenance(known, self.writers)
 
     def writer(self, register: Register) -> nodes.Instruction | None:
         """The only step that writes a register, if that may give it an origin."""
-        found = self.writers.of.get(register, ())
+        found = self.writers.groups.get(register, ())
         return found[0] if len(found) == 1 and register not in self.given else None
 
     def position(self, register: Register) -> int:
@@ -221,7 +230,7 @@ class _Tracing:
         writer = self.writer(register)
         return self.item.offset(writer.start) if writer is not None else -1
 
-    def origin_of(self, register: Register) -> Origin | None:
+    def provenance_of(self, register: Register) -> Provenance | None:
         writer = self.writer(register)
         if writer is None:
             return None
@@ -240,7 +249,7 @@ class _Tracing:
             case _:
                 return None
 
-    def at(self, value: nodes.Expression, step: nodes.Instruction) -> Origin | None:
+    def at(self, value: nodes.Expression, step: nodes.Instruction) -> Provenance | None:
         """The origin of a register or variable with an offset, as `step` knows it."""
         match value:
             case nodes.Name():
@@ -250,14 +259,14 @@ class _Tracing:
                     is_before = known and self.position(symbol) < self.item.offset(step.start)
                     return known if is_before else None
                 if isinstance(symbol, Variable) and symbol.space.removeprefix(".") in _SPACES:
-                    return Origin(symbol.space, symbol, 0, False)
+                    return Provenance(symbol.space, symbol, 0, False)
                 return None
             case nodes.Binary(left=nodes.Name() as name):
-                return _moved(self.at(name, step), value)
+                return _with_offset(self.at(name, step), value)
             case _:
                 return None
 
-    def converted(self, step: nodes.Instruction) -> Origin | None:
+    def converted(self, step: nodes.Instruction) -> Provenance | None:
         words = step.opcode.text.split(".")
         space = next((f".{word}" for word in words if word in _SPACES), None)
         if space is None:
@@ -265,20 +274,20 @@ class _Tracing:
         is_generic = "to" not in words
         before = self.at(step.operands[1], step)
         if before is None or before.space != space:
-            return Origin(space, None, 0, is_generic)
+            return Provenance(space, None, 0, is_generic)
         return before._replace(is_generic=is_generic)
 
-    def added(self, step: nodes.Instruction, sign: int) -> Origin | None:
+    def added(self, step: nodes.Instruction, sign: int) -> Provenance | None:
         _, left, right = step.operands
         first, second = self.at(left, step), self.at(right, step)
         if first is not None and second is None:
             value = _integer(right)
-            return first.moved(sign * value if value is not None else None)
+            return first.offset_by(sign * value if value is not None else None)
         if second is not None and first is None and sign > 0:
-            return second.moved(_integer(left))
+            return second.offset_by(_integer(left))
         return None
 
-    def loaded(self, step: nodes.Instruction) -> Origin | None:
+    def loaded(self, step: nodes.Instruction) -> Provenance | None:
         if not step.opcode.text.startswith("ld.param.") or not self.function.is_kernel:
             return None
         match step.operands[1]:
@@ -292,15 +301,15 @@ class _Tracing:
         if ".ptr" not in words:
             return None
         space = next((word for word in words if word.removeprefix(".") in _SPACES), None)
-        return Origin(space, None, 0, True) if space is not None else None
+        return Provenance(space, None, 0, True) if space is not None else None
 
 
-def _moved(origin: Origin | None, address: nodes.Binary) -> Origin | None:
-    """An origin with the offset in an address counted in."""
+def _with_offset(origin: Provenance | None, address: nodes.Binary) -> Provenance | None:
+    """The provenance of `[register + offset]`."""
     offset = _integer(address.right)
     if origin is None or offset is None or address.operator not in ("+", "-"):
         return None
-    return origin.moved(offset if address.operator == "+" else -offset)
+    return origin.offset_by(offset if address.operator == "+" else -offset)
 
 
 def _integer(value: nodes.Expression) -> int | None:

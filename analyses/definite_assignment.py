@@ -1,11 +1,11 @@
-"""Registers that are read though nothing has written them, on every way to the read or on some.
+"""Definite assignment: registers that are read although nothing has written them, on some path or on all.
 
-1. A register is written after a step that writes it, or part of it; parameters are from the start.
-2. A write under a guard counts for what runs under the same guard, and together with one under the
-   opposite guard for all; until the guard's predicate is written again.
-3. Where a jump under a guard leads, the guard is true; where it does not jump, it is false. So what is
-   written on one of two ways that meet again is written for what runs under the guard of that way.
-4. `wgmma` may leave its accumulator unread; `xor` and `sub` of a register with itself, too. Those are no
+1. A register is assigned after an instruction that writes it, or part of it; parameters are from the start.
+2. A write under a guard counts for what runs under the same guard, and together with one under the opposite
+   guard for everything; until the guard's predicate is written again.
+3. On the taken edge of a guarded branch the guard is true; on the fall-through edge it is false. So what is
+   assigned on one of two paths that meet again is assigned for what runs under the guard of that path.
+4. `wgmma` may leave its accumulator unread; `xor` and `sub` of a register with itself, too. Those are not
    reads here.
 """
 
@@ -14,41 +14,43 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from analyses.cfg import JUMPS, LEAVES, Block, cfg
+from analyses.cfg import EXITS, JUMPS, BasicBlock, cfg
+from analyses.instructions import InstructionInfo, instructions
 from analyses.liveness import liveness
-from analyses.steps import Step, steps
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 
-_LEADING_AWAY = JUMPS | LEAVES | {"call"}
+_LEADING_AWAY = JUMPS | EXITS | {"call"}
 _CANCELLING = frozenset({"xor", "sub"})
 _MOST = 3_000_000
 """Registers times blocks times predicates up to which guards are taken into account."""
 
 
-class Unwritten(NamedTuple):
-    """The first read of a register that something is wrong with; `never`: no way to it has a write."""
+class UninitializedRead(NamedTuple):
+    """The first read of a register that is not definitely assigned; `on_all_paths`: no path to it has a
+    write.
+    """
 
-    step: int
+    instruction: int
     register: int
-    never: bool
+    on_all_paths: bool
 
 
 @fact
-def unwritten_reads(function: Function) -> tuple[Unwritten, ...]:
-    """The first such read of each register, in the order of the text."""
+def uninitialized_reads(function: Function) -> tuple[UninitializedRead, ...]:
+    """The first uninitialized read of each register, in the order of the text."""
     parameters = {
         number
         for symbol in function.body.parameters
         if isinstance(symbol, Register)
-        and (number := steps(function).number(symbol)) is not None
+        and (number := instructions(function).index_of(symbol)) is not None
     }
-    suspects = sorted(liveness(function).exposed - parameters)
+    suspects = sorted(liveness(function).live_on_entry - parameters)
     return tuple(_Search(function, suspects).run()) if suspects else ()
 
 
-Condition = tuple[int, bool]
+GuardValue = tuple[int, bool]
 """A predicate register and its value."""
 
 
@@ -57,57 +59,57 @@ class _State:
     `when`: on all ways on which the condition holds. One that places share is not changed.
     """
 
-    __slots__ = ("always", "maybe", "when")
+    __slots__ = ("always", "maybe", "under_guard")
 
-    def __init__(self, maybe: int, always: int, when: dict[Condition, int]) -> None:
+    def __init__(self, maybe: int, always: int, when: dict[GuardValue, int]) -> None:
         self.maybe = maybe
         self.always = always
-        self.when = when
+        self.under_guard = when
 
     def copy(self) -> _State:
-        return _State(self.maybe, self.always, dict(self.when))
+        return _State(self.maybe, self.always, dict(self.under_guard))
 
-    def under(self, condition: Condition | None) -> int:
+    def under(self, condition: GuardValue | None) -> int:
         """What is written where `condition` holds."""
-        return self.always if condition is None else self.always | self.when.get(condition, 0)
+        return self.always if condition is None else self.always | self.under_guard.get(condition, 0)
 
-    def write(self, registers: int, condition: Condition | None) -> None:
+    def write(self, registers: int, condition: GuardValue | None) -> None:
         self.maybe |= registers
         if condition is None:
             self.always |= registers
             return
-        self.always |= registers & self.when.get((condition[0], not condition[1]), 0)
-        self.when[condition] = self.when.get(condition, 0) | registers
+        self.always |= registers & self.under_guard.get((condition[0], not condition[1]), 0)
+        self.under_guard[condition] = self.under_guard.get(condition, 0) | registers
 
     def forget(self, predicate: int) -> None:
         """What is known under a predicate that gets another value."""
-        self.when.pop((predicate, True), None)
-        self.when.pop((predicate, False), None)
+        self.under_guard.pop((predicate, True), None)
+        self.under_guard.pop((predicate, False), None)
 
     def assume(self, predicate: int, value: bool, everything: int) -> None:
-        self.always |= self.when.get((predicate, value), 0)
-        self.when[predicate, not value] = everything
+        self.always |= self.under_guard.get((predicate, value), 0)
+        self.under_guard[predicate, not value] = everything
 
     def meet(self, other: _State) -> _State:
         """What both know: this very state if the other one knows all of it."""
         if other is self:
             return self
-        conditions = self.when.keys() | other.when.keys()
+        conditions = self.under_guard.keys() | other.under_guard.keys()
         when = {c: self.under(c) & other.under(c) for c in conditions}
         always = self.always & other.always
         when = {c: known for c, known in when.items() if known & ~always}
         found = _State(self.maybe | other.maybe, always, when)
-        is_same = (found.maybe, always, when) == (self.maybe, self.always, self.when)
+        is_same = (found.maybe, always, when) == (self.maybe, self.always, self.under_guard)
         return self if is_same else found
 
 
 class _Search:
     def __init__(self, function: Function, suspects: list[int]) -> None:
-        self.flow = steps(function)
+        self.flow = instructions(function)
         self.graph = cfg(function)
         self.bits = {register: 1 << index for index, register in enumerate(suspects)}
         self.everything = (1 << len(suspects)) - 1
-        guards = {step.guard for step in self.flow.steps if step.guard >= 0}
+        guards = {step.guard for step in self.flow.instructions if step.guard >= 0}
         effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
         self.guards = guards if effort <= _MOST else set[int]()
         live = liveness(function)
@@ -116,34 +118,34 @@ class _Search:
             tuple(written & self.guards)
             if suspected.isdisjoint(read) and suspected.isdisjoint(written)
             else None
-            for read, written in zip(live.read_first, live.written, strict=True)
+            for read, written in zip(live.upward_exposed, live.defined, strict=True)
         ]
         """Of each block that names no suspect the guards that it writes; None of others."""
 
-    def run(self) -> list[Unwritten]:
-        found: dict[int, Unwritten] = {}
+    def run(self) -> list[UninitializedRead]:
+        found: dict[int, UninitializedRead] = {}
         for number, state in sorted(self.states().items()):
             if self.quiet[number] is not None:
                 continue
             state = state.copy()
-            for step in self.steps_of(self.graph.blocks[number]):
-                self.look(step, state, found)
-                self.pass_by(step, state)
+            for step in self.instructions_of(self.graph.blocks[number]):
+                self.check(step, state, found)
+                self.transfer(step, state)
         return sorted(found.values())
 
-    def look(self, step: Step, state: _State, found: dict[int, Unwritten]) -> None:
+    def check(self, step: InstructionInfo, state: _State, found: dict[int, UninitializedRead]) -> None:
         known = state.under(self.condition(step))
         for register in _read(step):
             bit = self.bits.get(register, 0)
             if bit & ~known and register not in found:
-                found[register] = Unwritten(step.number, register, not bit & state.maybe)
+                found[register] = UninitializedRead(step.number, register, not bit & state.maybe)
         bit = self.bits.get(step.guard, 0)
         if bit & ~state.always and step.guard not in found:
-            found[step.guard] = Unwritten(step.number, step.guard, not bit & state.maybe)
+            found[step.guard] = UninitializedRead(step.number, step.guard, not bit & state.maybe)
 
     def states(self) -> dict[int, _State]:
         """What is written at the beginning of each block that is reached."""
-        order = self.graph.order
+        order = self.graph.reverse_postorder
         position = {block: index for index, block in enumerate(order)}
         found = {0: _State(0, 0, {})}
         waiting = [0]  # positions, those first that lead to others
@@ -153,9 +155,9 @@ class _Search:
             queued.discard(place)
             number = order[place]
             block = self.graph.blocks[number]
-            state = self.behind(block, found[number])
+            state = self.state_after(block, found[number])
             for target in block.successors:
-                after = self.along(block, target, state)
+                after = self.state_on_edge(block, target, state)
                 known = found.get(target)
                 found[target] = after if known is None else known.meet(after)
                 if found[target] is not known and position[target] not in queued:
@@ -163,7 +165,7 @@ class _Search:
                     heappush(waiting, position[target])
         return found
 
-    def behind(self, block: Block, state: _State) -> _State:
+    def state_after(self, block: BasicBlock, state: _State) -> _State:
         """What is written behind a block."""
         quiet = self.quiet[block.number]
         if quiet == ():
@@ -171,13 +173,13 @@ class _Search:
         state = state.copy()
         for guard in quiet or ():
             state.forget(guard)
-        for step in self.steps_of(block) if quiet is None else ():
-            self.pass_by(step, state)
+        for step in self.instructions_of(block) if quiet is None else ():
+            self.transfer(step, state)
         return state
 
-    def along(self, block: Block, target: int, state: _State) -> _State:
+    def state_on_edge(self, block: BasicBlock, target: int, state: _State) -> _State:
         """What is written on the edge from `block` to `target`."""
-        last = self.flow.steps[block.end - 1] if block.splits else None
+        last = self.flow.instructions[block.end - 1] if block.is_branching else None
         condition = self.condition(last) if last is not None else None
         if last is None or condition is None or last.opcode not in _LEADING_AWAY:
             return state
@@ -186,31 +188,31 @@ class _Search:
         after.assume(condition[0], condition[1] == jumps, self.everything)
         return after
 
-    def pass_by(self, step: Step, state: _State) -> None:
+    def transfer(self, step: InstructionInfo, state: _State) -> None:
         written = 0
-        for register in step.writes:
+        for register in step.defs:
             written |= self.bits.get(register, 0)
         if written:
             state.write(written, self.condition(step))
-        for register in step.writes:
+        for register in step.defs:
             if register in self.guards:
                 state.forget(register)
 
-    def condition(self, step: Step) -> Condition | None:
+    def condition(self, step: InstructionInfo) -> GuardValue | None:
         """The guard of a step; where guards are passed over, a write under one counts for all."""
         guard = step.node.guard
         if guard is None or step.guard not in self.guards:
             return None
         return step.guard, not guard.negated
 
-    def steps_of(self, block: Block) -> tuple[Step, ...]:
-        return self.flow.steps[block.first : block.end]
+    def instructions_of(self, block: BasicBlock) -> tuple[InstructionInfo, ...]:
+        return self.flow.instructions[block.first : block.end]
 
 
-def _read(step: Step) -> tuple[int, ...]:
-    reads = step.reads
+def _read(step: InstructionInfo) -> tuple[int, ...]:
+    reads = step.uses
     if step.opcode == "wgmma":
-        return tuple(one for one in reads if one not in step.writes)
+        return tuple(one for one in reads if one not in step.defs)
     if step.opcode in _CANCELLING and len(reads) == 2 and reads[0] == reads[1]:
         return ()
     return reads

@@ -1,0 +1,47 @@
+"""Whether a function is understood: analyses of one that is not may be wrong, and rules keep silent.
+
+A function is understood when its syntax is right, every name is declared, and the instruction table knows
+each instruction with its operands; and when its graph is not so intricate that analyses give up
+(`dominance.py`, `sync_dependence.py`, `ssa.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyses.instructions import InstructionInfo, instructions
+from analyses.ssa import ssa_form
+from analyses.sync_dependence import sync_dependence
+from ptx_lsp.facts import collect_over_functions, fact, sparse_instruction_fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+
+
+@fact
+def is_well_formed(function: Function) -> bool:
+    """Whether `function` has a body without errors that would invalidate analyses."""
+    body = function.body
+    if not function.symbol.is_definition or function.item.problems or function.item.is_unclosed:
+        return False
+    if function.undeclared or function.undeclared_late or body.duplicates or function.early_uses:
+        return False
+    if _malformed(function).indices:
+        return False
+    return ssa_form(function).is_available and not sync_dependence(function).is_too_complex
+
+
+@sparse_instruction_fact
+def _malformed(function: Function, number: int) -> Iterator[InstructionInfo]:
+    step = instructions(function).instructions[number]
+    if step.match is None or step.match.problems:
+        yield step
+
+
+def all_well_formed(module: Module) -> bool:
+    """Whether every function of a module that has a body is well-formed."""
+    return not any(collect_over_functions(_is_malformed, module))
+
+
+@fact
+def _is_malformed(function: Function) -> tuple[bool, ...]:
+    return (True,) if function.symbol.is_definition and not is_well_formed(function) else ()
