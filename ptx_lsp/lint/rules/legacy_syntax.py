@@ -125,7 +125,7 @@ def _dimensions(function: Function) -> Iterator[Finding]:
     yield Finding(place, message, remedy=remedy)
 
 
-@found_in_instructions
+@collect_over_instructions
 def _components(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     for operand in instruction.operands:
         if not isinstance(operand, nodes.Member):
