@@ -17,36 +17,36 @@ examples:
   ptx-lint kernel.ptx                     lint one file
   ptx-lint build/                         lint every *.ptx below a directory
   nvcc -ptx k.cu -o - | ptx-lint -        lint standard input
-  ptx-lint --targets sm_80,sm_90a k.ptx   what stands in the way on each target?
+  ptx-lint --targets sm_80,sm_90a k.ptx   what prevents the file from targeting each of these?
   ptx-lint --ptxas --kernels k.ptx        ask ptxas as well; print what kernels use
-  ptx-lint --requires k.ptx               the least .version and target, and why
-  ptx-lint --report k.html k.ptx          a page on the kernels and the findings
+  ptx-lint --requires k.ptx               the minimum .version and target, and why
+  ptx-lint --report k.html k.ptx          an HTML report on kernels and findings
   ptx-lint --cfg saxpy -o saxpy.svg k.ptx the control flow graph of a kernel
-  ptx-lint --explain mul.wide.u32         what an instruction, modifier, directive or rule means
+  ptx-lint --explain mul.wide.u32         explain an instruction, modifier, directive or rule
 
-commands of their own, unless a file has that name:
-  ptx-lint config check|show|schema       the configuration: is it right, what holds, its JSON schema
-  ptx-lint compare OLD NEW                kernels side by side: registers, occupancy, instructions, findings
-  ptx-lint completion bash|zsh|fish       a script with which a shell completes the command
+subcommands, unless a file of that name exists:
+  ptx-lint config check|show|schema       validate or show the configuration; print its JSON schema
+  ptx-lint compare OLD NEW                compare kernels: registers, occupancy, instructions, findings
+  ptx-lint completion bash|zsh|fish       print a shell completion script
   ptx-lint man                            the manual page
 
 exit status:
-  0  nothing at or above the level of --fail-on
+  0  no findings at or above the --fail-on severity
   1  findings at or above it
-  2  wrong usage, an input that cannot be read, or a failure of ptx-lint itself
+  2  usage error, unreadable input, or internal error
 """
 
 
 class Options(argparse.Namespace):
-    """What the command line says."""
+    """The parsed command line."""
 
     paths: list[str]
     formats: list[str]
-    """As given: `X` or `X=FILE`."""
+    """As given on the command line: `X` or `X=FILE`."""
     format: str
-    """What is printed."""
+    """The format of the report on standard output."""
     written: list[tuple[str, str]]
-    """Formats and the files they go to."""
+    """Formats and the files to write them to."""
     statistics: bool
     output: str | None
     color: str
@@ -88,7 +88,7 @@ class Options(argparse.Namespace):
 
 
 class UsageError(Exception):
-    """The command line asks for something that there is not."""
+    """The command line is invalid or refers to something that does not exist."""
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -104,21 +104,21 @@ def parse(argv: Sequence[str]) -> Options:
 
 
 def complain(text: str) -> None:
-    """Tells the user of something on standard error."""
+    """Prints a message to standard error."""
     from ptx_lsp.lint.reporters.style import printable
 
     print(f"ptx-lint: {printable(text)}", file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):
-    """Tells of a mistake in two lines, and exits with 2."""
+    """Reports a usage error in two lines and exits with 2."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"ptx-lint: error: {message}\nTry `{self.prog} --help`.\n")
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the examples as they are."""
+    """Keeps the formatting of the examples."""
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         return super()._format_action_invocation(action).replace("--ptxas PATH", "--ptxas[=PATH]")
@@ -129,7 +129,7 @@ def parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="ptx-lint",
         usage="ptx-lint [OPTIONS] PATH ...",
-        description="Finds mistakes in NVIDIA PTX, without a GPU.",
+        description="Finds mistakes in NVIDIA PTX without a GPU.",
         epilog=_EPILOG,
         formatter_class=Formatter,
         allow_abbrev=False,
@@ -147,138 +147,138 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_judgement(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is judged")
+    group = parser.add_argument_group("what is checked")
     group.add_argument(
         "--select", action="extend", type=_rules, default=[], metavar="RULES",
-        help="run these rules only: names, codes, first letters of codes (E1) or ALL, with commas",
+        help="run only these rules: names, codes, code prefixes (E1) or ALL, separated by commas",
     )
     group.add_argument(
         "--extend-select", action="extend", type=_names, default=[], metavar="RULES",
-        help="run these as well, such as hints",
+        help="also run these rules, such as hints",
     )
     group.add_argument(
         "--ignore", action="extend", type=_names, default=[], metavar="RULES",
-        help="leave these out, also of what is selected",
+        help="skip these rules, even if selected",
     )
     either = group.add_mutually_exclusive_group()
     either.add_argument(
-        "--target", metavar="T", help="judge for T (sm_90a) in place of the file's own .target"
+        "--target", metavar="T", help="check for target T (such as sm_90a) instead of the file's `.target`"
     )
     either.add_argument(
         "--targets", action="extend", type=_targets, default=[], metavar="A,B",
-        help="judge for each of these; what only some have says which",
+        help="check against each of these targets; a finding names the targets it applies to",
     )
     group.add_argument(
         "--ptxas", metavar="PATH",
-        help="also ask ptxas (--ptxas=PATH: that one), and take over what it measures",
+        help="also run ptxas (or the one at PATH) and use its measurements",
     )
     group.add_argument(
         "--fail-on", choices=("error", "warning", "info"),
-        help="the least severe finding that makes the exit status 1 (default: error)",
+        help="exit with 1 if a finding has at least this severity (default: error)",
     )
-    group.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
+    group.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
     either = group.add_mutually_exclusive_group()
     either.add_argument(
         "--config", metavar="FILE",
-        help="the configuration, in place of the nearest ptx-lint.toml or pyproject.toml",
+        help="use this configuration instead of the nearest ptx-lint.toml or pyproject.toml",
     )
-    either.add_argument("--no-config", action="store_true", help="look for no configuration")
+    either.add_argument("--no-config", action="store_true", help="ignore all configuration files")
     group.add_argument(
         "--force-exclude", action="store_true",
-        help="leave out what the configuration excludes even where it is named",
+        help="skip excluded files even if they are named on the command line",
     )
     group.add_argument(
-        "--show-files", action="store_true", help="in place of findings: which files would be linted"
+        "--show-files", action="store_true", help="list the files that would be linted, and exit"
     )
     group.add_argument(
         "--stdin-filename", default=STANDARD_INPUT_NAME, metavar="NAME",
-        help="what standard input is called in the report",
+        help="the name of standard input in the report",
     )
     group.add_argument(
-        "--cache-dir", metavar="DIR", help="keep reports there (default: with the user's caches)"
+        "--cache-dir", metavar="DIR", help="the cache directory (default: in the user's cache directory)"
     )
-    group.add_argument("--no-cache", action="store_true", help="keep and use no reports of other runs")
+    group.add_argument("--no-cache", action="store_true", help="do not read or write the cache")
     group.add_argument(
-        "--watch", action="store_true", help="run again whenever a file changes, until Ctrl-C"
+        "--watch", action="store_true", help="rerun whenever a file changes, until Ctrl-C"
     )
     group.add_argument(
         "--jobs", "-j", type=_positive, metavar="N",
-        help="processes that share the files (default: the cores, or 1 for a little work)",
+        help="number of parallel processes (default: one per core, or 1 for small inputs)",
     )
 
 
 def _add_changes(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is changed, and what is known")
-    group.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
+    group = parser.add_argument_group("fixes, suppressions and baselines")
+    group.add_argument("--fix", action="store_true", help="apply safe fixes")
     group.add_argument(
-        "--unsafe-fixes", action="store_true", help="apply those as well that are a guess; implies --fix"
+        "--unsafe-fixes", action="store_true", help="also apply unsafe fixes; implies --fix"
     )
     group.add_argument(
         "--diff", action="store_true",
-        help="in place of findings: what the fixes would change, which is left as it is",
+        help="show the fixes as a diff without applying them",
     )
     group.add_argument(
-        "--add-ignore", action="store_true", help="write a `ptx-lint: ignore` comment for each finding"
+        "--add-ignore", action="store_true", help="add a `ptx-lint: ignore` comment for each finding"
     )
     group.add_argument(
-        "--baseline", metavar="FILE", help="hide the findings that FILE knows, and tell what became better"
+        "--baseline", metavar="FILE", help="hide the findings recorded in FILE and report improvements"
     )
-    group.add_argument("--no-baseline", action="store_true", help="use no baseline")
+    group.add_argument("--no-baseline", action="store_true", help="do not use a baseline")
     group.add_argument(
-        "--update-baseline", action="store_true", help="write what is found into the baseline"
+        "--update-baseline", action="store_true", help="record the current findings in the baseline"
     )
-    group.add_argument("--reason", metavar="TEXT", help="why the baseline has what is new in it")
+    group.add_argument("--reason", metavar="TEXT", help="the reason to record for new baseline entries")
     group.add_argument(
-        "--ratchet", action="store_true", help="fail as well where the baseline knows more than there is"
+        "--ratchet", action="store_true", help="also fail if the baseline has findings that no longer occur"
     )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is printed")
+    group = parser.add_argument_group("output")
     group.add_argument(
         "--format", "--output-format", action="append", default=[], dest="formats", metavar="X[=FILE]",
         help="full (default), concise, json, json-lines, sarif, github, gitlab, junit, rdjson, markdown, "
-        "statistics; dot or svg with --cfg. With =FILE written there, beside what is printed",
+        "statistics; dot or svg with --cfg; X=FILE writes to FILE, in addition to the printed report",
     )
     group.add_argument(
-        "--statistics", action="store_true", help="how many findings each rule has: --format statistics"
+        "--statistics", action="store_true", help="count findings per rule; same as --format statistics"
     )
-    group.add_argument("--kernels", action="store_true", help="print the table of kernels")
+    group.add_argument("--kernels", action="store_true", help="print a table of kernel metrics")
     group.add_argument(
         "--threads", type=_block_size, metavar="N",
-        help="threads in a block, for the occupancy of kernels whose directives leave that open",
+        help="threads per block, for the occupancy of kernels whose directives do not set it",
     )
     group.add_argument(
         "--maxrregcount", type=_register_count, metavar="N",
-        help="registers of a thread at most, as the option of ptxas and nvcc: in estimates, and for --ptxas; "
+        help="maximum registers per thread, as in ptxas and nvcc; applies to estimates and to --ptxas; "
         ".maxnreg and block sizes override it",
     )
     group.add_argument(
         "--requires", action="store_true",
-        help="in place of findings: the least .version and target of each file, and what demands them",
+        help="print the minimum .version and target of each file, and what requires them, and exit",
     )
     group.add_argument(
         "--cfg", metavar="KERNEL",
-        help="in place of findings: the control flow graph of a kernel or function, in DOT, or as a "
-        "picture with --format svg or -o NAME.svg",
+        help="print the control flow graph of a kernel or function as DOT, or as SVG with --format svg or "
+        "-o NAME.svg, and exit",
     )
     group.add_argument(
         "--report", metavar="FILE.html",
-        help="write a page as well: figures, occupancy curves, pressure and control flow of each kernel, "
-        "and the findings",
+        help="also write an HTML report: metrics, occupancy curves, register pressure and control flow of "
+        "each kernel, and the findings",
     )
-    group.add_argument("--output", "-o", metavar="FILE", help="write the report there")
+    group.add_argument("--output", "-o", metavar="FILE", help="write the report to FILE")
     group.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto",
-        help="auto (default): in a terminal, unless NO_COLOR is set",
+        help="auto (default): in a terminal unless NO_COLOR is set",
     )
     group.add_argument(
-        "--quiet", "-q", action="store_true", help="no source lines and no progress bar"
+        "--quiet", "-q", action="store_true", help="omit source lines and the progress bar"
     )
 
 
 def _add_help(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what things mean")
+    group = parser.add_argument_group("reference")
     group.add_argument(
         "--explain", metavar="NAME",
         help="explain a rule, an instruction with or without modifiers, a modifier, a type, a state "
@@ -292,38 +292,38 @@ def _names(text: str) -> list[str]:
 
 
 def _rules(text: str) -> list[str]:
-    """At least one: without any, all rules would run."""
+    """Rejects an empty list: without rules, all would run."""
     if not (names := _names(text)):
         raise argparse.ArgumentTypeError(
-            f"{text!r} names no rule: give names (undeclared-name), codes (E101), their first letters "
+            f"{text!r} is not a rule: use names (undeclared-name), codes (E101), code prefixes "
             "(E1) or ALL"
         )
     return names
 
 
 def _targets(text: str) -> list[str]:
-    """At least one: without any, the file's own would count."""
+    """Rejects an empty list: without targets, the file's own would be used."""
     if not (names := _names(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} names no target; a target is such as sm_90")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a target; targets have names such as sm_90")
     return names
 
 
 def _positive(text: str) -> int:
     number = int(text) if text.isdecimal() else 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
     return number
 
 
 def _register_count(text: str) -> int:
     number = _positive(text)
     if number > 255:
-        raise argparse.ArgumentTypeError(f"{number} is more than the 255 registers of a thread")
+        raise argparse.ArgumentTypeError(f"{number} exceeds the maximum of 255 registers per thread")
     return number
 
 
 def _block_size(text: str) -> int:
     number = _positive(text)
     if number > 1024:
-        raise argparse.ArgumentTypeError(f"{number} is more than the 1024 threads of the largest block")
+        raise argparse.ArgumentTypeError(f"{number} exceeds the maximum of 1024 threads per block")
     return number

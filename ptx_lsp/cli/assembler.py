@@ -1,4 +1,4 @@
-"""What ptxas says of a file, merged into our own findings."""
+"""Runs ptxas on a file and merges its messages into our findings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ask(
 ) -> Report:
     """What ptxas says for `target`, else for the file's own. Raises PtxasError."""
     if target is not None and str(target) not in ptxas.architectures(program):
-        raise PtxasError(f"ptxas {ptxas.version(program)} does not know {target}: not asked")
+        raise PtxasError(f"ptxas {ptxas.version(program)} does not support {target}: skipped")
     arch = str(target) if target is not None else None
     return ptxas.judge(
         source.data, ptxas=program, arch=arch, timeout_s=_TIMEOUT_S, maxrregcount=maxrregcount

@@ -68,14 +68,14 @@ def _output(
     if index in bind and index not in names:
         array = array_of(bind[index])
         if array is None:
-            raise SpecError(f"--out {word}: a kernel changes surfaces alone")
+            raise SpecError(f"--out {word}: only surfaces can be written by a kernel")
         return Output(None, index, array, path)
     number = names.index(index) if index in names else int(index) if index.isdecimal() else -1
     if not 0 <= number < len(arguments):
-        raise SpecError(f"--out {word}: arguments have the numbers 0 to {len(arguments) - 1}")
+        raise SpecError(f"--out {word}: argument numbers are 0 to {len(arguments) - 1}")
     array = array_of(arguments[number])
     if array is None:
-        raise SpecError(f"--out {word}: argument {number} is no buffer and no surface")
+        raise SpecError(f"--out {word}: argument {number} is not a buffer or a surface")
     return Output(number, names[number] if number < len(names) else "", array, path)
 
 
@@ -90,12 +90,12 @@ def _file(path: str) -> Array:
             return np.ascontiguousarray(array)
         listed = ", ".join(f"`{one}`" for one in loaded.files)
         missing = f"has no array `{key}`" if key else "holds several arrays"
-        raise SpecError(f"`{name}` {missing}: `@{name}:NAME` with NAME of {listed} is expected")
+        raise SpecError(f"`{name}` {missing}: `@{name}:NAME`, where NAME is one of {listed}, is expected")
 
 
 def _loaded(name: str) -> Array | np.lib.npyio.NpzFile:
     try:
         found: Array | np.lib.npyio.NpzFile = np.load(name, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise SpecError(f"`{name}` is no .npy or .npz file of numbers") from error
+        raise SpecError(f"`{name}` is not a .npy or .npz file of numbers") from error
     return found

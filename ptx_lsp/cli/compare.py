@@ -23,7 +23,7 @@ _MOST_SPELLINGS = 6
 
 
 class Options(argparse.Namespace):
-    """What the command line says."""
+    """The parsed command line."""
 
     old: str
     new: str
@@ -58,33 +58,38 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=arguments.Formatter,
     )
     parser.add_argument(
-        "old", metavar="OLD", help="a file or directory as it was, or what --format json told of it"
+        "old", metavar="OLD", help="the old file or directory, or a report written with --format json"
     )
-    parser.add_argument("new", metavar="NEW", help="the same, as it is")
+    parser.add_argument("new", metavar="NEW", help="the new file or directory, or its report")
     parser.add_argument(
         "--format", choices=tuple(_WRITERS), default="text",
         help="text (default), markdown for a pull request, or json",
     )
-    parser.add_argument("--output", "-o", metavar="FILE", help="write the comparison there")
-    parser.add_argument("--all", action="store_true", help="tell of kernels that are the same, too")
+    parser.add_argument("--output", "-o", metavar="FILE", help="write the comparison to FILE")
+    parser.add_argument("--all", action="store_true", help="also list unchanged kernels")
     parser.add_argument(
         "--fail-on-worse", action="store_true",
-        help="exit with 1 where a kernel has more registers, memory, spills, divergent branches or findings, "
-        "or less occupancy",
+        help="exit with 1 if a kernel has more registers, memory, spills, divergent branches or findings, "
+        "or lower occupancy",
     )
-    parser.add_argument("--target", metavar="T", help="judge for T in place of the files' own .target")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads in a block, where that is open")
+    parser.add_argument(
+        "--target", metavar="T", help="check against target T instead of the files' `.target`"
+    )
+    parser.add_argument(
+        "--threads", type=int, metavar="N",
+        help="threads per block, for kernels whose directives do not set it",
+    )
     parser.add_argument(
         "--maxrregcount", type=int, metavar="N",
-        help="registers of a thread at most, where directives set no limit",
+        help="maximum registers per thread, unless directives set a limit",
     )
-    parser.add_argument("--ptxas", metavar="PATH", help="measure with ptxas (--ptxas=PATH: that one)")
+    parser.add_argument("--ptxas", metavar="PATH", help="measure with ptxas (or the one at PATH)")
     either = parser.add_mutually_exclusive_group()
     either.add_argument(
-        "--config", metavar="FILE", help="the configuration of both sides, in place of what holds for NEW"
+        "--config", metavar="FILE", help="use this configuration for both sides instead of NEW's"
     )
-    either.add_argument("--no-config", action="store_true", help="look for no configuration")
-    parser.add_argument("--jobs", "-j", type=int, metavar="N", help="processes that share the files")
+    either.add_argument("--no-config", action="store_true", help="ignore all configuration files")
+    parser.add_argument("--jobs", "-j", type=int, metavar="N", help="number of parallel processes")
     return parser
 
 

@@ -14,7 +14,7 @@ from ptx_lsp.lint.rule import all_rules
 
 
 class Options(argparse.Namespace):
-    """What the command line says."""
+    """The parsed command line."""
 
     shell: str
 

@@ -14,7 +14,7 @@ from ptx_lsp.lint.rule import all_rules
 
 
 class Options(argparse.Namespace):
-    """What the command line says."""
+    """The parsed command line."""
 
     what: str
     path: str | None
@@ -25,11 +25,11 @@ def run(words: Sequence[str]) -> int:
     parser = Parser(prog="ptx-lint config", description=__doc__, allow_abbrev=False)
     parser.add_argument(
         "what", choices=("check", "show", "schema"),
-        help="check: whether it can be used; show: what holds for PATH; schema: the JSON schema of "
-        "ptx-lint.toml, for editors",
+        help="check: validate the configuration; show: print the settings for PATH; schema: print the JSON "
+        "schema of ptx-lint.toml, for editors",
     )
     parser.add_argument(
-        "path", nargs="?", metavar="PATH", help="a configuration, or a file or folder to lint"
+        "path", nargs="?", metavar="PATH", help="a configuration file, or a file or directory to lint"
     )
     options = parser.parse_args(words, Options())
     if options.what == "schema":
@@ -55,10 +55,10 @@ def _config(path: str | None) -> Config:
 
 def _checked(config: Config) -> Iterator[str]:
     if config.path is None:
-        yield "No configuration: no `ptx-lint.toml`, and no `pyproject.toml` with `[tool.ptx-lint]`."
+        yield "No configuration found: no `ptx-lint.toml`, and no `pyproject.toml` with `[tool.ptx-lint]`."
         return
     effective(config, None)
-    yield f"{config.path}: all right."
+    yield f"{config.path}: valid."
     above = find(config.folder.parent)
     if above is not None:
         yield f"{above} is not used below {config.folder}."
@@ -66,7 +66,7 @@ def _checked(config: Config) -> Iterator[str]:
 
 def _shown(config: Config, path: str | None) -> Iterator[str]:
     """In the words of the configuration file."""
-    yield f"# {config.path or 'no configuration: the defaults'}"
+    yield f"# {config.path or 'defaults (no configuration file)'}"
     file = path if path is not None and Path(path).is_file() and not path.endswith(".toml") else None
     rules = effective(config, file)
     off = [rule.name for rule in all_rules() if rule.name not in rules.names]

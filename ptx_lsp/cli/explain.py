@@ -27,7 +27,7 @@ def explain(name: str, style: Style) -> Iterator[str]:
         found = _explained(spelling, style)
         if found:
             return _joined(found)
-    raise UsageError(f"nothing is called `{name}`{did_you_mean(name, _all_names())}")
+    raise UsageError(f"unknown name `{name}`{did_you_mean(name, _all_names())}")
 
 
 def _explained(name: str, style: Style) -> list[Iterator[str]]:
@@ -100,12 +100,12 @@ def _directive(directive: directives.Directive, style: Style) -> Iterator[str]:
     yield from title(directive.name, f"{directive.kind} directive", directive.summary, style)
     yield from section("Syntax", directive.syntax.splitlines(), style)
     yield from section("Where", [", ".join(sorted(directive.places))], style)
-    ends = [f"ptxas refuses it from PTX ISA {directive.removed} on"] if directive.removed else []
+    ends = [f"removed in PTX ISA {directive.removed}"] if directive.removed else []
     if directive.deprecated:
         ends.insert(0, f"deprecated since PTX ISA {directive.deprecated}")
-    ends += [f"not in a {place} from PTX ISA {version} on" for place, version in directive.ended]
+    ends += [f"not allowed in a {place} since PTX ISA {version}" for place, version in directive.ended]
     if not directive.is_accepted:
-        ends = ["no ptxas of today takes it"]
+        ends = ["not accepted by current versions of ptxas"]
     yield from section("Needs", needs(directive.since), style)
     yield from section("Ended", prose(ends), style)
     yield from section("Example", directive.example.splitlines(), style)

@@ -60,7 +60,7 @@ def _syntax(entry: Entry, fitting: list[Candidate]) -> list[str]:
     forms = {candidate.form for candidate in fitting}
     lines = statements(syntax_text(entry.syntax, forms))
     left = len(entry.forms) - len(forms) if fitting else 0
-    return [*lines, f"({left} more with --explain {entry.name})"] if left else lines
+    return [*lines, f"({left} more: --explain {entry.name})"] if left else lines
 
 
 def _modifiers(entry: Entry, spelling: str) -> list[str]:
@@ -74,7 +74,7 @@ def _modifiers(entry: Entry, spelling: str) -> list[str]:
     )
     described = [one for word in every if (one := describe(entry.opcode, word)) is not None]
     rows = _families([one for one in described if one.kind == "modifier"])
-    more = [f"and {len(rows) - _MOST} more: --explain with the dot explains each"]
+    more = [f"and {len(rows) - _MOST} more; use --explain with the dot for details"]
     return table(rows[:_MOST]) + (more if len(rows) > _MOST else [])
 
 

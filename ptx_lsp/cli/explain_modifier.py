@@ -47,7 +47,7 @@ def _space(space: StateSpace, users: list[str], style: Style) -> Iterator[str]:
     facts = [
         ("Access", space.access),
         ("Lifetime", space.lifetime),
-        ("Initial values", "may be given in a declaration" if space.initialisable else "none"),
+        ("Initial values", "allowed in declarations" if space.initialisable else "none"),
     ]
     if space.deprecated:
         facts.append(("Deprecated", f"use {space.deprecated}"))
@@ -68,9 +68,9 @@ def _type(type: Type, users: list[str], style: Style) -> Iterator[str]:
 def _register(type: Type) -> str:
     holder = TYPES.get(f".b{type.width}")
     if holder is None or not holder.declarable:
-        return "no register holds one alone"
-    more = ", or as a larger .bN that holds several" if type.width < _REGISTER else ""
-    return f"registers are declared as {holder.name}{more}"
+        return "cannot be held in a register on its own"
+    more = ", or a larger .bN that holds several" if type.width < _REGISTER else ""
+    return f"held in registers declared as {holder.name}{more}"
 
 
 _REGISTER = 32
@@ -82,6 +82,6 @@ def _modifier(name: str, meanings: list[Modifier], style: Style) -> Iterator[str
         yield from title(name, "modifier", meanings[0].summary, style)
         yield from section("Instructions", prose([", ".join(meanings[0].opcodes)]), style)
         return
-    yield from title(name, "modifier", "Its meaning depends on the instruction.", style)
+    yield from title(name, "modifier", "The meaning depends on the instruction.", style)
     for meaning in sorted(meanings, key=lambda one: -len(one.opcodes)):
         yield from section(", ".join(meaning.opcodes), prose([meaning.summary]), style)

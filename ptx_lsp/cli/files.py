@@ -15,7 +15,7 @@ def replace(path: str | Path, data: bytes) -> None:
     try:
         write_whole(Path(os.path.realpath(path)), data)
     except OSError as error:
-        raise UsageError(f"`{path}` cannot be written: {error.strerror}") from error
+        raise UsageError(f"cannot write `{path}`: {error.strerror}") from error
 
 
 def write_whole(place: Path, data: bytes) -> None:

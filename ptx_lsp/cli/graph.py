@@ -33,16 +33,16 @@ def graph(inputs: Sequence[Input], options: Options) -> Iterator[str]:
         if wanted in functions:
             found.append((one.path, functions[wanted]))
     if not found:
-        raise UsageError(f"no file defines `{wanted}`{did_you_mean(wanted, names)}")
+        raise UsageError(f"no input defines `{wanted}`{did_you_mean(wanted, names)}")
     if len(found) > 1:
-        raise UsageError(f"`{wanted}` is defined in {found[0][0]} and {found[1][0]}: give one of them")
+        raise UsageError(f"`{wanted}` is defined in {found[0][0]} and {found[1][0]}; pass only one")
     drawn = flow(found[0][1])
     if _format(options) == "dot":
         return dot(drawn)
     try:
         return iter(list(flow_svg(drawn)))
     except TooLargeError as error:
-        raise UsageError(f"`{wanted}` is too large to draw ({error}): ask for --format dot") from error
+        raise UsageError(f"`{wanted}` is too large to draw ({error}); use --format dot") from error
 
 
 def _format(options: Options) -> str:
@@ -50,7 +50,7 @@ def _format(options: Options) -> str:
     if options.format in ("dot", "svg"):
         return options.format
     if options.format != "full":
-        raise UsageError(f"--cfg is written as dot or svg, not as {options.format}")
+        raise UsageError(f"--cfg supports the formats dot and svg, not {options.format}")
     return "svg" if options.output and Path(options.output).suffix == ".svg" else "dot"
 
 

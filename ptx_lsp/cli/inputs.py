@@ -62,8 +62,12 @@ def links_out(paths: Sequence[str]) -> list[str]:
     if not paths:
         return []
     many = len(paths) > 1
-    links = f"{len(paths)} links that lead out of it are" if many else "a link that leads out of it is"
-    return [f"warning: in what was given {links} not followed, such as `{min(paths)}`: name it to lint it"]
+    links = f"{len(paths)} links" if many else "a link"
+    verb = "were" if many else "was"
+    return [
+        f"warning: {links} out of the given directories {verb} not followed, such as `{min(paths)}`; "
+        "name it on the command line to lint it"
+    ]
 
 
 def read(one: Input) -> bytes:
@@ -83,7 +87,7 @@ def _standard_input(name: str) -> Input:
     except InputError as error:
         return Input(name, error=str(error))
     except (OSError, ValueError) as error:
-        return Input(name, error=f"standard input cannot be read: {_reason(error)}")
+        return Input(name, error=f"cannot read standard input: {_reason(error)}")
     return Input(name, data, len(data))
 
 
@@ -190,8 +194,8 @@ def _refuse_kind(mode: int) -> None:
         return
     for test, name in _KINDS:
         if test(mode):
-            raise InputError(f"it is a {name}, not a file; `-` reads standard input")
-    raise InputError("it is not a file")
+            raise InputError(f"is a {name}, not a regular file; use `-` for standard input")
+    raise InputError("is not a regular file")
 
 
 _KINDS = (
@@ -206,22 +210,22 @@ _KINDS = (
 def _refuse_size(size: int) -> None:
     if size > MOST_BYTES:
         shown = f"{size / (1 << 20):.0f} MiB" if size > MOST_BYTES + 1 else "more"
-        raise InputError(f"too large: {shown}, where {MOST_BYTES >> 20} MiB is the limit")
+        raise InputError(f"too large: {shown}; the limit is {MOST_BYTES >> 20} MiB")
 
 
 def _refuse_other_formats(data: bytes) -> None:
     for start, name in _FORMATS:
         if data.startswith(start):
-            raise InputError(f"it is {name}; ptxas reads ASCII and UTF-8 text")
+            raise InputError(f"is {name}; expected ASCII or UTF-8 text")
     text = data.rstrip(b"\0")
     nul = text.find(b"\0")
     if nul < 0:
         return
     head = text[: 1 << 12]
     if max(head[::2].count(0), head[1::2].count(0)) * 4 > len(head):
-        raise InputError("it is UTF-16 text, by its NUL bytes; ptxas reads ASCII and UTF-8")
+        raise InputError("appears to be UTF-16 text; expected ASCII or UTF-8")
     line = data.count(b"\n", 0, nul) + 1
-    raise InputError(f"it is a binary file: there is a NUL byte in line {line}")
+    raise InputError(f"is a binary file: NUL byte in line {line}")
 
 
 _FORMATS = (

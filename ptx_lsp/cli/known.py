@@ -55,10 +55,10 @@ def _read(path: Path, missing_is_empty: bool) -> dict[Group, Known]:
     except FileNotFoundError as error:
         if missing_is_empty:
             return {}
-        raise UsageError(f"there is no baseline `{path}`; --update-baseline makes it") from error
+        raise UsageError(f"baseline `{path}` does not exist; create it with --update-baseline") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"`{path}` is no baseline: it is not UTF-8 text") from error
+        raise UsageError(f"`{path}` is not a valid baseline: not UTF-8 text") from error
     except OSError as error:
-        raise UsageError(f"`{path}` cannot be read: {error.strerror}") from error
+        raise UsageError(f"cannot read `{path}`: {error.strerror}") from error
     except baseline.BaselineError as error:
-        raise UsageError(f"`{path}` is no baseline: {error}") from error
+        raise UsageError(f"`{path}` is not a valid baseline: {error}") from error

@@ -44,12 +44,12 @@ def read_launch_file(path: Path) -> LaunchFile:
     try:
         table: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(f"`{path}` is no TOML: {error}") from error
+        raise SpecError(f"`{path}` is not valid TOML: {error}") from error
     for key in table:
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, 1)
-            hint = f"; do you mean `{near[0]}`?" if near else f"; there are {', '.join(_KEYS)}"
-            raise SpecError(f"`{path}`: `{key}` is no key of a launch file{hint}")
+            hint = f"; did you mean `{near[0]}`?" if near else f"; valid keys are {', '.join(_KEYS)}"
+            raise SpecError(f"`{path}`: unknown key `{key}` in a launch file{hint}")
     reader = _Reader(path, table)
     file = reader.text("file")
     return LaunchFile(
@@ -65,12 +65,12 @@ class _Reader:
         self.table = table
 
     def wrong(self, key: str, expected: str) -> SpecError:
-        return SpecError(f"`{self.path}`: `{key}` is {expected}, not `{self.table[key]}`")
+        return SpecError(f"`{self.path}`: `{key}` must be {expected}, not `{self.table[key]}`")
 
     def text(self, key: str) -> str | None:
         value = self.table.get(key)
         if value is not None and not isinstance(value, str):
-            raise self.wrong(key, "a text")
+            raise self.wrong(key, "a string")
         return value
 
     def count(self, key: str) -> int | None:
@@ -78,7 +78,7 @@ class _Reader:
         if value is None:
             return None
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.wrong(key, "a number from 0 on")
+            raise self.wrong(key, "a non-negative integer")
         return value
 
     def seconds(self) -> float | None:
@@ -86,7 +86,7 @@ class _Reader:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            raise self.wrong("seconds", "a time above 0")
+            raise self.wrong("seconds", "a positive number of seconds")
         return float(value)
 
     def sizes(self, key: str) -> tuple[int, ...] | None:
@@ -97,7 +97,7 @@ class _Reader:
         sizes = [value] if listed is None else listed
         found = [one for one in sizes if isinstance(one, int) and not isinstance(one, bool) and one > 0]
         if len(found) != len(sizes) or not 1 <= len(found) <= 3:
-            raise self.wrong(key, "one to three sizes of at least 1")
+            raise self.wrong(key, "one to three positive integers")
         return tuple(found)
 
     def arguments(self) -> tuple[tuple[str, str], ...]:
@@ -111,7 +111,7 @@ class _Reader:
             raise self.wrong("arguments", expected)
         found = [(name, self.spec(spec)) for name, spec in pairs if isinstance(spec, str)]
         if len(found) != len(pairs):
-            raise self.wrong("arguments", expected + ", which are texts")
+            raise self.wrong("arguments", expected + ", which are strings")
         return tuple(found)
 
     def spec(self, text: str) -> str:
@@ -139,8 +139,8 @@ class _Reader:
         reason = containment.violation(written, self.path.parent)
         if reason is not None:
             raise SpecError(
-                f"`{self.path}`: `out` writes inside the folder of the launch file, not to `{file}`: "
-                f"{reason}; only --out may name any place"
+                f"`{self.path}`: `out` cannot write to `{file}`: "
+                f"{reason}; --out accepts any path"
             )
         return f"{name}={self.path.parent / file}"
 

@@ -63,7 +63,7 @@ def _run(options: Options) -> int:
     if options.rules or options.explain is not None:
         return _explain(options)
     if not options.paths:
-        raise UsageError("no PATH given: name files or directories, or `-` for standard input")
+        raise UsageError("missing PATH: name files or directories, or `-` for standard input")
     if options.cfg is not None:
         return _graph(options)
     _formats(options)
@@ -103,7 +103,7 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
     for note in plan.notes:
         complain(note)
     if not inputs:
-        complain("warning: there is no *.ptx file below what was given")
+        complain("warning: no *.ptx files found in the given paths")
     return Outcome(_checked(options, plan, works), watched)
 
 
@@ -175,19 +175,19 @@ def _refuse(options: Options) -> None:
     """Raises UsageError for options that cannot stand together."""
     if options.requires:
         if options.targets:
-            raise UsageError("--requires tells of one target: give --target, not --targets")
+            raise UsageError("--requires supports one target: use --target instead of --targets")
         if options.report is not None:
-            raise UsageError("--report is of findings and kernels: not with --requires")
+            raise UsageError("--report cannot be combined with --requires")
     if options.unsafe_fixes and not options.diff:
         options.fix = True
     if (options.fix or options.diff) and (options.add_ignore or options.requires):
-        raise UsageError("--fix and --diff stand alone: not with --add-ignore or --requires")
+        raise UsageError("--fix and --diff cannot be combined with --add-ignore or --requires")
     if options.diff and options.fix and not options.unsafe_fixes:
-        raise UsageError("--diff shows what --fix would do: give one of them")
+        raise UsageError("--fix and --diff cannot be combined")
     if options.watch and "-" in options.paths:
         raise UsageError("--watch cannot watch standard input")
     if (options.update_baseline or options.ratchet) and options.no_baseline:
-        raise UsageError("--no-baseline leaves no baseline to work on")
+        raise UsageError("--no-baseline cannot be combined with options that use the baseline")
 
 
 def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
@@ -201,7 +201,7 @@ def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
             continue  # a device or a pipe takes any number
         place = os.path.realpath(path)
         if place in taken:
-            raise UsageError(f"`{path}` is read or written already: name another file for the report")
+            raise UsageError(f"`{path}` is already an input or an output; choose another file for the report")
         taken.add(place)
 
 
@@ -213,7 +213,7 @@ def _formats(options: Options) -> None:
     for text in options.formats:
         name, equals, path = text.partition("=")
         if name in ("dot", "svg"):
-            raise UsageError(f"--format {name} is for --cfg")
+            raise UsageError(f"--format {name} requires --cfg")
         if not name.isascii() or find(name) is None:
             from ptx_lsp.lint.selection import did_you_mean
 
@@ -221,7 +221,7 @@ def _formats(options: Options) -> None:
             near = did_you_mean(name, reporters())
             raise UsageError(f"--format: invalid choice: {name!r} (choose from {choices}){near}")
         if equals and not path:
-            raise UsageError(f"--format {name}=FILE: a file is missing")
+            raise UsageError(f"--format {name}=FILE: missing file name")
         if path:
             options.written.append((name, path))
         else:

@@ -65,7 +65,7 @@ def _standard_output() -> Generator[TextIO]:
         _give_up_standard_output()
     except OSError as error:
         _give_up_standard_output()
-        raise UsageError(f"standard output cannot be written: {error.strerror}") from error
+        raise UsageError(f"cannot write to standard output: {error.strerror}") from error
 
 
 def _give_up_standard_output() -> None:
@@ -85,7 +85,7 @@ def _to_file(data: bytes, path: str) -> None:
             file.write(data)
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise UsageError(f"`{path}` cannot be written: {reason}") from error
+        raise UsageError(f"cannot write `{path}`: {reason}") from error
 
 
 def _encodable(line: str) -> str:

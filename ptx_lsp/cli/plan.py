@@ -85,8 +85,8 @@ class Plan:
         cache = Cache(folder)
         if not cache.claim() and own is not None:
             raise UsageError(
-                f"`{self.here.path}`: `cache-dir` is a new folder, an empty one or one that ptx-lint has "
-                f"made: `{own}` has other files; only --cache-dir may name any"
+                f"`{self.here.path}`: `cache-dir` must be new, empty or created by ptx-lint, but "
+                f"`{own}` contains other files; --cache-dir accepts any directory"
             )
         return cache
 
@@ -97,7 +97,7 @@ class Plan:
             return None
         path = Path(options.baseline) if options.baseline is not None else self.here.baseline
         if path is None and (options.update_baseline or options.ratchet):
-            raise UsageError("no baseline is named: give --baseline FILE, or `baseline` in the configuration")
+            raise UsageError("no baseline file: use --baseline FILE, or set `baseline` in the configuration")
         return path
 
     def wanted(self, one: Input) -> bool:
@@ -115,7 +115,7 @@ class Plan:
             return Settings(Rules(frozenset()), self._targets, requires=True)
         targets = self._targets or own.targets
         if len(targets) > 1 and (options.fix or options.diff):
-            raise UsageError("fixes are for one target: give --target, not --targets")
+            raise UsageError("fixes support one target: use --target instead of --targets")
         return Settings(
             rules,
             targets,
@@ -142,7 +142,7 @@ class Plan:
                 found = kernels.setdefault((path, settings.budgets), set())
                 found.update(kernel.name for kernel in file.kernels)
         return [
-            f"warning: {path}: the budget for `{pattern}` fits none of the kernels that were checked"
+            f"warning: {path}: no kernel matches the budget pattern `{pattern}`"
             f"{did_you_mean(pattern, sorted(names))}"
             for (path, budgets), names in kernels.items()
             if path in in_folders
@@ -214,7 +214,7 @@ class Plan:
             raise UsageError(f"--ptxas: {error}") from error
         if self._program is None:
             self.notes.append(
-                "warning: no ptxas was found on PATH, in CUDA_HOME or CUDA_PATH, or from the package "
-                "nvidia-cuda-nvcc: going on without it"
+                "warning: ptxas was not found on PATH, in CUDA_HOME or CUDA_PATH, or in the package "
+                "nvidia-cuda-nvcc; continuing without it"
             )
         return self._program

@@ -54,7 +54,7 @@ def requests(options: Options) -> list[Request]:
     grid, block = options.grid or file.grid, options.block or file.block
     for key, size in (("grid", grid), ("block", block)):
         if not size:
-            raise SpecError(f"the size of the {key} is missing: --{key}, or a `// ptx-run:` comment")
+            raise SpecError(f"missing {key} size: use --{key} or a `// ptx-run:` comment")
     assert grid and block
     names = [one.name for one in kernel.launched]
     pairs = [_named(word, names) for word in options.arg] or list(file.arguments)
@@ -87,7 +87,7 @@ def _source(options: Options, file: LaunchFile) -> tuple[str, str]:
         return "<stdin>", sys.stdin.read() + "\n"
     path = Path(options.file) if options.file else file.file
     if path is None:
-        raise SpecError("no PTX file is given")
+        raise SpecError("missing PTX file")
     return str(path), path.read_text(encoding="utf-8", errors="replace") + "\n"
 
 
@@ -96,12 +96,12 @@ def _kernel(module: Module, entry: str | None, path: str) -> Function:
     names = ", ".join(f"`{one.name}`" for one in kernels) or "none"
     if entry is None:
         if len(kernels) != 1:
-            raise SpecError(f"`{path}`: which kernel is to run (--entry)? there are {names}")
+            raise SpecError(f"`{path}`: choose a kernel with --entry: {names}")
         return kernels[0]
     for one in kernels:
         if one.name == entry:
             return one
-    raise SpecError(f"`{path}`: there is no kernel `{entry}`, only {names}")
+    raise SpecError(f"`{path}`: no kernel `{entry}`; the kernels are {names}")
 
 
 def _of_comment(
@@ -139,9 +139,9 @@ def _ordered(
     for name, spec in pairs:
         if name and name not in names:
             listed = ", ".join(f"`{one}`" for one in names) or "none"
-            raise SpecError(f"`{name}` is no parameter of `{kernel}`; there are {listed}")
+            raise SpecError(f"`{kernel}` has no parameter `{name}`; its parameters are {listed}")
         if name and names.index(name) in specs:
-            raise SpecError(f"`{name}` is given twice")
+            raise SpecError(f"`{name}` is specified twice")
         if name:
             specs[names.index(name)] = spec
     unnamed = [spec for name, spec in pairs if not name]
@@ -149,6 +149,6 @@ def _ordered(
         return tuple(unnamed)  # `launch` counts them
     given = len(unnamed) + len(specs)
     if given != len(names):
-        raise SpecError(f"`{kernel}` takes {len(names)} arguments, not {given}")
+        raise SpecError(f"`{kernel}` takes {len(names)} arguments, but {given} were given")
     free = iter(unnamed)
     return tuple(specs[at] if at in specs else next(free) for at in range(len(names)))

@@ -81,18 +81,18 @@ def _in_words(ways: Ways) -> str:
 
 def _sentence(needed: Needed) -> str:
     """`PTX ISA 7.8 for its target sm_90; at least sm_80 (with PTX ISA 7.0)`."""
-    own = "it names no target of PTX"
+    own = "it has no valid target"
     if needed.target is not None:
-        own = f"{needed.target} does not have all of it"
+        own = f"not everything is supported on {needed.target}"
         if needed.ptx_version is not None:
             own = f"PTX ISA {needed.ptx_version} for its target {needed.target}"
     if not needed.targets:
-        return f"{own}; no target has all of it"
+        return f"{own}; no target supports everything"
     (name, version), *others = needed.targets
     if not others:
         target = parse_target(name)
         shown = describe(target) if target is not None else name
-        return f"{own}; at least {shown.replace(' or higher', '')} (with PTX ISA {version})"
+        return f"{own}; minimum {shown.replace(' or higher', '')} (with PTX ISA {version})"
     return f"{own}; one of {', '.join(f'{name} ({version})' for name, version in needed.targets)}"
 
 

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"ptx-run: error: {printable(str(error))}", file=sys.stderr)
         return TROUBLE
     except MemoryError:
-        print("ptx-run: error: the arguments need more memory than there is", file=sys.stderr)
+        print("ptx-run: error: not enough memory for the arguments", file=sys.stderr)
         return TROUBLE
     except KeyboardInterrupt:
         return FAILED

@@ -19,18 +19,18 @@ an argument is one of
   @file.npy  @file.npz:name      a buffer from a file
   texture(f32:arange(16),shape=4x4,filter=linear)  surface(...)  sampler(...)
   tensor(u16:arange(512),shape=16x32,box=4x16)  multimem(u32:arange(16),gpus=2)
-and may be given by name: --arg x=f32:arange(32)
+and can be passed by name: --arg x=f32:arange(32)
 
 examples:
   ptx-run saxpy.ptx --entry saxpy --grid 4 --block 256 --arg u32:1000 --arg f32:2 \\
       --arg f32[]:arange:1000 --arg f32[]:zeros:1000 --out 3
   ptx-run --launch saxpy.toml --check --profile
-  ptx-run saxpy.ptx              as the `// ptx-run:` comments in the file say
+  ptx-run saxpy.ptx              as specified by the `// ptx-run:` comments in the file
 
 exit status:
-  0  the kernel ran; with --check: and nothing was found but notes
-  1  it went wrong, or something was found
-  2  the command line or a file is wrong
+  0  the kernel ran and, with --check, there are no findings above notes
+  1  the kernel failed, or --check reported findings
+  2  usage error, or an invalid file
 """
 
 
@@ -84,79 +84,82 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_launch(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the launch")
+    group = parser.add_argument_group("launch")
     group.add_argument(
-        "--entry", metavar="NAME", help="the kernel (default: the only one of the file)"
+        "--entry", metavar="NAME", help="the kernel to run (default: the only one in the file)"
     )
     group.add_argument("--grid", type=_dimensions, metavar="X[,Y[,Z]]", help="blocks")
-    group.add_argument("--block", type=_dimensions, metavar="X[,Y[,Z]]", help="threads of a block")
+    group.add_argument("--block", type=_dimensions, metavar="X[,Y[,Z]]", help="threads per block")
     group.add_argument(
         "--cluster", type=_dimensions, metavar="X[,Y[,Z]]",
-        help="blocks of a cluster (default: as the kernel says)",
+        help="blocks per cluster (default: as the kernel specifies)",
     )
     group.add_argument(
         "--arg", action="append", default=[], metavar="SPEC",
-        help="an argument, in order, or NAME=SPEC with the name of a parameter or of a variable that is"
-        " a texture, a sampler or a surface",
+        help="an argument, in order, or NAME=SPEC for a parameter, or for a variable that is a texture, "
+        "sampler or surface",
     )
-    group.add_argument("--launch", metavar="FILE.toml", help="a launch file; options go before it")
     group.add_argument(
-        "--shared", type=_count, metavar="BYTES", help="dynamic shared memory of a block"
+        "--launch", metavar="FILE.toml", help="a launch file; command-line options take precedence"
+    )
+    group.add_argument(
+        "--shared", type=_count, metavar="BYTES", help="dynamic shared memory per block, in bytes"
     )
     group.add_argument(
         "--seed", type=_count, metavar="N",
-        help="another schedule, and other random buffers (default: 0)",
+        help="the seed of the schedule and of random buffers (default: 0)",
     )
     group.add_argument(
         "--limit", type=_count, metavar="COUNT",
-        help="gives up after that many instructions without the end of a block (default: 8388608)",
+        help="stop after this many instructions without a finished block (default: 8388608)",
     )
-    group.add_argument("--seconds", type=_seconds, metavar="S", help="gives up after that time")
+    group.add_argument("--seconds", type=_seconds, metavar="S", help="stop after this time")
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is told")
+    group = parser.add_argument_group("output")
     group.add_argument(
         "--out", action="append", default=[], metavar="INDEX[=FILE]",
-        help="prints the buffer with that number (from 0) or name, or saves it to FILE.npy; several may "
-        "go into one FILE.npz",
+        help="print the buffer with this number (from 0) or name, or save it to FILE.npy; several buffers "
+        "can share one FILE.npz",
     )
     group.add_argument(
         "--check", action="store_true",
-        help="looks for uninitialised reads, races, accesses outside a variable, divergent barriers",
+        help="report uninitialised reads, races, accesses outside a variable, and divergent barriers",
     )
     group.add_argument(
         "--profile", action="store_true",
-        help="tells what was executed, by line and opcode: divergence, transactions, bank conflicts",
+        help="report executed instructions by line and opcode, with divergence, memory transactions and "
+        "bank conflicts",
     )
     group.add_argument(
         "--trace", nargs="?", type=_count, const=1000, metavar="EVENTS",
-        help="tells what each instruction reads and writes (default: 1000 events)",
+        help="report what each instruction reads and writes (default: 1000 events)",
     )
     group.add_argument(
-        "--trace-lines", type=_lines, metavar="10,12-15", help="of these lines of the PTX only"
+        "--trace-lines", type=_lines, metavar="10,12-15", help="trace only these lines of the PTX"
     )
     group.add_argument(
         "--trace-threads", type=_threads, metavar="BLOCK:THREAD,...",
-        help="of these threads (flat numbers) in place of the first four of each instruction",
+        help="trace these threads (flat numbers) instead of the first four of each instruction",
     )
     group.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how all this is written"
+        "--format", choices=("text", "json"), default="text", help="output format"
     )
-    group.add_argument("--quiet", "-q", action="store_true", help="no progress bar")
+    group.add_argument("--quiet", "-q", action="store_true", help="omit the progress bar")
 
 
 def _dimensions(text: str) -> list[int]:
     parts = text.split(",")
     sizes = [int(part) if part.isdecimal() else 0 for part in parts]
     if len(sizes) > 3 or min(sizes) < 1:
-        raise argparse.ArgumentTypeError(f"`{text}`: one to three sizes of at least 1 are expected")
+        raise argparse.ArgumentTypeError(f"`{text}`: expected one to three positive integers")
     return sizes
 
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 on")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a non-negative integer")
     return int(text)
 
 
@@ -166,7 +169,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not number > 0:
-        raise argparse.ArgumentTypeError(f"`{text}` is no time")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a duration")
     return number
 
 
@@ -175,10 +178,10 @@ def _lines(text: str) -> frozenset[int]:
     for part in text.split(","):
         matched = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
         if matched is None:
-            raise argparse.ArgumentTypeError(f"`{part}` is no line, and no lines such as 12-15")
+            raise argparse.ArgumentTypeError(f"`{part}` is not a line number or a range such as 12-15")
         first, last = int(matched[1]), int(matched[2] or matched[1])
         if last - first > 1_000_000:
-            raise argparse.ArgumentTypeError(f"`{part}` are too many lines")
+            raise argparse.ArgumentTypeError(f"`{part}` has too many lines")
         found.update(range(first, last + 1))
     return frozenset(found)
 
@@ -188,6 +191,6 @@ def _threads(text: str) -> list[tuple[int, ...]]:
     for part in text.split(","):
         matched = re.fullmatch(r"(\d+):(\d+)", part.strip())
         if matched is None:
-            raise argparse.ArgumentTypeError(f"`{part}`: BLOCK:THREAD is expected, as in 0:31")
+            raise argparse.ArgumentTypeError(f"`{part}`: expected BLOCK:THREAD, such as 0:31")
         found.append((int(matched[1]), int(matched[2])))
     return found

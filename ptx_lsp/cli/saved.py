@@ -32,9 +32,9 @@ def read(path: str) -> list[FileReport]:
             raise ValueError
         return [_file(one) for one in whole["files"]]
     except OSError as error:
-        raise UsageError(f"`{path}` cannot be read: {error.strerror}") from error
+        raise UsageError(f"cannot read `{path}`: {error.strerror}") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise UsageError(f"`{path}` is no report of `ptx-lint --format json`") from error
+        raise UsageError(f"`{path}` is not a report of `ptx-lint --format json`") from error
 
 
 class _Tool(TypedDict):

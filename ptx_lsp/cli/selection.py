@@ -15,6 +15,6 @@ def checked_targets(names: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         target = parse_target(name)
         if target is None or target not in TARGETS:
-            raise UsageError(f"there is no target `{name}`{did_you_mean(name, map(str, TARGETS))}")
+            raise UsageError(f"unknown target `{name}`{did_you_mean(name, map(str, TARGETS))}")
         found.append(str(target))
     return tuple(dict.fromkeys(found))

@@ -59,11 +59,11 @@ def parse(text: str) -> dict[Group, Known]:
     try:
         whole: object = json.loads(text)
     except ValueError as error:
-        raise BaselineError(f"it is no JSON: {error}") from error
+        raise BaselineError(f"not JSON: {error}") from error
     except RecursionError as error:
-        raise BaselineError("it is nested too deeply") from error
+        raise BaselineError("nested too deeply") from error
     if not isinstance(whole, dict) or cast(dict[str, object], whole).get("version") != _VERSION:
-        raise BaselineError(f"it is no baseline of version {_VERSION}")
+        raise BaselineError(f"not a baseline of version {_VERSION}")
     known: dict[Group, Known] = {}
     rows = cast(dict[str, object], whole).get("findings")
     for number, row in enumerate(cast(list[object], rows) if isinstance(rows, list) else [None], 1):

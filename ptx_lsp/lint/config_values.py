@@ -148,7 +148,7 @@ def _target(value: object, key: str) -> str:
     target = parse_target(text)
     if target is None or target not in TARGETS:
         near = did_you_mean(text, map(str, TARGETS))
-        raise WrongValueError(f"`{key}`: there is no target `{text}`{near}")
+        raise WrongValueError(f"`{key}`: unknown target `{text}`{near}")
     return str(target)
 
 

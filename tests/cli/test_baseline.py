@@ -102,11 +102,11 @@ def test_in_the_configuration(lint: Lint, k: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "there is no baseline `b.json`; --update-baseline makes it"),
-        ("{", "is no baseline: it is no JSON"),
-        ("[]", "is no baseline of version 1"),
-        pytest.param("[" * 100_000, "is no baseline: it is nested too deeply", id="deep"),
-        ('{"version": 2, "findings": []}', "is no baseline of version 1"),
+        (None, "baseline `b.json` does not exist; create it with --update-baseline"),
+        ("{", "is not a valid baseline: not JSON"),
+        ("[]", "is not a valid baseline: not a baseline of version 1"),
+        pytest.param("[" * 100_000, "is not a valid baseline: nested too deeply", id="deep"),
+        ('{"version": 2, "findings": []}', "is not a valid baseline: not a baseline of version 1"),
         ('{"version": 1, "findings": [{"file": "a"}]}', "finding 1 lacks one of `file`"),
         ('{"version": 1}', "finding 1 lacks"),
     ],
@@ -120,7 +120,7 @@ def test_what_is_no_baseline(lint: Lint, k: Path, text: str | None, said: str) -
 
 
 def test_none_is_named(lint: Lint, k: Path) -> None:
-    assert "no baseline is named" in lint("--update-baseline", k).err
+    assert "no baseline file" in lint("--update-baseline", k).err
 
 
 def test_findings_of_a_file_that_is_gone_are_gone(lint: Lint, k: Path) -> None:

@@ -68,8 +68,8 @@ def test_a_budget_that_is_for_no_kernel(lint: Lint, k: Path) -> None:
     done = lint(".")
     assert done.status == 0
     assert done.err == (
-        f"ptx-lint: warning: {Path('ptx-lint.toml').absolute()}: the budget for `smal` fits none of the "
-        "kernels that were checked; did you mean `small`?\n"
+        f"ptx-lint: warning: {Path('ptx-lint.toml').absolute()}: no kernel matches the budget pattern "
+        "`smal`; did you mean `small`?\n"
     )
     assert lint("--ignore", "over-budget", ".").err == ""
     assert lint(k).err == ""  # there may be other files

@@ -103,10 +103,10 @@ def test_functions_too(lint: Lint, file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--cfg", "kk"], "no file defines `kk`; did you mean `k`?"),
-        (["--cfg", "k", "--format", "json"], "--cfg is written as dot or svg, not as json"),
-        (["--format", "svg"], "--format svg is for --cfg"),
-        (["--cfg", "k", "--target", "sm_1"], "there is no target `sm_1`"),
+        (["--cfg", "kk"], "no input defines `kk`; did you mean `k`?"),
+        (["--cfg", "k", "--format", "json"], "--cfg supports the formats dot and svg, not json"),
+        (["--format", "svg"], "--format svg requires --cfg"),
+        (["--cfg", "k", "--target", "sm_1"], "unknown target `sm_1`"),
         (["--cfg", "k", "missing.ptx"], "missing.ptx: no such file"),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_name_in_two_files(lint: Lint, file: Path, tmp_path: Path) -> None:
     other.write_text(LOOP)
     done = lint("--cfg", "k", tmp_path)
     assert done.status == 2
-    assert f"`k` is defined in {file} and {other}: give one of them" in done.err
+    assert f"`k` is defined in {file} and {other}; pass only one" in done.err
 
 
 def test_too_large_to_draw(lint: Lint, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,9 +132,9 @@ def test_standard_input(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--fix", "--targets", "sm_80,sm_90"], "fixes are for one target"),
-        (["--fix", "--diff"], "--diff shows what --fix would do"),
-        (["--fix", "--add-ignore"], "not with --add-ignore"),
+        (["--fix", "--targets", "sm_80,sm_90"], "fixes support one target"),
+        (["--fix", "--diff"], "--fix and --diff cannot be combined"),
+        (["--fix", "--add-ignore"], "cannot be combined with --add-ignore"),
     ],
 )
 def test_wrong_usage(lint: Lint, broken: Path, options: list[str], said: str) -> None:

@@ -19,10 +19,10 @@ from tests.cli.conftest import BAD, Lint
 class TestConfig:
     def test_check(self, lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
-        assert lint("config", "check").out.startswith("No configuration: ")
+        assert lint("config", "check").out.startswith("No configuration found: ")
         path = tmp_path / "ptx-lint.toml"
         path.write_text('ignore = ["W2"]\n')
-        assert lint("config", "check") == (0, f"{path}: all right.\n", "")
+        assert lint("config", "check") == (0, f"{path}: valid.\n", "")
         (tmp_path / "sub").mkdir()
         (tmp_path / "sub" / "ptx-lint.toml").write_text("")
         assert "is not used below" in lint("config", "check", "sub").out

@@ -135,8 +135,8 @@ def test_what_is_no_report(lint: Lint, both: Path, text: str) -> None:
     Path("bad.json").write_text(text)
     done = lint("compare", "bad.json", "new.ptx")
     assert (done.status, done.out) == (2, "")
-    assert "`bad.json` is no report of `ptx-lint --format json`" in done.err
-    assert "cannot be read" in lint("compare", "absent.json", "new.ptx").err
+    assert "`bad.json` is not a report of `ptx-lint --format json`" in done.err
+    assert "cannot read" in lint("compare", "absent.json", "new.ptx").err
 
 
 def test_figures_that_are_no_numbers(lint: Lint, both: Path) -> None:
@@ -146,7 +146,7 @@ def test_figures_that_are_no_numbers(lint: Lint, both: Path) -> None:
     assert Path("bad.json").read_text() != text
     done = lint("compare", "bad.json", "new.ptx")
     assert (done.status, done.out) == (2, "")
-    assert "`bad.json` is no report of `ptx-lint --format json`" in done.err
+    assert "`bad.json` is not a report of `ptx-lint --format json`" in done.err
 
 
 def test_wrong_usage(lint: Lint, both: Path) -> None:

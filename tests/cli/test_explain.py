@@ -115,7 +115,7 @@ def test_syntax_is_that_of_the_spelling(lint: Lint) -> None:
     name = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
     out = lint("--explain", name).out
     assert "    .dst = { .shared::cluster };\n    .src = { .global };" in out
-    assert "(11 more with --explain cp.async.bulk.tensor)" in out
+    assert "(11 more: --explain cp.async.bulk.tensor)" in out
     assert "newAddress" not in out
     assert "newAddress" in lint("--explain", "cp.async.bulk.tensor").out
 

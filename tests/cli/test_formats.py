@@ -33,7 +33,7 @@ error[E101] undeclared-name: `%r9` is not declared: `%r<4>` ends with `%r3`
 ...
 8 |     mov.b32 %r1, %r9;
   |                  ^^^
-  = help: Declare `%r<10>` (a guess)
+  = help: Declare `%r<10>` (unsafe)
 
 error[E100] syntax-error: `;` was expected before `ret`
   --> k.ptx:10:2
@@ -134,7 +134,7 @@ def test_output_to_a_file(lint: Lint, bad: Path, tmp_path: Path) -> None:
     done = lint("--format", "concise", "--output", tmp_path / "report", bad)
     assert (done.status, done.out) == (1, "")
     assert (tmp_path / "report").read_text().startswith(f"{bad}:7:15: error")
-    assert "cannot be written" in lint("--output", tmp_path, bad).err
+    assert "cannot write" in lint("--output", tmp_path, bad).err
 
 
 def test_colour(lint: Lint, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,8 +28,8 @@ def paths(*given: Path) -> list[str]:
         (GOOD.encode("utf-16-be"), "UTF-16 text"),
         (GOOD.encode("utf-32"), "UTF-32 text"),
         (b"\x7fELF\x02\x01", "an ELF object"),
-        (GOOD.encode() + b"\0\x01", "a NUL byte in line 8"),
-        (b".version 8.0 \x00\x80\xff" * 9, "a NUL byte in line 1"),
+        (GOOD.encode() + b"\0\x01", "NUL byte in line 8"),
+        (b".version 8.0 \x00\x80\xff" * 9, "NUL byte in line 1"),
     ],
     ids=["utf-16", "utf-16-le", "utf-16-be", "utf-32", "elf", "nul", "binary"],
 )
@@ -39,7 +39,7 @@ def test_not_text(lint: Lint, tmp_path: Path, good: Path, data: bytes, said: str
     done = lint(path, good)
     assert done.status == 2
     assert done.out == "All checks passed: 1 file; 1 file could not be checked.\n"
-    assert done.err.startswith(f"ptx-lint: error: {path}: it is ")
+    assert done.err.startswith(f"ptx-lint: error: {path}: ")
     assert said in done.err
     assert done.err.count("\n") == 1
 
@@ -127,7 +127,7 @@ def test_too_large(lint: Lint, tmp_path: Path, good: Path, monkeypatch: pytest.M
         file.truncate(inputs.MOST_BYTES + (8 << 20))  # takes no room on the disk
     done = lint(path, good)
     assert done.status == 2
-    assert done.err == f"ptx-lint: error: {path}: too large: 72 MiB, where 64 MiB is the limit\n"
+    assert done.err == f"ptx-lint: error: {path}: too large: 72 MiB; the limit is 64 MiB\n"
     monkeypatch.setattr(inputs, "MOST_BYTES", 10)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode())))
     assert "too large" in lint("-").err
@@ -166,7 +166,7 @@ def test_pipes_sockets_and_devices_are_refused(
         done = lint(tmp_path, "/dev/null")
     assert done.status == 2
     for kind in ("a pipe", "a socket", "a device"):
-        assert f"it is {kind}, not a file" in done.err
+        assert f"is {kind}, not a regular file" in done.err
 
 
 def test_no_permission(lint: Lint, good: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_directory_reached_by_a_link_only(lint: Lint, tmp_path: Path) -> None:
     assert paths(links) == []
     done = lint(links)
     assert done.status == 0
-    assert f"a link that leads out of it is not followed, such as `{links / 'to'}`: name it" in done.err
+    assert f"a link out of the given directories was not followed, such as `{links / 'to'}`; name it" in done.err
 
 
 def test_links_that_lead_out_are_told_of_once(
@@ -248,8 +248,8 @@ def test_links_that_lead_out_are_told_of_once(
     for words in ([], ["--show-files"], ["--cfg", "good"]):
         done = lint(*words, ".")
         assert done.status == 0
-        told = "in what was given 3 links that lead out of it are not followed, such as `a.ptx`"
-        assert done.err == f"ptx-lint: warning: {told}: name it to lint it\n"
+        told = "3 links out of the given directories were not followed, such as `a.ptx`"
+        assert done.err == f"ptx-lint: warning: {told}; name it on the command line to lint it\n"
     Path("ptx-lint.toml").write_text('exclude = ["z", "?.ptx"]\n')
     assert "links" not in lint(".").err
 
@@ -257,7 +257,7 @@ def test_links_that_lead_out_are_told_of_once(
 def test_a_directory_without_ptx(lint: Lint, tmp_path: Path) -> None:
     done = lint(tmp_path)
     assert done.status == 0
-    assert "there is no *.ptx file" in done.err
+    assert "no *.ptx files found" in done.err
 
 
 def test_standard_input(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,7 +174,7 @@ def test_the_table(lint: Lint, file: Path) -> None:
         "k", f"{file}:4",
     ]
     legend = "\n".join(out[head + 3 :])
-    assert "estimated: " in legend
+    assert "estimated without ptxas" in legend
     assert "~: " in legend
     assert "measured" not in legend.replace("measures", "")
     assert "best: " not in legend

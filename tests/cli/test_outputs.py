@@ -293,7 +293,7 @@ def test_no_report_overwrites_another_one_or_an_input(
     Path("ptx-lint.toml").touch()
     done = lint(*options, bad)
     assert done.status == 2
-    assert f"`{options[-1].rpartition('=')[2]}` is read or written already" in done.err
+    assert f"`{options[-1].rpartition('=')[2]}` is already an input or an output" in done.err
     assert bad.read_text() == BAD
     assert not Path("out").exists()
 
@@ -304,13 +304,14 @@ def test_no_report_overwrites_another_one_or_an_input(
 )
 def test_standard_output_that_is_full_or_closed(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "k.ptx").write_text(BAD.replace("\tret;", "\tret"))
-    for target, told in (("/dev/full", "cannot be written: No space left on device"), ("&-", "is closed")):
+    full = "cannot write to standard output: No space left on device"
+    for target, message in (("/dev/full", full), ("&-", "standard output is closed")):
         line = f'"$@" < k.ptx >{target}'
         done = subprocess.run(
             ["sh", "-c", line, "sh", sys.executable, "-m", "ptx_lsp", *words],
             cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
         )
-        assert (done.returncode, done.stderr) == (2, f"ptx-lint: error: standard output {told}\n")
+        assert (done.returncode, done.stderr) == (2, f"ptx-lint: error: {message}\n")
 
 
 def test_findings_of_some_targets_say_so(lint: Lint, tmp_path: Path) -> None:
@@ -323,8 +324,8 @@ def test_findings_of_some_targets_say_so(lint: Lint, tmp_path: Path) -> None:
 
 def test_wrong_formats(lint: Lint, trouble: Path) -> None:
     assert "did you mean `sarif`?" in lint("--format", "sarf", trouble).err
-    assert "a file is missing" in lint("--format", "sarif=", trouble).err
-    assert "is for --cfg" in lint("--format", "svg=x", trouble).err
+    assert "missing file name" in lint("--format", "sarif=", trouble).err
+    assert "requires --cfg" in lint("--format", "svg=x", trouble).err
 
 
 @pytest.mark.parametrize("name", reporters())

@@ -206,7 +206,7 @@ def test_folders_that_are_no_cache(lint: Lint, project: Path) -> None:
     Path("ptx-lint.toml").write_text('cache-dir = "data"\n')
     done = lint("k.ptx")
     assert done.status == 2
-    assert "`cache-dir` is a new folder, an empty one or one that ptx-lint has made" in done.err
+    assert "`cache-dir` must be new, empty or created by ptx-lint" in done.err
     old = Path("data/ab", 62 * "c")
     old.parent.mkdir()
     old.touch()
@@ -260,7 +260,7 @@ def test_launch_files(project: Path, capsys: pytest.CaptureFixture[str], place: 
     launch = 'file = "launched.ptx"\ngrid = 1\nblock = 1\narguments = ["u32:zeros(4)"]\n'
     Path("launch.toml").write_text(f"{launch}out = ['0={place}']\n")
     assert_untouched(project, lambda: run.main(["--launch", "launch.toml"]))
-    assert "`out` writes inside the folder of the launch file" in capsys.readouterr().err
+    assert "`out` cannot write to `" in capsys.readouterr().err
     Path("launch.toml").write_text(f"{launch}[out]\np = 'own.npy'\n")
     assert run.main(["--launch", "launch.toml"]) == 0
     assert Path("own.npy").exists()

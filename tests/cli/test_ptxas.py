@@ -61,7 +61,7 @@ def test_measures(lint: Lint, good: Path, ptxas: Path) -> None:
 def test_a_target_that_ptxas_does_not_know(lint: Lint, good: Path, bad: Path, ptxas: Path) -> None:
     done = lint(f"--ptxas={ptxas}", "--target", "sm_70", good, bad)
     assert done.status == 1
-    assert done.err == f"ptx-lint: warning: {good}: ptxas 13.5 does not know sm_70: not asked\n"
+    assert done.err == f"ptx-lint: warning: {good}: ptxas 13.5 does not support sm_70: skipped\n"
 
 
 def test_the_option_does_not_take_the_path(
@@ -76,7 +76,7 @@ def test_without_ptxas(lint: Lint, good: Path, bad: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(real, "find", find_none)
     done = lint("--ptxas", good)
     assert (done.status, done.out) == (0, "All checks passed: 1 file.\n")
-    assert done.err.startswith("ptx-lint: warning: no ptxas was found on PATH")
+    assert done.err.startswith("ptx-lint: warning: ptxas was not found on PATH")
     assert done.err.count("\n") == 1
     assert lint("--ptxas", bad).status == 1
 

@@ -29,7 +29,7 @@ def test_table(lint: Lint, kernel: Path) -> None:
     done = lint("--requires", kernel)
     assert (done.status, done.err) == (0, "")
     assert done.out.splitlines() == [
-        f"{kernel}: PTX ISA 7.8 for its target sm_80; at least sm_75 (with PTX ISA 7.8)",
+        f"{kernel}: PTX ISA 7.8 for its target sm_80; minimum sm_75 (with PTX ISA 7.8)",
         "  decides  line  what                                             needs",
         "  both        8  movmatrix.sync.aligned.m8n8.trans.b16 (2 times)  "
         "PTX ISA 7.8 and sm_75 or higher",
@@ -39,7 +39,7 @@ def test_table(lint: Lint, kernel: Path) -> None:
 def test_the_target_itself_needs_a_version(lint: Lint, good: Path) -> None:
     done = lint("--requires", good)
     assert done.out.splitlines()[0].endswith(
-        "PTX ISA 7.0 for its target sm_80; at least sm_10 (with PTX ISA 2.3)"
+        "PTX ISA 7.0 for its target sm_80; minimum sm_10 (with PTX ISA 2.3)"
     )
     assert done.out.splitlines()[2].split() == [
         "version", "2", ".target", "sm_80", "PTX", "ISA", "7.0",
@@ -50,7 +50,7 @@ def test_what_the_target_lacks(lint: Lint, tmp_path: Path) -> None:
     path = tmp_path / "hopper.ptx"
     path.write_text(GOOD.replace("ret;", "wgmma.fence.sync.aligned; ret;"))
     (line,) = lint("--requires", "--format", "concise", path).out.splitlines()
-    assert line.endswith(": sm_80 does not have all of it; at least sm_90a (with PTX ISA 8.0)")
+    assert line.endswith(": not everything is supported on sm_80; minimum sm_90a (with PTX ISA 8.0)")
 
 
 def test_json(lint: Lint, kernel: Path) -> None:
@@ -90,4 +90,4 @@ def test_findings_do_not_count(lint: Lint, bad: Path, tmp_path: Path) -> None:
 def test_several_targets_are_refused(lint: Lint, good: Path) -> None:
     done = lint("--requires", "--targets", "sm_80,sm_90", good)
     assert (done.status, done.out) == (2, "")
-    assert "--target, not --targets" in done.err
+    assert "use --target instead of --targets" in done.err

@@ -116,7 +116,7 @@ def test_what_is_wrong_with_an_archive(tmp_path: Path, capsys: pytest.CaptureFix
     assert "a.npz` has no array `y`" in capsys.readouterr().err
     (tmp_path / "b.npy").write_text("no array")
     assert main([*LAUNCH, "--arg", f"@{tmp_path / 'b.npy'}"]) == 2
-    assert "b.npy` is no .npy or .npz file" in capsys.readouterr().err
+    assert "b.npy` is not a .npy or .npz file" in capsys.readouterr().err
 
 
 LAUNCH_FILE = f"""
@@ -151,17 +151,17 @@ def test_launch_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        ("grids = 1", "`grids` is no key of a launch file; do you mean `grid`?"),
-        ("grid = 0", "`grid` is one to three sizes of at least 1, not `0`"),
-        ("shared = -1", "`shared` is a number from 0 on, not `-1`"),
-        ("seconds = true", "`seconds` is a time above 0, not `True`"),
-        ("entry = 5", "`entry` is a text, not `5`"),
-        ("arguments = 5", "`arguments` is a list of SPECs, or a table of names and SPECs, not `5`"),
-        ("arguments = [5]", "which are texts, not `[5]`"),
-        ("out = 5", "`out` is a list as for --out, or a table of names and files, not `5`"),
-        ("out = {x = 3}", "`out` is a list as for --out, or a table of names and files, not `{'x': 3}`"),
-        ("seconds = nan", "`seconds` is a time above 0, not `nan`"),
-        ("grid =", "is no TOML"),
+        ("grids = 1", "unknown key `grids` in a launch file; did you mean `grid`?"),
+        ("grid = 0", "`grid` must be one to three positive integers, not `0`"),
+        ("shared = -1", "`shared` must be a non-negative integer, not `-1`"),
+        ("seconds = true", "`seconds` must be a positive number of seconds, not `True`"),
+        ("entry = 5", "`entry` must be a string, not `5`"),
+        ("arguments = 5", "`arguments` must be a list of SPECs, or a table of names and SPECs, not `5`"),
+        ("arguments = [5]", "which are strings, not `[5]`"),
+        ("out = 5", "`out` must be a list as for --out, or a table of names and files, not `5`"),
+        ("out = {x = 3}", "`out` must be a list as for --out, or a table of names and files, not `{'x': 3}`"),
+        ("seconds = nan", "`seconds` must be a positive number of seconds, not `nan`"),
+        ("grid =", "is not valid TOML"),
     ],
 )
 def test_wrong_launch_files(
@@ -176,21 +176,21 @@ def test_wrong_launch_files(
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        ([SAXPY], "the size of the grid is missing: --grid, or a `// ptx-run:` comment"),
-        ([SAXPY, "--grid", "1"], "the size of the block is missing"),
-        ([SAXPY, "--entry", "other", "--grid", "1"], "there is no kernel `other`, only `saxpy`"),
-        ([str(SEEDED / "race_warp.ptx"), "--grid", "1"], "which kernel is to run (--entry)?"),
-        ([*LAUNCH, *NAMED, "--arg", "z=u32:1"], "`z` is no parameter of `saxpy`; there are `saxpy_n`"),
-        ([*LAUNCH, *NAMED, "--arg", "saxpy_y=u32:1"], "`saxpy_y` is given twice"),
-        ([*LAUNCH, *NAMED[:4]], "`saxpy` takes 4 arguments, not 2"),
-        ([*LAUNCH, *NAMED, "--out", "0"], "argument 0 is no buffer and no surface"),
-        ([*LAUNCH, *NAMED, "--out", "4"], "arguments have the numbers 0 to 3"),
-        (["--grid", "1"], "no PTX file is given"),
-        ([*LAUNCH, "--trace-lines", "9-x"], "`9-x` is no line"),
-        ([*LAUNCH, "--trace-threads", "5"], "BLOCK:THREAD is expected"),
-        ([*LAUNCH, "--seconds", "0"], "`0` is no time"),
-        ([*LAUNCH, "--seconds", "x"], "`x` is no time"),
-        ([SAXPY, "--grid", "1,x"], "`1,x`: one to three sizes of at least 1 are expected"),
+        ([SAXPY], "missing grid size: use --grid or a `// ptx-run:` comment"),
+        ([SAXPY, "--grid", "1"], "missing block size"),
+        ([SAXPY, "--entry", "other", "--grid", "1"], "no kernel `other`; the kernels are `saxpy`"),
+        ([str(SEEDED / "race_warp.ptx"), "--grid", "1"], "choose a kernel with --entry"),
+        ([*LAUNCH, *NAMED, "--arg", "z=u32:1"], "`saxpy` has no parameter `z`; its parameters are `saxpy_n`"),
+        ([*LAUNCH, *NAMED, "--arg", "saxpy_y=u32:1"], "`saxpy_y` is specified twice"),
+        ([*LAUNCH, *NAMED[:4]], "`saxpy` takes 4 arguments, but 2 were given"),
+        ([*LAUNCH, *NAMED, "--out", "0"], "argument 0 is not a buffer or a surface"),
+        ([*LAUNCH, *NAMED, "--out", "4"], "argument numbers are 0 to 3"),
+        (["--grid", "1"], "missing PTX file"),
+        ([*LAUNCH, "--trace-lines", "9-x"], "`9-x` is not a line"),
+        ([*LAUNCH, "--trace-threads", "5"], "expected BLOCK:THREAD"),
+        ([*LAUNCH, "--seconds", "0"], "`0` is not a duration"),
+        ([*LAUNCH, "--seconds", "x"], "`x` is not a duration"),
+        ([SAXPY, "--grid", "1,x"], "`1,x`: expected one to three positive integers"),
     ],
 )
 def test_what_is_missing(
@@ -206,7 +206,7 @@ def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
     monkeypatch.setattr("ptx_lsp.cli.buffers.argument", argument)
     assert main([*LAUNCH, *NAMED]) == 2
-    assert capsys.readouterr().err == "ptx-run: error: the arguments need more memory than there is\n"
+    assert capsys.readouterr().err == "ptx-run: error: not enough memory for the arguments\n"
 
 
 def test_findings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -424,4 +424,4 @@ out = { s = "" }
     assert main([*launch, *texture, "--arg", "s=f32:zeros(2)"]) == 2
     assert "texture(...), sampler(...) or surface(...) is expected" in capsys.readouterr().err
     assert main([*launch, *texture, *surface, "--out", "0"]) == 2
-    assert "argument 0 is no buffer" in capsys.readouterr().err
+    assert "argument 0 is not a buffer" in capsys.readouterr().err

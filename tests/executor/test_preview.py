@@ -123,7 +123,7 @@ def test_outcome_of_a_failure() -> None:
     ("comment", "problem"),
     [
         ("block=4 f32:zeros(4) f32:1 f32:zeros(4)", "`grid=` is missing"),
-        ("grid=0 block=4 f32:zeros(4) f32:1 f32:zeros(4)", "one to three sizes of at least 1"),
+        ("grid=0 block=4 f32:zeros(4) f32:1 f32:zeros(4)", "one to three positive integers"),
         ("grid=x block=4 f32:zeros(4) f32:1 f32:zeros(4)", "`grid=x`: a number is expected"),
         ("grid=1 block=4 f32:zeros(4) f32:1", "`y`, a parameter of `scale`, is not given"),
         ("grid=1 block=4 z=f32:1", "`z` is no parameter; there are `x`, `a`, `y`"),

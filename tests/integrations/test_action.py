@@ -67,7 +67,7 @@ def test_inputs(program: Path, tmp_path: Path) -> None:
     assert Done(tmp_path, args="--exit-zero").status == 0
     assert Done(tmp_path, args="--exit-zero").output.endswith("status=0\n")
     assert Done(tmp_path, fail_on="nothing").output.endswith("status=2\n")
-    assert "there is no baseline `b.json`" in Done(tmp_path, baseline="b.json").err
+    assert "baseline `b.json` does not exist" in Done(tmp_path, baseline="b.json").err
 
 
 @pytest.mark.parametrize("text", ["$(touch pwned)", "`touch pwned`", "--version; touch pwned"])

@@ -88,7 +88,7 @@ class TestWhere:
         ("select = [1]", r"`select\[1\]` is a text, not the number 1"),
         ('ignore = ["undeclared-nme"]', "did you mean `undeclared-name`?"),
         ('ignore = ["Z"]', "there is no rule or code `Z`; `ptx-lint --rules` lists them"),
-        ('target = "sm_91"', "`target`: there is no target `sm_91`; did you mean `sm_90`?"),
+        ('target = "sm_91"', "`target`: unknown target `sm_91`; did you mean `sm_90`?"),
         ('target = "sm_90"\ntargets = ["sm_80"]', "`target` and `targets` cannot both be given"),
         ("threads = 2048", "`threads` is a number from 1 to 1024, not the number 2048"),
         ("threads = true", "`threads` is a number from 1 to 1024, not `true`"),

@@ -75,7 +75,7 @@ def _overview(sections: Sequence[tuple[FileReport, list[Section]]]) -> Iterator[
         told = "".join(f"<td>{_cell(cell)}</td>" for cell in cells)
         yield f'<tr><td class="name"><a href="#{anchor}">{safe(row.name)}</a></td>{told}</tr>'
     yield "</tbody></table></div>"
-    yield '<p class="kind">~ is estimated, or rests on an estimate; the kernels say more.</p>'
+    yield '<p class="kind">~ marks an estimate or a value based on one; see each kernel for details.</p>'
 
 
 def _cell(value: object) -> str:

@@ -18,7 +18,7 @@ def findings(found: Sequence[Reported]) -> Iterator[str]:
     for one in found[:_MOST]:
         yield from _finding(one)
     if len(found) > _MOST:
-        yield f"<p>{len(found) - _MOST} more findings are not shown; ptx-lint prints them all.</p>"
+        yield f"<p>{len(found) - _MOST} more findings are not shown; run ptx-lint to see all.</p>"
 
 
 def _finding(found: Reported) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _finding(found: Reported) -> Iterator[str]:
             yield f'<div class="soft">{safe(mark.message)}</div>'
         yield _excerpt(mark)
     if found.fix is not None:
-        guess = "" if found.fix.safe else " (a guess)"
+        guess = "" if found.fix.safe else " (unsafe)"
         yield f"<div>help: {safe(found.fix.message + guess)}</div>"
     for note in found.notes:
         yield f'<div class="soft">note: {safe(note)}</div>'

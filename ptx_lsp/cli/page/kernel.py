@@ -24,10 +24,10 @@ _MOST_LIVE: Final = 200
 _UNFOLDED_BLOCKS: Final = 60
 _PERCENT: Final = "% of the warps of an SM"
 _THREADS: Final = {
-    "reqntid": "fixed by .reqntid",
-    "maxntid": "at most, by .maxntid",
-    "option": "as --threads has it",
-    "best": "the best size: no directive tells",
+    "reqntid": "set by .reqntid",
+    "maxntid": "at most, set by .maxntid",
+    "option": "set by --threads",
+    "best": "best size; no directive sets it",
 }
 
 
@@ -47,7 +47,7 @@ def kernel_section(path: str, rows: Sequence[Kernel], anchor: str) -> Iterator[s
 
 def _target(row: Kernel) -> Iterator[str]:
     yield f'<div data-kernel="{safe(row.name)}" data-target="{safe(row.target or "")}">'
-    yield f"<h4>Figures for {safe(row.target or 'an unknown target')}</h4>"
+    yield f"<h4>Metrics for {safe(row.target or 'an unknown target')}</h4>"
     yield '<dl class="tiles">'
     for tile in _tiles(row):
         yield (
@@ -70,7 +70,7 @@ class _Tile(NamedTuple):
 
 def _tiles(row: Kernel) -> Iterator[_Tile]:
     registers, known = row.registers, row.occupancy
-    interval = f"estimated; {registers.low} to {registers.high} in about eight of ten cases"
+    interval = f"estimated; {registers.low} to {registers.high} for about eight of ten kernels"
     of = f"exact for {known.registers} registers ({known.registers_source})"
     if known.registers_source == "estimate":
         of = f"exact for the estimated {known.registers} registers"
@@ -154,8 +154,8 @@ def _pressure(pressure: Pressure) -> Iterator[str]:
         )
     )  # fmt: skip
     yield (
-        "<figcaption>Exact for PTX as it stands. ptxas removes copies, conversions and more: the estimate "
-        "above is of its machine code.</figcaption></figure>"
+        "<figcaption>Exact for this PTX. ptxas removes copies, conversions and more; the estimate "
+        "above is for its machine code.</figcaption></figure>"
     )
     live = pressure.live
     yield f"<details><summary>{number(len(live), 'register')} live at line {line}</summary><div class='live'>"
@@ -177,12 +177,12 @@ def _flow(flow: Flow) -> Iterator[str]:
         lines = list(flow_svg(flow, style=""))
     except TooLargeError as error:
         yield f"<h4>{told}</h4>"
-        yield f"<p>Too large to draw here ({error}): <code>ptx-lint --cfg</code> writes it.</p>"
+        yield f"<p>Too large to draw here ({error}); use <code>ptx-lint --cfg</code>.</p>"
         return
     yield f"<details{' open' * (count <= _UNFOLDED_BLOCKS)}><summary>{told}</summary>"
     yield (
-        '<p class="soft">Orange: threads of a warp may go different ways; with a broken border: '
-        "not known. Blue: jumps.</p>"
+        '<p class="soft">Orange: divergent within a warp; dashed border: unknown. '
+        "Blue: jumps.</p>"
     )
     yield '<div class="scroll">'
     yield from lines

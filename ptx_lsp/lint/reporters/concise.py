@@ -10,7 +10,7 @@ from ptx_lsp.lint.reporters.kernel_table import kernels_below
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, at_line_start, printable
 
 
-@reporter("concise", "one line a finding")
+@reporter("concise", "one line per finding")
 def concise(run: Run) -> Iterator[str]:
     """The lines of the report, without line ends."""
     for file in run.files:

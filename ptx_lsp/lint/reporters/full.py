@@ -12,7 +12,7 @@ from ptx_lsp.lint.reporters.kernel_table import kernels_below
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, printable
 
 
-@reporter("full", "each finding with its source lines")
+@reporter("full", "findings with their source lines")
 def full(run: Run) -> Iterator[str]:
     """The lines of the report, without line ends."""
     for file in run.files:
@@ -77,7 +77,7 @@ def _underlines(found: Reported, colour: str) -> list[Underline]:
 
 def _remarks(found: Reported) -> Iterator[tuple[str, str]]:
     if found.fix is not None:
-        yield "help", found.fix.message + ("" if found.fix.safe else " (a guess)")
+        yield "help", found.fix.message + ("" if found.fix.safe else " (unsafe)")
     for note in found.notes:
         yield "note", note
     if found.targets:

@@ -14,7 +14,7 @@ from ptx_lsp.lint.reporter import Run, reporter
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 
 
-@reporter("json", "the whole report for programs", has_kernels=True)
+@reporter("json", "the complete report as JSON", has_kernels=True)
 def json_report(run: Run) -> Iterator[str]:
     """The whole report; ASCII, indented, without a line end at its end."""
     files = run.files

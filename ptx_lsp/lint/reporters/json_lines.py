@@ -8,7 +8,7 @@ from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.json import dumps, finding
 
 
-@reporter("json-lines", "a JSON object a finding, each in its line")
+@reporter("json-lines", "one JSON object per finding, one per line")
 def json_lines(run: Run) -> Iterator[str]:
     """The lines of the report."""
     for file in run.files:

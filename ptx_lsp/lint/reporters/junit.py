@@ -1,4 +1,4 @@
-"""JUnit XML: a suite for each file, a failed test for each finding."""
+"""JUnit XML: one suite per file, one failed test per finding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptx_lsp.lint.reporter import Run, reporter
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-@reporter("junit", "JUnit XML: a suite for each file, a failed test for each finding")
+@reporter("junit", "JUnit XML: one suite per file, one failed test per finding")
 def junit(run: Run) -> Iterator[str]:
     """The whole report. A file without findings is one test that passes."""
     failures = sum(count(run.files).values())

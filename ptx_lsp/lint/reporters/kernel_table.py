@@ -97,16 +97,16 @@ _COLUMNS: tuple[tuple[str, str, Figure], ...] = (
 def _legend(kernels: Sequence[Kernel]) -> Iterator[str]:
     """What the figures are, as far as these kernels have them."""
     if any(kernel.registers.estimate is not None for kernel in kernels):
-        yield "estimated without ptxas: about eight of ten kernels are within the range in brackets"
+        yield "estimated without ptxas; about eight of ten kernels lie within the range in parentheses"
     if any(kernel.registers.measured is not None for kernel in kernels):
-        yield "measured: by ptxas"
+        yield "measured by ptxas"
     if any(kernel.occupancy.registers_source == "estimate" for kernel in kernels):
-        yield "~: exact for the estimated registers; --ptxas measures them"
+        yield "~: exact for the estimated registers; use --ptxas to measure them"
     if any(
         kernel.threads_per_block is None and kernel.occupancy.threads_per_block is not None
         for kernel in kernels
     ):
-        yield "best: no directive fixes the size of a block; --threads tells it"
+        yield "best: no directive sets the block size; use --threads"
     if any(kernel.branches.uniform is not None for kernel in kernels):
-        yield "unif/div/?: branches that a warp is proved to take as one, may split at, or may be either"
-    yield "all other figures are exact"
+        yield "unif/div/?: branches proven uniform within a warp, possibly divergent, or unknown"
+    yield "all other values are exact"

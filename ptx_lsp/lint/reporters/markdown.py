@@ -20,9 +20,10 @@ def markdown(run: Run) -> Iterator[str]:
     counts = count(run.files)
     unread = [file for file in run.files if file.error is not None]
     told = [f"{_ICONS[severity]} {number} {severity}" for severity, number in counts.items() if number]
-    yield f"### ptx-lint: {', '.join(told) or ('nothing found' if not unread else 'not all was read')}"
+    nothing = "some files could not be read" if unread else "no findings"
+    yield f"### ptx-lint: {', '.join(told) or nothing}"
     yield ""
-    yield f"{len(run.files)} files, {len(unread)} of them could not be checked." if unread else (
+    yield f"{len(run.files)} files; {len(unread)} could not be checked." if unread else (
         f"{len(run.files)} file{'' if len(run.files) == 1 else 's'} checked."
     )
     yield from (f"\n{prose(remark)}" for remark in run.remarks)

@@ -9,7 +9,7 @@ from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, printable
 
 
-@reporter("statistics", "how many findings each rule has, and how many have a fix")
+@reporter("statistics", "findings per rule, and how many have a fix")
 def statistics(run: Run) -> Iterator[str]:
     """The lines of the report, the most frequent rule first."""
     findings = [found for file in run.files for found in file.diagnostics]
