@@ -232,7 +232,8 @@ def test_a_directory_reached_by_a_link_only(lint: Lint, tmp_path: Path) -> None:
     assert paths(links) == []
     done = lint(links)
     assert done.status == 0
-    assert f"a link out of the given directories was not followed, such as `{links / 'to'}`; name it" in done.err
+    link = links / "to"
+    assert f"a link out of the given directories was not followed, such as `{link}`; name it" in done.err
 
 
 def test_links_that_lead_out_are_told_of_once(
