@@ -14,6 +14,7 @@ _FOLDERS = "ptx_lsp|analyses|tests|benchmarks|docs|editors|examples|integrations
 _PATH = re.compile(rf"(?<![\w./-])((?:{_FOLDERS})/[\w./-]*\w)")
 _CREATED = {"tests/conformance/gpu"}
 """Folders that a command creates."""
+_OF_USERS = {"setup.py"}
 _MODULE = re.compile(r"python -m ((?:tests|benchmarks)[\w.]+)")
 
 
@@ -30,6 +31,14 @@ def named(text: str) -> Iterator[str]:
 def test_paths_exist(page: Path) -> None:
     wrong = {path for path in named(page.read_text(encoding="utf-8")) if not (ROOT / path).exists()}
     assert not wrong - _CREATED
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_named_without_their_folder_exist(page: Path) -> None:
+    names = set(re.findall(r"`(\w+\.py)`", page.read_text(encoding="utf-8")))
+    folders = ("ptx_lsp", "analyses", "tests", "benchmarks")
+    existing = {path.name for folder in folders for path in (ROOT / folder).rglob("*.py")}
+    assert names - existing - _OF_USERS == set()
 
 
 def test_names_with_a_place_left_open_are_not_paths() -> None:
