@@ -34,7 +34,7 @@ from tests.oracle.judge import sections
 from tests.oracle.machine_code import Constant, disassembler, folded
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "integer": ("integer", "extended", "logic", "video", "move"),
+    "integer": ("integer", "integer_bits", "extended", "logic", "video", "move"),
     "float": ("float", "half", "mixed"),
     "comparison": ("comparison", "half_comparison"),
     "conversion": ("convert", "convert_packed"),

@@ -17,7 +17,7 @@ from tests.oracle.isa_cases import Point, newest_point, plain_lines
 from tests.oracle.isa_operands import written
 from tests.oracle.judge import judge, prelude, sections
 
-_SECTIONS = ("integer", "float", "convert", "logic", "comparison", "load_store", "warp")
+_SECTIONS = ("integer", "integer_bits", "float", "convert", "logic", "comparison", "load_store", "warp")
 _OTHER_TYPES = (".f16", ".u32", ".s32", ".b64", ".pred")
 
 

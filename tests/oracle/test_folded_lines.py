@@ -10,6 +10,7 @@ import pytest
 from ptx_lsp import ptxas
 from tests.executor.conformance import FOLDER, lines
 from tests.oracle.folded_lines import SECTIONS, shapes
+from tests.oracle.judge import sections
 from tests.oracle.machine_code import Constant, disassembler, folded, read
 
 LISTING = """
@@ -87,3 +88,12 @@ def test_a_refused_instruction_costs_itself_alone() -> None:
         ".version 8.0\n.target sm_90\n.address_size 64\n", (tool, reader),
     )
     assert found == [None, (3,), None, (0xFFFFFFFF,)]
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_recorded_opcode_is_in_a_section(name: str) -> None:
+    """Otherwise recording again would drop its lines."""
+    known = {row.name.partition(".")[0] for part in SECTIONS[name] for row in sections()[part]}
+    text = (FOLDER / f"folded_{name}.txt").read_text(encoding="utf-8")
+    opcodes = {line.partition(".")[0] for line in text.splitlines() if line and line[0] != "#"}
+    assert opcodes <= known
