@@ -156,7 +156,8 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
     if given.negated and not place.negatable and not reads_predicate:
         return "this operand cannot be negated"
     if given.suffix and given.suffix not in place.suffixes:
-        return f"`{given.suffix}` cannot follow this operand"
+        what = f"the name of a {given.kind}" if given.kind in ("label", "function") else "this operand"
+        return f"`{given.suffix}` cannot follow {what}"
     if given.pair is not None and not place.paired:
         return "a second destination cannot stand here"
     if given.pair is None and place.paired == "|":

@@ -44,7 +44,7 @@ def mismatch(wanted: Operand, given: Argument) -> str:
         case "address":
             return _address(wanted, given)
         case "variable" if "address" not in wanted.kinds:
-            return _space(wanted, given)
+            return _handle(wanted, given) or _space(wanted, given)
         case _:
             return ""
 

@@ -57,7 +57,7 @@ class Argument(NamedTuple):
     parts: tuple[Argument, ...] = ()
     pair: Argument | None = None
     negated: bool = False  # !p, or -a
-    suffix: str = ""  # .unified, or a selector of bytes or halves
+    suffix: str = ""  # .unified, a selector of bytes or halves, an operator behind a label or function
 
 
 @dataclass(frozen=True)

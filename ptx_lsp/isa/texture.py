@@ -14,7 +14,7 @@ from ptx_lsp.isa.operand import address, only, predicate, reads, writes
 _TEXTURE = address(type=".texref|.u64")
 _SAMPLING = ".filter_mode|.addr_mode_0|.addr_mode_1|.addr_mode_2"
 """Asked of a sampler where textures have samplers of their own, else of the texture."""
-_SAMPLER = only("variable", "register", type=".u64", what="a sampler, or a .u64 register")
+_SAMPLER = only("variable", "register", type=".samplerref|.u64", what="a sampler, or a .u64 register")
 
 # Longer vectors than the geometry needs are allowed: what is too much is ignored. Where a vector
 # is expected, one register is taken as well.

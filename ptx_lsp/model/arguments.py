@@ -200,6 +200,8 @@ def _binary(function: Function, value: nodes.Binary) -> Argument:
     if constant is not None:
         return _constant(constant)
     base = argument(function, _base(value))
+    if base.kind in ("label", "function"):
+        return base._replace(suffix=value.operator)
     return base._replace(kind="offset") if base.kind in ("register", "variable") else UNKNOWN
 
 
@@ -207,7 +209,7 @@ def _address_part(function: Function, value: nodes.Expression) -> Argument:
     """A name and an offset count as the name."""
     if isinstance(value, nodes.Binary) and evaluated(value) is None:
         base = argument(function, _base(value))
-        return base if base.kind in ("register", "variable") else UNKNOWN
+        return base if base.kind in ("register", "variable", "label", "function") else UNKNOWN
     return argument(function, value)
 
 

@@ -12,6 +12,7 @@ from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import element_type
 from ptx_lsp.syntax import nodes
 
 _VECTORS = (".v2", ".v4")
@@ -26,8 +27,9 @@ def unknown_type(module: Module) -> Iterator[Finding]:
 
     ## What it does
     Between the state space and the name of a declaration stand `.v2` or `.v4` if it is a vector, one
-    type, and for a kernel's parameter perhaps `.ptr` with a state space. Reports the first other word,
-    and formats such as `.bf16` that only instructions know.
+    type, and for a kernel's parameter perhaps `.ptr` with a state space. Reports the first other word, a
+    name in the place of the type, as in `.reg b32 %r;`, and formats such as `.bf16`, which only
+    instructions know.
 
     ## Why it matters
     To ptxas it is a syntax error, where it stops.
@@ -73,7 +75,10 @@ def _in_functions(function: Function) -> Iterator[Finding]:
 
 def _of(declared: Declared) -> Iterator[Finding]:
     words = declared.node.modifiers
-    if declared.node.type_name is not None:
+    name = declared.node.type_name
+    if name is not None:
+        if not element_type(declared.node):  # else a comma is missing
+            yield _closest(declared, name, "a type", {*_VECTORS, *_DECLARABLE})
         return
     rest = list(words)
     if rest and rest[0].text in _VECTORS:

@@ -24,7 +24,7 @@ def wrong_target(function: Function) -> Iterator[Finding]:
     """A branch to what is no label, or a list of targets with something else in it.
 
     ## What it does
-    Finds a `bra` whose operand names a register, variable, function or list, or a label and an offset; a
+    Finds a `bra` whose operand names a register, variable, function or list; a
     `brx.idx` whose last operand is not the label of a `.branchtargets`; names in a `.branchtargets` that
     are no labels, and in a `.calltargets` that are no functions.
 
@@ -92,14 +92,6 @@ def _of_branch(function: Function, instruction: nodes.Instruction) -> Iterator[F
             symbol = function.resolve(name)
             if symbol is None:
                 return
-        case (nodes.Binary(left=nodes.Name() as name) as whole,):
-            symbol = function.resolve(name)
-            if not isinstance(symbol, Label):
-                return
-            place, related = operand_or_line(function, instruction, whole)
-            yield Finding(place, f"a branch goes to a label itself, not to `{name.text}` and an offset",
-                          related)
-            return
         case _:
             return
     place, related = operand_or_line(function, instruction, name)
