@@ -25,7 +25,7 @@ from itertools import chain
 from operator import is_not
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
-from ptx_lsp.model.body_change import Change
+from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import DIRECTIVE_FACTS, INCREMENTAL_FACTS, TEXT_FACTS, Function
 from ptx_lsp.syntax import nodes
 
@@ -42,7 +42,7 @@ class Previous(NamedTuple, Generic[_T]):
     """
 
     value: _T
-    change: Change
+    change: InstructionRangeEdit
 
 
 def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
@@ -70,9 +70,9 @@ def collect_over_functions(known: Callable[[Function], tuple[_T, ...]], module: 
     """The results of a fact for all functions of a module, one after the other. After an edit, only changed
     functions are asked again.
     """
-    found = module.gathered.get(known)
+    found = module.aggregates.get(known)
     if found is None:
-        found = module.gathered[known] = _aggregate(known, module)
+        found = module.aggregates[known] = _aggregate(known, module)
     return chain.from_iterable(cast("Iterable[tuple[_T, ...]]", found.values()))
 
 
@@ -80,7 +80,7 @@ def _aggregate(
     known: Callable[[Function], tuple[object, ...]], module: Module
 ) -> dict[int, object]:
     """The non-empty results of a fact, by the number of the function."""
-    before, touched = module.gathered_before.get(known, ({}, range(len(module.functions))))
+    before, touched = module.previous_aggregates.get(known, ({}, range(len(module.functions))))
     found = dict(before)
     for number in touched:
         value = known(module.functions[number])
@@ -128,17 +128,17 @@ def incremental_fact(
             return cast(_T, function.facts[compute])
         except KeyError:
             pass
-        earlier = function.earlier.get(compute)
+        earlier = function.previous_facts.get(compute)
         if earlier is not None:
             try:
                 value = compute(function, Previous(cast(_T, earlier[0]), earlier[1]))
             except Exception:
-                if function.earlier.pop(compute, None) is not None:
+                if function.previous_facts.pop(compute, None) is not None:
                     raise
             else:
-                if compute in function.earlier or compute in function.facts:
+                if compute in function.previous_facts or compute in function.facts:
                     value = cast(_T, function.facts.setdefault(compute, value))
-                    function.earlier.pop(compute, None)  # not before: others begin with the same
+                    function.previous_facts.pop(compute, None)  # not before: others begin with the same
                     return value
             # Another thread has taken that over to a newer version: what this fact is made from may have been
             # computed without, and then does not go with what this one was before.
@@ -164,7 +164,7 @@ class InstructionResults(NamedTuple, Generic[_T]):
     indices: tuple[int, ...]
     results: tuple[tuple[_T, ...], ...]
 
-    def spliced(self, change: Change, found: InstructionResults[_T]) -> InstructionResults[_T]:
+    def spliced(self, change: InstructionRangeEdit, found: InstructionResults[_T]) -> InstructionResults[_T]:
         """The results after a change, given those of the new instructions."""
         first = bisect_left(self.indices, change.first)
         behind = bisect_left(self.indices, change.old_end, first)

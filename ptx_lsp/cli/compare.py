@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from ptx_lsp.cli import arguments, saved
+from ptx_lsp.cli import arguments
+from ptx_lsp.cli import saved_report as saved
 from ptx_lsp.cli.arguments import Parser, UsageError, complain
 from ptx_lsp.cli.inputs import collect, links_out
 from ptx_lsp.cli.jobs import check_all

@@ -150,9 +150,9 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
         remarks = tuple(write_fixes(inputs, files))
     path, improved = plan.baseline(), False
     if path is not None:
-        from ptx_lsp.cli.known import hold
+        from ptx_lsp.cli.baseline_run import apply_baseline
 
-        files, told, improved = hold(options, path, works, files)
+        files, told, improved = apply_baseline(options, path, works, files)
         remarks += told
     if options.add_ignore:
         from ptx_lsp.cli.edits import add_ignores

@@ -27,7 +27,7 @@ from ptx_lsp.isa.device_limits import (
 from ptx_lsp.isa.target import Target, has
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import shared_bytes
-from ptx_lsp.model.tuning import Given, tuning
+from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 _WORD = 1 << 32
 _LARGEST_GRID = (1 << 31) - 1, 65535, 65535
@@ -50,7 +50,7 @@ def _of_any_kernel(shape: Shape) -> Iterator[str]:
 
 
 def _of_directives(kernel: Function, shape: Shape) -> Iterator[str]:
-    heads = tuning(kernel)
+    heads = effective_directives(kernel)
     given = heads.last(".reqntid")
     if given and given.product and given.extent != shape.block:
         yield (
@@ -114,5 +114,5 @@ def _exceeds(sizes: Dimensions, most: Dimensions) -> bool:
     return any(size > limit for size, limit in zip(sizes, most, strict=True))
 
 
-def _has(kernel: Function, given: Given) -> str:
+def _has(kernel: Function, given: PerformanceDirective) -> str:
     return f"`{kernel.name}` has `{kernel.text(given.node)}`"

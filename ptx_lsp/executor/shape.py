@@ -13,7 +13,7 @@ from ptx_lsp.executor.image import Image
 from ptx_lsp.executor.launch_config import Dimensions, Shape
 from ptx_lsp.executor.refusal import refusal
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import tuning
+from ptx_lsp.model.performance_directives import effective_directives
 
 _MOST_BLOCKS = 1 << 32
 _MOST_SHARED_BYTES = 1 << 20  # of all variables of a module, also of those that the kernel does not use
@@ -25,7 +25,7 @@ def shape_of(
     cluster: int | Sequence[int] | None, dynamic_bytes: int,
 ) -> Shape:
     """The shape of a launch; ExecutionError where a device refuses it, or it is too large for this one."""
-    heads = tuning(kernel)
+    heads = effective_directives(kernel)
     required = heads.last(".reqnctapercluster")
     demanded = None if required is None else required.extent
     blocks = _dimensions(grid, "grid")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptx_lsp.ide.named import named_at
-from ptx_lsp.ide.site import function_at
+from ptx_lsp.ide.cursor_context import function_at
+from ptx_lsp.ide.symbol_at import symbol_at
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -34,7 +34,7 @@ class CallsOf(NamedTuple):
 
 def prepare_calls(module: Module, offset: int) -> Called | None:
     """The function named at `offset`, of an alias the one that it stands for; else the one around it."""
-    found = named_at(module, offset)
+    found = symbol_at(module, offset)
     if found is not None and isinstance(found.symbol, FunctionName | AliasName):
         name = found.symbol.name
         symbol = module.definition(_aliases(module).get(name, name)) or found.symbol

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from ptx_lsp.ide.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.literal import spellings
 from ptx_lsp.ide.raise_target import target_actions
-from ptx_lsp.ide.site import Site, site
 from ptx_lsp.isa.operand import Operand
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
@@ -105,10 +105,10 @@ def _suppressions(module: Module, here: Sequence[Diagnostic]) -> Iterator[Action
 
 def _literals(module: Module, span: Span) -> Iterator[Action]:
     """The number at the start of the selection in other spellings; of a float with the `-` before it."""
-    place = site(module, span.start)
+    place = cursor_context(module, span.start)
     if place is None or not isinstance(place.node, nodes.Number):
         return
-    number, above = place.node, place.above(place.node)
+    number, above = place.node, place.parent(place.node)
     type = _type_at(place, number)
     if type is None:
         return
@@ -126,12 +126,12 @@ def _literals(module: Module, span: Span) -> Iterator[Action]:
 _ARITHMETIC = (nodes.Unary, nodes.Binary, nodes.Conditional, nodes.Cast)
 
 
-def _type_at(place: Site, number: nodes.Number) -> str | None:
+def _type_at(place: CursorContext, number: nodes.Number) -> str | None:
     """The type of the value that a number gives; None where numbers are written in one way only."""
     if any(
         isinstance(node, nodes.Version | nodes.File | nodes.Location | nodes.AddressSize)
         for node in place.path
-    ) or (isinstance(above := place.above(number), nodes.Declarator) and above.range is number):
+    ) or (isinstance(above := place.parent(number), nodes.Declarator) and above.range is number):
         return None
     match place.statement:
         case nodes.Instruction() as instruction:
@@ -142,7 +142,7 @@ def _type_at(place: Site, number: nodes.Number) -> str | None:
             return ""
 
 
-def _operand_type(place: Site, instruction: nodes.Instruction) -> str:
+def _operand_type(place: CursorContext, instruction: nodes.Instruction) -> str:
     if place.function is None or len(place.path) < 2:
         return ""
     match = resolve(instruction.opcode.text).match(arguments(place.function, instruction))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.ide.figures import MANY, figures, limiters_in_words, registers_in_words
 from ptx_lsp.ide.hover_function import function_named
-from ptx_lsp.ide.named import Named
+from ptx_lsp.ide.kernel_metrics import MANY, kernel_metrics, limiters_text, registers_text
 from ptx_lsp.ide.occurrences import occurrences
+from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.lint.report import Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -55,7 +55,7 @@ def title(module: Module, lens: Lens) -> str:
     count = len(function.body.instructions)
     if count > MANY:
         return f"{count} instructions"
-    return figures_in_words(figures(function))
+    return figures_in_words(kernel_metrics(function))
 
 
 def _comments(module: Module) -> tuple[LaunchComment, ...]:
@@ -73,19 +73,19 @@ def references_of(module: Module, function: Function) -> tuple[Span, ...]:
     """Where a function is used."""
     symbol = function.symbol
     name = nodes.Name(symbol.place.start, symbol.place.end, symbol.name)
-    found = occurrences(module, Named(name, module.span(symbol.place), symbol, None))
+    found = occurrences(module, SymbolReference(name, module.span(symbol.place), symbol, None))
     return tuple(one.span for one in found if one.use != "declaration")
 
 
 def figures_in_words(row: Kernel) -> str:
     """`about 30 registers (26 to 34) | 75 % occupancy, limited by registers | 2 divergent branches of 9`."""
     found = row.occupancy
-    parts = [registers_in_words(row)]
+    parts = [registers_text(row)]
     if found.percent is not None and not found.blocks_per_sm:
-        parts.append(f"cannot be launched: {limiters_in_words(row)}")
+        parts.append(f"cannot be launched: {limiters_text(row)}")
     elif found.percent is not None:
         best = " at best" if row.threads_source == "best" else ""
-        parts.append(f"{found.percent:g} % occupancy{best}, limited by {limiters_in_words(row)}")
+        parts.append(f"{found.percent:g} % occupancy{best}, limited by {limiters_text(row)}")
     branches = row.branches
     every = sum(one or 0 for one in (branches.uniform, branches.divergent, branches.unknown))
     if every:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ptx_lsp.ide.complete_operand import function_names, labels
 from ptx_lsp.ide.complete_value import initial_values
-from ptx_lsp.ide.site import item_at
+from ptx_lsp.ide.cursor_context import item_at
+from ptx_lsp.ide.partial_statement import PartialStatement
 from ptx_lsp.ide.suggestion import Suggestion, plain
-from ptx_lsp.ide.typed import Typed
 from ptx_lsp.isa import directives, features, pragmas
 from ptx_lsp.isa.directives import LANGUAGES, SECTIONS, Directive, Where
 from ptx_lsp.isa.target import (
@@ -50,7 +50,7 @@ _COMMON = (".reg", ".shared", ".local", ".pragma", ".loc", ".param")
 _RARE = frozenset((".target", ".func", ".alias"))
 
 
-def statement_directives(typing: Typed) -> list[Suggestion]:
+def statement_directives(typing: PartialStatement) -> list[Suggestion]:
     """Directives at the beginning of a statement: of a body, a section, or the file, which has one header."""
     if typing.function is not None:
         found = [_directive(typing, row, is_declared=True) for row in _at("body")]
@@ -68,7 +68,7 @@ def _rank_in_body(name: str) -> int:
     return len(_COMMON) + (name in _RARE)
 
 
-def header_directives(typing: Typed) -> list[Suggestion]:
+def header_directives(typing: PartialStatement) -> list[Suggestion]:
     """Those between the parameters and the body of a function."""
     is_kernel = ".entry" in typing.words
     places: tuple[Where, ...] = ("kernel",) if is_kernel else ("function", "function prototype")
@@ -76,7 +76,7 @@ def header_directives(typing: Typed) -> list[Suggestion]:
     return [_directive(typing, row) for row in rows.values()]
 
 
-def after_directive(typing: Typed) -> list[Suggestion]:
+def after_directive(typing: PartialStatement) -> list[Suggestion]:
     """What may follow in a statement that a directive has begun."""
     words = typing.words
     if words[-1] in (".pragma", ".language") or (words[-1] == "," and words[-2].startswith('"')):
@@ -108,7 +108,7 @@ def after_directive(typing: Typed) -> list[Suggestion]:
             return []
 
 
-def strings(typing: Typed) -> list[Suggestion]:
+def strings(typing: PartialStatement) -> list[Suggestion]:
     """What may stand between the quotes."""
     if ".pragma" in typing.words:
         return [
@@ -144,13 +144,13 @@ def _at(place: Where) -> Iterator[Directive]:
             yield row
 
 
-def _directive(typing: Typed, row: Directive, is_declared: bool = False) -> Suggestion:
+def _directive(typing: PartialStatement, row: Directive, is_declared: bool = False) -> Suggestion:
     """A directive with what it needs, unless that stands behind the cursor."""
     is_met = _is_met(typing.module, row.since)
     text = _SNIPPETS.get(row.name, row.name)
     if is_declared:
         text = _DECLARATIONS.get(row.name, text)
-    if re.match(r'[\w$%"(]', typing.behind):
+    if re.match(r'[\w$%"(]', typing.next_token):
         text = row.name
     return Suggestion(
         row.name, "directive", text, row.summary, 0 if is_met else _UNSUPPORTED,
@@ -189,7 +189,7 @@ def _targets(module: Module) -> list[Suggestion]:
     return found
 
 
-def _options(typing: Typed) -> list[Suggestion]:
+def _options(typing: PartialStatement) -> list[Suggestion]:
     """Those that may still follow an architecture, the ones that it or the file's version lacks last."""
     words, version = typing.words, typing.module.version
     target = parse_target(words[1])
@@ -206,7 +206,7 @@ def _options(typing: Typed) -> list[Suggestion]:
     return found
 
 
-def _in_header(typing: Typed) -> list[Suggestion]:
+def _in_header(typing: PartialStatement) -> list[Suggestion]:
     """Behind `.visible` what it can apply to; in parentheses parameters; behind them directives."""
     words = typing.words
     if ".entry" not in words and ".func" not in words:
@@ -229,7 +229,7 @@ def _is_open(words: tuple[str, ...]) -> bool:
     return words.count("(") > words.count(")")
 
 
-def _parameter(typing: Typed) -> list[Suggestion]:
+def _parameter(typing: PartialStatement) -> list[Suggestion]:
     """In a parameter list, from its last comma or parenthesis on."""
     words = typing.words
     start = max(at for at, word in enumerate(words) if word in "(,") + 1
@@ -241,7 +241,7 @@ def _parameter(typing: Typed) -> list[Suggestion]:
 
 
 def _in_declaration(
-    typing: Typed, words: tuple[str, ...], is_parameter: bool = False
+    typing: PartialStatement, words: tuple[str, ...], is_parameter: bool = False
 ) -> list[Suggestion]:
     """Types, vectors and `.align` behind a state space, until there is a type and a name; then values."""
     if "=" in words:
@@ -257,7 +257,7 @@ def _in_declaration(
     return found
 
 
-def _behind_type(typing: Typed, words: tuple[str, ...]) -> tuple[str, ...]:
+def _behind_type(typing: PartialStatement, words: tuple[str, ...]) -> tuple[str, ...]:
     """Of a kernel's parameter: `.align`, or `.ptr` with a state space and then `.align`."""
     if ".entry" not in typing.words or not typing.word or not words[-1].startswith("."):
         return ()

@@ -8,9 +8,9 @@ from functools import cache
 
 from ptx_lsp.ide.complete_register import MOST, UNFIT, rank_of, registers
 from ptx_lsp.ide.operand_place import Wanted, depths, is_beyond, wanted
+from ptx_lsp.ide.partial_statement import PartialStatement
 from ptx_lsp.ide.scope_at import scope_at, visible
 from ptx_lsp.ide.suggestion import Sort, Suggestion, escaped, plain
-from ptx_lsp.ide.typed import Typed
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.special_registers import SpecialRegister
@@ -36,12 +36,12 @@ _SORTS: dict[str, Sort] = {
 }
 
 
-def operands(typing: Typed) -> list[Suggestion]:
+def operands(typing: PartialStatement) -> list[Suggestion]:
     """What may stand at the cursor in an instruction of a function."""
     function = typing.function
     if function is None:
         return []
-    if _OPERATORS.intersection(typing.rest[-1:]):
+    if _OPERATORS.intersection(typing.operand_tokens[-1:]):
         return _constants(typing)
     opcode = typing.spelling.partition(".")[0]
     if opcode == "bra":
@@ -70,11 +70,11 @@ _OPERATORS = frozenset((
 ))
 
 
-def _constants(typing: Typed) -> list[Suggestion]:
+def _constants(typing: PartialStatement) -> list[Suggestion]:
     """Behind an operator. No name may stand there but `WARP_SZ`; behind `NAME -` not even that, and
     behind a register only as the offset of an address.
     """
-    before, operator = ("", *typing.rest)[-2:]
+    before, operator = ("", *typing.operand_tokens)[-2:]
     _, inner = depths(typing)
     is_name = re.match(r"[A-Za-z_$%]", before) is not None and before != WARP_SZ.label
     if is_name and (operator != "+" or (before.startswith("%") and not inner)):
@@ -88,7 +88,7 @@ def _takes_integer(places: tuple[Wanted, ...]) -> bool:
     return bool(places) and not rank_of(places, Argument("integer", value=32))
 
 
-def predicates(typing: Typed) -> list[Suggestion]:
+def predicates(typing: PartialStatement) -> list[Suggestion]:
     """What may guard an instruction."""
     function = typing.function
     if function is None:
@@ -108,13 +108,13 @@ def labels(function: Function, offset: int) -> Iterator[Suggestion]:
         yield plain(label.name, "label", f"line {line}", rank)
 
 
-def function_names(typing: Typed) -> list[Suggestion]:
+def function_names(typing: PartialStatement) -> list[Suggestion]:
     """The functions that can be called, by their names alone."""
     return [one._replace(text=one.label, is_snippet=False) for one in functions(typing)]
 
 
 def functions(
-    typing: Typed, with_returns: bool = True, with_arguments: bool = True
+    typing: PartialStatement, with_returns: bool = True, with_arguments: bool = True
 ) -> list[Suggestion]:
     """The functions that can be called, with places for what they return and for their arguments."""
     found: dict[str, Suggestion] = {}
@@ -150,22 +150,22 @@ def _names(declarations: tuple[nodes.Declaration, ...] | None) -> list[str]:
     return [one.name.text for node in declarations or () for one in node.declarators]
 
 
-def _call(typing: Typed, function: Function) -> list[Suggestion]:
+def _call(typing: PartialStatement, function: Function) -> list[Suggestion]:
     """Of `call (returns), function, (arguments), prototype`."""
     index, inner = depths(typing)
-    rest = typing.rest
+    rest = typing.operand_tokens
     has_returns = rest[:1] == ("(",)
     if inner:
         return registers(typing, function, ()) + _variables(typing, function, ())
     if index == (1 if has_returns else 0):
-        are_there = typing.behind[:1] in (",", "(")
+        are_there = typing.next_token[:1] in (",", "(")
         found = functions(typing, with_returns=not has_returns, with_arguments=not are_there)
         return found + registers(typing, function, ())
     return _named(typing, function, Prototype) + _named(typing, function, TargetTable)
 
 
 def _named(
-    typing: Typed, function: Function, kind: type[Prototype] | type[TargetTable]
+    typing: PartialStatement, function: Function, kind: type[Prototype] | type[TargetTable]
 ) -> list[Suggestion]:
     found = visible(function, typing.span.start, typing.word)
     return [plain(one.name, _SORTS[one.kind], one.kind) for one in found if isinstance(one, kind)]
@@ -175,7 +175,7 @@ def _named(
 
 
 def _variables(
-    typing: Typed, function: Function, places: tuple[Wanted, ...]
+    typing: PartialStatement, function: Function, places: tuple[Wanted, ...]
 ) -> list[Suggestion]:
     """Variables and parameters: of the function, then of the file."""
     scope = scope_at(function, typing.span.start)
@@ -220,7 +220,7 @@ def _variable(symbol: Variable, places: tuple[Wanted, ...], rank: int) -> Sugges
 # -- special registers ----------------------------------------------------------------------------
 
 
-def special_register_suggestions(typing: Typed) -> list[Suggestion]:
+def special_register_suggestions(typing: PartialStatement) -> list[Suggestion]:
     """The special registers; of those with elements these."""
     if typing.word and not typing.word.startswith("%"):
         return []
@@ -251,7 +251,7 @@ def _is_met(module: Module, row: SpecialRegister) -> bool:
     return version is None or target is None or satisfies(row.requirement, version, target)
 
 
-def components(typing: Typed) -> list[Suggestion]:
+def components(typing: PartialStatement) -> list[Suggestion]:
     """What may follow the name that the cursor is attached to: `%tid.` or a vector."""
     name = typing.words[-1] if typing.words else ""
     row = special_registers.find(name)

@@ -9,11 +9,11 @@ from itertools import chain
 from typing import Final
 
 from ptx_lsp.facts import grouped_fact
+from ptx_lsp.ide.cursor_context import statement_before
 from ptx_lsp.ide.operand_place import Wanted, depths
+from ptx_lsp.ide.partial_statement import PartialStatement
 from ptx_lsp.ide.scope_at import ranges, visible
-from ptx_lsp.ide.site import statement_before
 from ptx_lsp.ide.suggestion import Suggestion, plain
-from ptx_lsp.ide.typed import Typed
 from ptx_lsp.isa.mismatch import mismatch
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.types import TYPES, Kind, Type
@@ -33,7 +33,7 @@ _RECENT = 24
 
 
 def registers(
-    typing: Typed, function: Function, places: tuple[Wanted, ...]
+    typing: PartialStatement, function: Function, places: tuple[Wanted, ...]
 ) -> list[Suggestion]:
     """Registers by how well their type fits, those of the last instructions first."""
     offset = typing.span.start
@@ -55,7 +55,7 @@ def registers(
 
 
 def _fresh(
-    typing: Typed, function: Function, places: tuple[Wanted, ...], known: set[str]
+    typing: PartialStatement, function: Function, places: tuple[Wanted, ...], known: set[str]
 ) -> Iterator[Suggestion]:
     """Of each range the first register that nothing uses, and the range's others that go on with what
     was typed.
@@ -124,7 +124,7 @@ def _recent(function: Function, offset: int) -> dict[str, int]:
     return found
 
 
-def _register_rank(typing: Typed, places: tuple[Wanted, ...], type: str) -> int:
+def _register_rank(typing: PartialStatement, places: tuple[Wanted, ...], type: str) -> int:
     """For an address in brackets, registers of the file's address size fit best."""
     rank = rank_of(places, Argument("register", type))
     row = TYPES.get(type)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from ptx_lsp.ide.complete_register import MOST
+from ptx_lsp.ide.partial_statement import PartialStatement
 from ptx_lsp.ide.suggestion import Suggestion, plain
-from ptx_lsp.ide.typed import Typed
 from ptx_lsp.model.symbols import Variable, element_type
 
 _SPACES = frozenset((".global", ".const"))
@@ -16,7 +16,7 @@ _TYPES = frozenset((".u32", ".u64"))
 """What holds an address; ptxas takes no `.b64` for that, and of `.u8` masked bytes only."""
 
 
-def initial_values(typing: Typed) -> list[Suggestion]:
+def initial_values(typing: PartialStatement) -> list[Suggestion]:
     """Names, and `generic(...)`, behind the `=` of a declaration, its braces and their commas."""
     words = typing.words
     if not _SPACES.intersection(words) or not _TYPES.intersection(words):
@@ -35,7 +35,7 @@ def initial_values(typing: Typed) -> list[Suggestion]:
     return found
 
 
-def _variables(typing: Typed) -> Iterator[Suggestion]:
+def _variables(typing: PartialStatement) -> Iterator[Suggestion]:
     module, function = typing.module, typing.function
     inner = function.body.variables if function is not None else ()
     for symbol in chain(inner, module.variables):
@@ -48,7 +48,7 @@ def _variables(typing: Typed) -> Iterator[Suggestion]:
             yield plain(symbol.name, "variable", detail)
 
 
-def _functions(typing: Typed) -> Iterator[Suggestion]:
+def _functions(typing: PartialStatement) -> Iterator[Suggestion]:
     """Functions, and kernels, whose descriptors a kernel can launch."""
     names: set[str] = set()
     for function in typing.module.functions:

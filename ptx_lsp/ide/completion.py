@@ -10,8 +10,8 @@ from ptx_lsp.ide.complete_operand import components, operands, predicates
 from ptx_lsp.ide.hover_function import function_text, predefined_text
 from ptx_lsp.ide.hover_instruction import modifier_text, opcode_text
 from ptx_lsp.ide.hover_word import pragma_text, target_text, word_text
+from ptx_lsp.ide.partial_statement import PartialStatement, partial_statement
 from ptx_lsp.ide.suggestion import Suggestion
-from ptx_lsp.ide.typed import Typed, typed
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Span
 
@@ -29,7 +29,7 @@ class Completion(NamedTuple):
 
 def completion(module: Module, offset: int) -> Completion | None:
     """What may stand at `offset`; None where nothing is known, as in comments."""
-    typing = typed(module, offset)
+    typing = partial_statement(module, offset)
     if typing is None:
         return None
     found = [one for one in _suggestions(typing) if one.label.startswith(_prefix(typing, one))]
@@ -62,7 +62,7 @@ def documentation(module: Module, key: str) -> str | None:
             return None
 
 
-def _prefix(typing: Typed, one: Suggestion) -> str:
+def _prefix(typing: PartialStatement, one: Suggestion) -> str:
     """Dots and percent signs must agree; the editor finds what is near in the rest. In versions and
     registers all must.
     """
@@ -72,7 +72,7 @@ def _prefix(typing: Typed, one: Suggestion) -> str:
 _WHOLE = frozenset(("register", "special register", "version"))
 
 
-def _suggestions(typing: Typed) -> list[Suggestion]:
+def _suggestions(typing: PartialStatement) -> list[Suggestion]:
     if typing.string is not None:
         return strings(typing)
     if typing.guard:
@@ -85,15 +85,15 @@ def _suggestions(typing: Typed) -> list[Suggestion]:
     if typing.function is None:
         return []
     if typing.word.startswith("."):
-        if not typing.rest:
+        if not typing.operand_tokens:
             return _modifiers(typing)
         return components(typing) if typing.is_attached else []
-    if typing.spelling and not (typing.is_attached and not typing.rest):
+    if typing.spelling and not (typing.is_attached and not typing.operand_tokens):
         return operands(typing)
     return []
 
 
-def _modifiers(typing: Typed) -> list[Suggestion]:
+def _modifiers(typing: PartialStatement) -> list[Suggestion]:
     """Blanks and comments may stand before a modifier. On another line a statement can begin, too, where the
     semicolon of the one before is missing.
     """
@@ -105,7 +105,7 @@ def _modifiers(typing: Typed) -> list[Suggestion]:
     return found
 
 
-def _statement(typing: Typed) -> list[Suggestion]:
+def _statement(typing: PartialStatement) -> list[Suggestion]:
     """The beginning of a statement."""
     if typing.word.startswith("."):
         return statement_directives(typing)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.named import Named, named_at
+from ptx_lsp.ide.cursor_context import cursor_context
 from ptx_lsp.ide.occurrences import declarations
-from ptx_lsp.ide.site import site
+from ptx_lsp.ide.symbol_at import SymbolReference, symbol_at
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import (
@@ -23,7 +23,7 @@ def definitions(module: Module, offset: int) -> tuple[Span, ...]:
     """The name in the definition of what stands at `offset`: of a function the one with a body, where
     there is one; behind `.alias` that of the real function.
     """
-    found = named_at(module, offset)
+    found = symbol_at(module, offset)
     if found is None:
         return _section_label(module, offset)
     symbol = found.symbol
@@ -37,7 +37,7 @@ def definitions(module: Module, offset: int) -> tuple[Span, ...]:
 
 def declarations_at(module: Module, offset: int) -> tuple[Span, ...]:
     """The names in all declarations of what stands at `offset`: functions may be declared often."""
-    found = named_at(module, offset)
+    found = symbol_at(module, offset)
     return _spans(module, declarations(module, found.symbol)) if found is not None else ()
 
 
@@ -45,7 +45,7 @@ def type_definitions(module: Module, offset: int) -> tuple[Span, ...]:
     """The type in the declaration of a register, variable or parameter, or the structure (PTX 1.x) that
     its type is; of what an indirect call goes through, the call prototype.
     """
-    found = named_at(module, offset)
+    found = symbol_at(module, offset)
     if found is None or not isinstance(found.symbol, Register | Variable):
         return ()
     symbol = found.symbol
@@ -76,19 +76,19 @@ def _spans(module: Module, symbols: tuple[Symbol, ...]) -> tuple[Span, ...]:
 
 
 def _declaration(
-    module: Module, found: Named, symbol: Register | Variable
+    module: Module, found: SymbolReference, symbol: Register | Variable
 ) -> nodes.Declaration | None:
     """The declaration that a register's declarator is part of."""
     if isinstance(symbol, Variable):
         return symbol.declaration
-    place = site(module, module.span(symbol.place).start)
+    place = cursor_context(module, module.span(symbol.place).start)
     path = place.path if place is not None else ()
     return next((node for node in path if isinstance(node, nodes.Declaration)), None)
 
 
 def _section_label(module: Module, offset: int) -> tuple[Span, ...]:
     """What `.loc ..., function_name LABEL` names is a label in a `.section`."""
-    place = site(module, offset)
+    place = cursor_context(module, offset)
     token = place.token() if place is not None else None
     if place is None or token is None or not isinstance(place.statement, nodes.Location):
         return ()

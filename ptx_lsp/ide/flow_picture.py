@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ptx_lsp.ide.layered import Point, layered
+from ptx_lsp.ide.layered_layout import Point, layered_layout
 from ptx_lsp.lint.details import Flow, FlowBlock, Turn
 
 MOST_OPCODES: Final = 6
@@ -40,7 +40,7 @@ def picture(flow: Flow) -> Picture:
     texts = [tuple([_cut(line) for line in told(one, len(flow.blocks))]) for one in flow.blocks]
     sizes = [_size(lines) for lines in texts]
     edges = [(edge.source, edge.target) for edge in flow.edges]
-    drawn = layered(sizes, edges, flow.order)
+    drawn = layered_layout(sizes, edges, flow.order)
     boxes = tuple(
         [
             Box(x, y, width, height, lines)

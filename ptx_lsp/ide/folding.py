@@ -46,7 +46,7 @@ def folding(module: Module) -> tuple[Fold, ...]:
 def _within(function: Function) -> tuple[Fold, ...]:
     """Of a function, counted from its start."""
     found: list[Fold] = []
-    node, marks = function.node, function.item.marks
+    node, marks = function.node, function.item.offsets
     if node.body is not None:
         found.append(Fold(Span(*marks.span(node.body.start, node.body.end)), "block"))
     if node.parameters:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.ide.pieces import Piece, pieces
+from ptx_lsp.ide.layout_units import LayoutUnit, layout_units
 from ptx_lsp.ide.tokens import Token, tokens
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit, Span
@@ -75,40 +75,40 @@ class _Layout:
     def edits(self, span: Span) -> Iterator[Edit]:
         """The edits of all pieces that touch `span`, and of what is before each."""
         position = 0
-        for piece in pieces(self.module, span):
+        for piece in layout_units(self.module, span):
             if piece.end >= span.start and piece.start <= span.end:
                 yield from self._piece(position, piece)
             position = piece.end
         if span.end == len(self.text):
             yield from self._end(position)
 
-    def _piece(self, position: int, piece: Piece) -> Iterator[Edit]:
+    def _piece(self, position: int, piece: LayoutUnit) -> Iterator[Edit]:
         """The comments from `position` on, then the piece."""
         text = self.text
         before = list(tokens(text, position, piece.start)) if text[position : piece.start].strip() else []
         if any(token.kind not in ("comment", "preprocessor", "dwarf") for token in before):
             self._pass(position, piece.end)
             return  # a statement of its own, which is no piece
-        depth = piece.depth + (1 if piece.sort == "brace" and text[piece.start] == "}" else 0)
+        depth = piece.depth + (1 if piece.kind == "brace" and text[piece.start] == "}" else 0)
         for index, token in enumerate(before):
-            is_last = index == len(before) - 1 and piece.sort != "as it is"
+            is_last = index == len(before) - 1 and piece.kind != "as it is"
             yield from self._comment(position, _trimmed(text, token), depth, is_last)
             position = _trimmed(text, token).end
-        if piece.sort == "as it is":
+        if piece.kind == "as it is":
             yield from self._line(position, piece.start, piece.depth, stays=True)
             self._pass(piece.start, piece.end)
             return
         yield from self._first(position, piece)
         yield from self._inside(piece)
 
-    def _first(self, position: int, piece: Piece) -> Iterator[Edit]:
+    def _first(self, position: int, piece: LayoutUnit) -> Iterator[Edit]:
         """The gap before a piece. Lists of targets and prototypes stay behind their labels."""
         gap = self.text[position : piece.start]
         is_list = self.text.startswith((".branchtargets", ".calltargets", ".callprototype"), piece.start)
         if is_list and "\n" not in gap and self.text[position - 1 : position] == ":":
             yield from self._gap(position, piece.start, " ")
             return
-        depth = max(0, piece.depth - 1) if piece.sort == "label" else piece.depth
+        depth = max(0, piece.depth - 1) if piece.kind == "label" else piece.depth
         yield from self._line(position, piece.start, depth)
 
     def _line(self, start: int, end: int, depth: int, stays: bool = False) -> Iterator[Edit]:
@@ -125,7 +125,7 @@ class _Layout:
                 lines = 1
         yield from self._gap(start, end, self.line_end * lines + self._indent(depth))
 
-    def _inside(self, piece: Piece) -> Iterator[Edit]:
+    def _inside(self, piece: LayoutUnit) -> Iterator[Edit]:
         """The gaps between the tokens of a piece."""
         text = self.text
         found = [_trimmed(text, token) for token in tokens(text, piece.start, piece.end)]
@@ -136,8 +136,8 @@ class _Layout:
                 before = found[index - 1]
                 gap = text[before.end : token.start]
                 if "\n" in gap:
-                    closes = text[token.start] in ")" and piece.sort == "head"
-                    inner = (open_brackets and not closes) or piece.sort != "head"
+                    closes = text[token.start] in ")" and piece.kind == "head"
+                    inner = (open_brackets and not closes) or piece.kind != "head"
                     depth = piece.depth + (1 if inner else 0)
                     yield from self._gap(before.end, token.start, self.line_end + self._indent(depth))
                 elif before.end == piece.opcode_end and text[token.start] != ";":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ptx_lsp.ide.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.hover_function import signature
 from ptx_lsp.ide.hover_instruction import instruction_text, modifier_text
 from ptx_lsp.ide.hover_symbol import symbol_text
@@ -13,10 +14,9 @@ from ptx_lsp.ide.hover_word import explained, pragma_text, target_text, version_
 from ptx_lsp.ide.links import source_of
 from ptx_lsp.ide.literal import meaning
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
-from ptx_lsp.ide.named import named
-from ptx_lsp.ide.site import Site, site
+from ptx_lsp.ide.symbol_at import resolve_symbol
 from ptx_lsp.ide.tokens import token_at
-from ptx_lsp.ide.uniform import branch_uniformity
+from ptx_lsp.ide.uniformity_text import branch_uniformity
 from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.isa.target import parse_version
@@ -39,7 +39,7 @@ class Hover(NamedTuple):
 
 def hover(module: Module, offset: int) -> Hover | None:
     """What is known of what stands at `offset`; None where there is nothing to tell."""
-    place = site(module, offset)
+    place = cursor_context(module, offset)
     if place is None:
         return None
     match place.node:
@@ -59,7 +59,7 @@ def _made(span: Span, text: str | None) -> Hover | None:
     return Hover(span, text) if text else None
 
 
-def _opcode(place: Site, opcode: nodes.Opcode) -> Hover | None:
+def _opcode(place: CursorContext, opcode: nodes.Opcode) -> Hover | None:
     """On the opcode and the dot behind it the whole instruction, on a modifier that one."""
     instruction, function = place.statement, place.function
     span = place.span(opcode)
@@ -88,15 +88,15 @@ def _called(function: Function, instruction: nodes.Instruction) -> Iterator[str]
                 yield fenced(signature(module_of(function), callee.symbol))
 
 
-def _match(place: Site, instruction: nodes.Instruction) -> Match | None:
+def _match(place: CursorContext, instruction: nodes.Instruction) -> Match | None:
     if place.function is None:
         return None
     return resolve(instruction.opcode.text).match(arguments(place.function, instruction))
 
 
-def _number(place: Site, number: nodes.Number) -> Hover | None:
+def _number(place: CursorContext, number: nodes.Number) -> Hover | None:
     span = place.span(number)
-    match place.above(number):
+    match place.parent(number):
         case nodes.Version():
             try:
                 return Hover(span, version_text(place.module, parse_version(number.text)))
@@ -112,9 +112,9 @@ def _number(place: Site, number: nodes.Number) -> Hover | None:
             return _made(span, paragraphs([code(number.text), listed(lines)]) if lines else None)
 
 
-def _name(place: Site, name: nodes.Name) -> Hover | None:
+def _name(place: CursorContext, name: nodes.Name) -> Hover | None:
     span = place.span(name)
-    above = place.above(name)
+    above = place.parent(name)
     match above:
         case nodes.Target():
             return _made(span, target_text(place.module, name.text))
@@ -122,13 +122,13 @@ def _name(place: Site, name: nodes.Name) -> Hover | None:
             return Hover(span, _component(above, name))
         case _:
             pass
-    found = named(place)
+    found = resolve_symbol(place)
     if found is not None:
         return Hover(span, symbol_text(place, found))
     return _made(span, _word(place, name.text)) if name.text[:1] == "." else None
 
 
-def _word(place: Site, word: str) -> str | None:
+def _word(place: CursorContext, word: str) -> str | None:
     in_body = place.function is not None and not isinstance(place.statement, nodes.Function)
     return word_text(place.module, word, in_body=in_body)
 
@@ -143,7 +143,7 @@ def _component(member: nodes.Member, name: nodes.Name) -> str:
     return f"{code(name.text)}: {which} of {of}"
 
 
-def _token(place: Site) -> Hover | None:
+def _token(place: CursorContext) -> Hover | None:
     """Words and marks that no node is for: `.entry`, `.align`, `@`, a brace."""
     token = place.token()
     text = place.module.document.source.part(token.start, token.end) if token is not None else ""

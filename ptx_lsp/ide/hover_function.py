@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from analyses.launch_bounds import launch_bounds
-from ptx_lsp.ide.figures import are_known, figures, occupancy_in_words, registers_in_words
 from ptx_lsp.ide.hover_launch import launch_text
+from ptx_lsp.ide.kernel_metrics import is_cached, kernel_metrics, occupancy_text, registers_text
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
-from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.needs_met import met_in_words
 from ptx_lsp.ide.occurrences import occurrences
+from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.report import Kernel
 from ptx_lsp.model.function import Function
@@ -58,7 +58,7 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
     name = nodes.Name(symbol.place.start, symbol.place.end, symbol.name)
     span = module.span(symbol.place)
     used = [
-        one for one in occurrences(module, Named(name, span, symbol, None))
+        one for one in occurrences(module, SymbolReference(name, span, symbol, None))
         if one.use != "declaration"
     ] if symbol.name else []
     lines: list[str] = []
@@ -68,8 +68,8 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
         count = len(function.body.instructions)
         lines.append(f"{count} instruction{'s' if count != 1 else ''}")
         is_small = count <= _SOON
-        if symbol.is_kernel and (is_small or are_known(function)):
-            lines += kernel_lines(figures(function), function)
+        if symbol.is_kernel and (is_small or is_cached(function)):
+            lines += kernel_lines(kernel_metrics(function), function)
     if not symbol.is_kernel or used:
         lines.append(f"named {len(used)} times" if len(used) != 1 else "named once")
     return lines
@@ -77,7 +77,7 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
 
 def kernel_lines(row: Kernel, function: Function) -> list[str]:
     """The figures of a kernel, each a line that says what kind of figure it is."""
-    registers, occupied = registers_in_words(row), occupancy_in_words(row)
+    registers, occupied = registers_text(row), occupancy_text(row)
     lines = [f"estimated: {registers}" if registers else "", occupied]
     if row.registers.peak_live is not None:
         lines.append(f"estimated: {row.registers.peak_live} registers live at the peak")

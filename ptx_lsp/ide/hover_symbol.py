@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from analyses.cfg import cfg
 from analyses.uniformity import uniformity
 from ptx_lsp.facts import is_computed
+from ptx_lsp.ide.cursor_context import CursorContext, statement_before
 from ptx_lsp.ide.hover_function import function_text, predefined_text
 from ptx_lsp.ide.live_range import live_lines, shown
 from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
-from ptx_lsp.ide.named import Named
 from ptx_lsp.ide.occurrences import Occurrence, is_range, occurrences
-from ptx_lsp.ide.site import Site, statement_before
-from ptx_lsp.ide.uniform import register_uniformity
+from ptx_lsp.ide.symbol_at import SymbolReference
+from ptx_lsp.ide.uniformity_text import register_uniformity
 from ptx_lsp.isa.spaces import SPACES
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
@@ -44,7 +44,7 @@ analysed already.
 """
 
 
-def symbol_text(place: Site, found: Named) -> str:
+def symbol_text(place: CursorContext, found: SymbolReference) -> str:
     """The text for a name in the file."""
     module = place.module
     symbol = found.symbol
@@ -72,7 +72,7 @@ def symbol_text(place: Site, found: Named) -> str:
 # -- registers ------------------------------------------------------------------------------------
 
 
-def _register(place: Site, found: Named, symbol: Register) -> str:
+def _register(place: CursorContext, found: SymbolReference, symbol: Register) -> str:
     module = place.module
     everywhere = occurrences(module, found)
     used = [one for one in everywhere if one.use != "declaration"]
@@ -100,7 +100,7 @@ def _counted(module: Module, reads: list[Occurrence], writes: list[Occurrence]) 
 
 
 def _flow(
-    place: Site, found: Named, function: Function, symbol: Register, used: list[Occurrence]
+    place: CursorContext, found: SymbolReference, function: Function, symbol: Register, used: list[Occurrence]
 ) -> Iterator[str]:
     """Where it is live, and how uniform it is at this place."""
     is_small = len(function.body.instructions) <= _SOON
@@ -128,7 +128,7 @@ def _range_text(declarator: nodes.Declarator) -> str:
 # -- memory ---------------------------------------------------------------------------------------
 
 
-def _variable(module: Module, found: Named, symbol: Variable) -> str:
+def _variable(module: Module, found: SymbolReference, symbol: Variable) -> str:
     space = SPACES.get(symbol.space)
     size, alignment = size_bytes(symbol), address_alignment(symbol)
     lines: list[str] = []
@@ -179,7 +179,7 @@ def _declaration(module: Module, symbol: Variable) -> str:
 # -- labels ---------------------------------------------------------------------------------------
 
 
-def _label(module: Module, found: Named, symbol: Label) -> str:
+def _label(module: Module, found: SymbolReference, symbol: Label) -> str:
     function = found.function
     used = [one for one in occurrences(module, found) if one.use != "declaration"]
     lines = [f"named {_times(len(used))}" if used else "never named"]
@@ -215,7 +215,7 @@ _MOST = 6
 
 
 def _declared(
-    module: Module, found: Named, symbol: Prototype | TargetTable | AggregateName
+    module: Module, found: SymbolReference, symbol: Prototype | TargetTable | AggregateName
 ) -> str:
     text = module.document.source.decoded(*module.span(Place.of(symbol.place.owner, symbol.node)))
     used = [one for one in occurrences(module, found) if one.use != "declaration"]

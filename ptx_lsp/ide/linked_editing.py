@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.named import named_at
 from ptx_lsp.ide.occurrences import is_range, occurrences
 from ptx_lsp.ide.rename import is_numbered
+from ptx_lsp.ide.symbol_at import symbol_at
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Predefined
 from ptx_lsp.text import Span
@@ -14,7 +14,7 @@ def linked_editing(module: Module, offset: int) -> tuple[Span, ...]:
     """The spans that change together when the name at `offset` is edited; empty where that is not safe:
     of registers in a range such as `%r<8>`, and of what is known outside its function.
     """
-    found = named_at(module, offset)
+    found = symbol_at(module, offset)
     if found is None or not found.is_local or isinstance(found.symbol, Predefined):
         return ()
     if is_range(found.symbol) or is_numbered(found.symbol):

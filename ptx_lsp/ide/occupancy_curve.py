@@ -8,7 +8,7 @@ from typing import NamedTuple
 from analyses.occupancy import Occupancy, occupancy_of
 from analyses.occupancy_curves import headroom, over_registers, over_shared, over_threads, steps
 from analyses.register_estimate import register_estimate
-from ptx_lsp.ide.figures import figures
+from ptx_lsp.ide.kernel_metrics import kernel_metrics
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.kernels import resident
 from ptx_lsp.lint.report import RegistersSource
@@ -42,7 +42,7 @@ def occupancy_curve(
     function: Function, shape: Shape | None = None, target: Target | None = None
 ) -> OccupancyCurve | None:
     """For the file's target or another one; None where the kernel has no figures for it."""
-    row = figures(function)
+    row = kernel_metrics(function)
     if target is not None and str(target) != row.target:
         estimate = register_estimate(function, target)
         registers = estimate.estimate if estimate is not None else None

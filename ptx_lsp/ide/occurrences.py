@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptx_lsp.ide.access import Use, use_in
-from ptx_lsp.ide.named import Named
-from ptx_lsp.ide.site import statement_before
+from ptx_lsp.ide.cursor_context import statement_before
+from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -30,7 +30,7 @@ class Occurrence(NamedTuple):
     function: Function | None = None
 
 
-def occurrences(module: Module, found: Named) -> tuple[Occurrence, ...]:
+def occurrences(module: Module, found: SymbolReference) -> tuple[Occurrence, ...]:
     """Every place of what `found` names, in order.
 
     Of a register in a range (`%r3` of `%r<8>`) those of that register, and the range as its declaration;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ptx_lsp.ide.typed import Typed
+from ptx_lsp.ide.partial_statement import PartialStatement
 from ptx_lsp.isa.fit import Candidate
 from ptx_lsp.isa.match import arrangements
 from ptx_lsp.isa.notation import Place
@@ -30,11 +30,11 @@ class Wanted(NamedTuple):
     operand: Operand
 
 
-def depths(typing: Typed) -> tuple[int, tuple[Depth, ...]]:
+def depths(typing: PartialStatement) -> tuple[int, tuple[Depth, ...]]:
     """The number of the operand at the cursor, from 0, and the brackets that are open in it."""
     commas = 0
     found: list[Depth] = []
-    for word in typing.rest:
+    for word in typing.operand_tokens:
         if word in _OPEN:
             found.append(Depth(word, 0))
         elif word in _OPEN.values():
@@ -48,12 +48,12 @@ def depths(typing: Typed) -> tuple[int, tuple[Depth, ...]]:
     return commas, tuple(found)
 
 
-def is_paired(typing: Typed) -> bool:
+def is_paired(typing: PartialStatement) -> bool:
     """Whether a `|` stands before the cursor: the second destination is typed."""
-    return typing.rest[-1:] == ("|",)
+    return typing.operand_tokens[-1:] == ("|",)
 
 
-def is_beyond(typing: Typed) -> bool:
+def is_beyond(typing: PartialStatement) -> bool:
     """Whether the instruction has all its operands before the cursor, in every form."""
     index, _ = depths(typing)
     forms = [
@@ -64,7 +64,7 @@ def is_beyond(typing: Typed) -> bool:
     return bool(forms) and all(index >= len(places) for places in forms)
 
 
-def wanted(typing: Typed) -> tuple[Wanted, ...]:
+def wanted(typing: PartialStatement) -> tuple[Wanted, ...]:
     """What each form that the spelling fits, or may come to fit, wants at the cursor."""
     index, inner = depths(typing)
     found: list[Wanted] = []

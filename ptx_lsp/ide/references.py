@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.named import named_at
 from ptx_lsp.ide.occurrences import Occurrence, occurrences
+from ptx_lsp.ide.symbol_at import symbol_at
 from ptx_lsp.model.module import Module
 
 
@@ -11,7 +11,7 @@ def references(
     module: Module, offset: int, include_declaration: bool = True
 ) -> tuple[Occurrence, ...]:
     """The places of what stands at `offset`, in order; its declarations only where they are wanted."""
-    found = named_at(module, offset)
+    found = symbol_at(module, offset)
     if found is None:
         return ()
     return tuple(

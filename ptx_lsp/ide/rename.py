@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.ide.named import Named, named_at
+from ptx_lsp.ide.cursor_context import cursor_context
 from ptx_lsp.ide.occurrences import Occurrence, declarations, is_range, occurrences
-from ptx_lsp.ide.site import site
+from ptx_lsp.ide.symbol_at import SymbolReference, symbol_at
 from ptx_lsp.model.body import predefined
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -68,8 +68,8 @@ def is_numbered(symbol: Symbol) -> bool:
     )
 
 
-def _renameable(module: Module, offset: int) -> Named:
-    found = named_at(module, offset)
+def _renameable(module: Module, offset: int) -> SymbolReference:
+    found = symbol_at(module, offset)
     if found is None:
         raise RenameError("there is no name that is declared in this file")
     symbol = found.symbol
@@ -111,7 +111,7 @@ def _check_name(symbol: Symbol, new: str) -> None:
 # -- places ---------------------------------------------------------------------------------------
 
 
-def _everywhere(module: Module, found: Named) -> Iterator[Occurrence]:
+def _everywhere(module: Module, found: SymbolReference) -> Iterator[Occurrence]:
     yield from occurrences(module, found)
     symbol = found.symbol
     if isinstance(symbol, Register | Variable) and symbol.is_parameter and found.function is not None:
@@ -136,7 +136,7 @@ def _in_declarations(
                 continue
             there = other.body.parameters if name == "parameters" else other.body.returns
             if position < len(there) and there[position].name == symbol.name:
-                same = Named(found_name(there[position]), Span(0, 0), there[position], other)
+                same = SymbolReference(found_name(there[position]), Span(0, 0), there[position], other)
                 yield from occurrences(module, same)
 
 
@@ -145,7 +145,7 @@ def found_name(symbol: Register | Variable) -> nodes.Name:
     return symbol.declarator.name
 
 
-def _in_sections(module: Module, found: Named) -> Iterator[Occurrence]:
+def _in_sections(module: Module, found: SymbolReference) -> Iterator[Occurrence]:
     """Debugging data names labels and functions."""
     name = found.symbol.name
     pattern = re.compile(rf"(?<![\w$%.]){re.escape(name)}(?![\w$])", re.ASCII)
@@ -171,7 +171,7 @@ def _in_sections(module: Module, found: Named) -> Iterator[Occurrence]:
 # -- collisions -----------------------------------------------------------------------------------
 
 
-def _check_free(module: Module, found: Named, everywhere: list[Occurrence], new: str) -> None:
+def _check_free(module: Module, found: SymbolReference, everywhere: list[Occurrence], new: str) -> None:
     functions = {id(one.function): one.function for one in everywhere if one.function is not None}
     if found.function is not None and found.is_local:
         functions[id(found.function)] = found.function
@@ -181,7 +181,7 @@ def _check_free(module: Module, found: Named, everywhere: list[Occurrence], new:
         _check_function(function, found, new)
 
 
-def _check_module(module: Module, found: Named, new: str) -> None:
+def _check_module(module: Module, found: SymbolReference, new: str) -> None:
     end = len(module.document.source.data)
     if is_range(found.symbol):
         taken = re.compile(rf"{re.escape(new)}\d+", re.ASCII)
@@ -194,7 +194,7 @@ def _check_module(module: Module, found: Named, new: str) -> None:
         raise RenameError(f"`{new}` is declared already: a {other.kind}")
 
 
-def _check_function(function: Function, found: Named, new: str) -> None:
+def _check_function(function: Function, found: SymbolReference, new: str) -> None:
     if is_range(found.symbol):
         taken = re.compile(rf"{re.escape(new)}\d+", re.ASCII)
         names = {name for scope in function.body.scopes for name in scope.names}
@@ -231,10 +231,10 @@ def _renamed(one: Occurrence, symbol: Symbol, module: Module, new: str) -> Edit:
 
 
 def _split_out(
-    module: Module, found: Named, everywhere: list[Occurrence], new: str
+    module: Module, found: SymbolReference, everywhere: list[Occurrence], new: str
 ) -> tuple[Edit, ...]:
     """The register gets a declaration of its own, behind that of its range."""
-    place = site(module, module.span(_declared(found.symbol).place).start)
+    place = cursor_context(module, module.span(_declared(found.symbol).place).start)
     declaration = next(
         (node for node in place.path if isinstance(node, nodes.Declaration)), None
     ) if place is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.ide.site import blocks_at, site
+from ptx_lsp.ide.cursor_context import blocks_at, cursor_context
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Span
@@ -13,7 +13,7 @@ from ptx_lsp.text import Span
 def selection(module: Module, offset: int) -> tuple[Span, ...]:
     """The spans around `offset`, the smallest first; each lies in the next."""
     whole = Span(0, len(module.document.source.data))
-    place = site(module, offset)
+    place = cursor_context(module, offset)
     if place is None:
         return (whole,)
     found: list[Span] = []

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.ide.site import statement_before
+from ptx_lsp.ide.cursor_context import statement_before
 from ptx_lsp.ide.tokens import Token as Word
 from ptx_lsp.ide.tokens import tokens
 from ptx_lsp.isa import directives

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from ptx_lsp.ide.operand_place import depths, wanted
-from ptx_lsp.ide.typed import Typed, typed
+from ptx_lsp.ide.partial_statement import PartialStatement, partial_statement
 from ptx_lsp.isa.fit import Candidate
 from ptx_lsp.isa.in_words import wanted as operands_in_words
 from ptx_lsp.isa.resolve import resolve, unfinished
@@ -43,10 +43,10 @@ class SignatureHelp(NamedTuple):
 
 def signature_help(module: Module, offset: int) -> SignatureHelp | None:
     """The forms of the instruction at `offset`; None outside of its operands."""
-    typing = typed(module, offset)
+    typing = partial_statement(module, offset)
     if typing is None or typing.function is None or typing.string is not None or not typing.spelling:
         return None
-    if typing.is_attached and not typing.rest:
+    if typing.is_attached and not typing.operand_tokens:
         return None  # still in the opcode
     if typing.spelling in ("call", "call.uni"):
         return _of_call(typing)
@@ -79,13 +79,13 @@ def _find(label: str, name: str, start: int) -> int:
     return found.start() if found is not None else -1
 
 
-def _active(typing: Typed, candidates: tuple[Candidate, ...]) -> int:
+def _active(typing: PartialStatement, candidates: tuple[Candidate, ...]) -> int:
     """The first form that has a place for the operand at the cursor."""
     having = [one.candidate.form for one in wanted(typing)]
     return next((at for at, one in enumerate(candidates) if one.form in having), 0)
 
 
-def _parameter(typing: Typed, candidate: Candidate, index: int) -> int:
+def _parameter(typing: PartialStatement, candidate: Candidate, index: int) -> int:
     """The number of the operand at the cursor among those of the signature, where those in brackets and
     behind a bar count by themselves.
     """
@@ -96,10 +96,10 @@ def _parameter(typing: Typed, candidate: Candidate, index: int) -> int:
     return min(index, max(0, len(names) - 1))
 
 
-def _of_call(typing: Typed) -> SignatureHelp | None:
+def _of_call(typing: PartialStatement) -> SignatureHelp | None:
     """Of a call whose function is typed already, its parameters."""
     function = typing.function
-    rest = typing.rest
+    rest = typing.operand_tokens
     index, inner = depths(typing)
     named = [word for word in rest if word.strip("%$_").isidentifier() or word.startswith(("$", "%"))]
     if function is None or not inner:

@@ -127,7 +127,7 @@ class Linting:
         known: dict[int, _Checked] = {}
         numbers: Iterable[int] = range(len(functions))
         if previous is not None:
-            found, touched = self.module.gathered_before.get(Linting, (None, ()))
+            found, touched = self.module.previous_aggregates.get(Linting, (None, ()))
             if found is previous._checked:
                 self._checked, self._counts = dict(previous._checked), Counter(previous._counts)
                 self._pending, self._telling = set(previous._pending), set(previous._telling)
@@ -141,7 +141,7 @@ class Linting:
             if checked is None or checked.environment != function.environment:
                 checked = _Checked(function)
             self._put(number, checked)
-        self.module.gathered[Linting] = self._checked
+        self.module.aggregates[Linting] = self._checked
         self._has_begun, self._previous = True, None
 
     def _put(self, number: int, checked: _Checked) -> None:
@@ -239,7 +239,7 @@ class Linting:
         """One of those of a function; of an untouched one at its old place they are kept."""
         checked, function = self._checked[number], self.module.functions[number]
         item, drawn = function.item, checked.item
-        if drawn is None or drawn.start != item.start or drawn.marks is not item.marks:
+        if drawn is None or drawn.start != item.start or drawn.offsets is not item.offsets:
             checked.item, checked.diagnostics = item, {}
         found = checked.diagnostics.get(index)
         if found is None:

@@ -19,7 +19,7 @@ from ptx_lsp.syntax import nodes
 _OPCODES = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 
-class Access(NamedTuple):
+class StaticAccess(NamedTuple):
     """What an instruction reads or writes; `address` is what stands in the brackets, `offset` and `size`
     are in bytes.
     """
@@ -32,7 +32,7 @@ class Access(NamedTuple):
 
 
 @sparse_instruction_fact
-def accesses_found(function: Function, number: int) -> Iterator[Access]:
+def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
     """Those of a function by `ld`, `st`, `atom`, `red` and their kin."""
     instruction = function.body.instructions[number].node
     if instruction.opcode.text.partition(".")[0] not in _OPCODES:
@@ -43,10 +43,10 @@ def accesses_found(function: Function, number: int) -> Iterator[Access]:
             base = _variable_and_offset(function, address)
             size = size_bytes(instruction.opcode.text)
             if base is not None and size is not None:
-                yield Access(instruction, address, *base, size)
+                yield StaticAccess(instruction, address, *base, size)
 
 
-accesses = flattened(accesses_found)
+accesses = flattened(static_accesses)
 """Those of a function, in order."""
 
 

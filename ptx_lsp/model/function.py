@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.model.body import Body, Free
-from ptx_lsp.model.body_change import Change
+from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.module_scope import Home, ModuleScope
 from ptx_lsp.model.place import Located, Place
 from ptx_lsp.model.symbols import Declared, FunctionName, Register, Symbol, Variable
@@ -33,9 +33,9 @@ class Function:
         item: Item,
         symbol: FunctionName,
         body: Body,
-        change: Change | None = None,
+        change: InstructionRangeEdit | None = None,
     ) -> None:
-        self._home = module.home
+        self._module_ref = module.home
         self.item = item
         self.symbol = symbol
         self.body = body
@@ -43,7 +43,7 @@ class Function:
         """What `ptx_lsp.facts` has found out about this function."""
         self.change = change
         """How its instructions differ from those that it had before an edit, if that is known."""
-        self.earlier: dict[object, tuple[object, Change]] = {}
+        self.previous_facts: dict[object, tuple[object, InstructionRangeEdit]] = {}
         """Facts about it as it was before, each with how the instructions have changed since."""
         self._environment: tuple[object, ...] | None = None
         self.symbols = body.symbols
@@ -59,7 +59,7 @@ class Function:
         """The one that this function was taken from. What is known of a function outlives that, and then
         leads to a later one, in which the function may stand elsewhere: see `text`.
         """
-        return self._home.module
+        return self._module_ref.module
 
     def link(self) -> None:
         """Looks up the free names, once the whole module is known.
@@ -135,7 +135,7 @@ class Function:
         return Place(self.node.kind, part.start, part.end)
 
     def part(self, start: int, end: int) -> Place:
-        """A place between two marks of one statement of this function, see `ptx_lsp.syntax.marks`."""
+        """A place between two stable offsets of one statement of this function."""
         return Place(self.node.kind, start, end)
 
     def between(self, start: int, end: int) -> Place:
@@ -151,41 +151,41 @@ class Function:
         module = self.module
         return module.document.source.part(*module.span(self.place(part)))
 
-    def take_over(self, before: Function) -> None:
+    def inherit(self, before: Function) -> None:
         """Keeps what is known of the function as it was before an edit, if it can be of use."""
         if self.body.instructions is before.body.instructions:
             if self.environment == before.environment:
-                self.facts, self.earlier = before.facts, before.earlier
+                self.facts, self.previous_facts = before.facts, before.previous_facts
                 if self.body is not before.body:
-                    self.earlier = dict(before.earlier)
+                    self.previous_facts = dict(before.previous_facts)
                     facts = list(before.facts.items())  # another thread may add to them
                     self.facts = {key: value for key, value in facts if key not in TEXT_FACTS}
         elif self.change is not None and self._means_the_same(before):
             change = self.change
-            for key, (value, since) in list(before.earlier.items()):
-                self.earlier[key] = (value, since.then(change))
+            for key, (value, since) in list(before.previous_facts.items()):
+                self.previous_facts[key] = (value, since.then(change))
             same_directives = self.body.directives is before.body.directives
             for key, value in list(before.facts.items()):
                 if key in INCREMENTAL_FACTS:
-                    self.earlier[key] = (value, change)
+                    self.previous_facts[key] = (value, change)
                 elif same_directives and key in DIRECTIVE_FACTS:
                     self.facts[key] = value
-            before.earlier.clear()  # so that no version holds one before it
+            before.previous_facts.clear()  # so that no version holds one before it
 
-    def placed(self, item: Item, home: Home) -> Function:
+    def moved_to(self, item: Item, home: Home) -> Function:
         """This function in a module where nothing has changed for it but where it stands: at `item`."""
-        if item is self.item and home is self._home:
+        if item is self.item and home is self._module_ref:
             return self
         found = Function.__new__(Function)
         found.__dict__.update(self.__dict__)
         found.item = item
-        found._home = home
+        found._module_ref = home
         return found
 
-    def forget(self) -> None:
+    def dispose(self) -> None:
         """Gives up all that is known of this function, which may hold it in turn: nobody looks at it now."""
         self.facts.clear()
-        self.earlier.clear()
+        self.previous_facts.clear()
 
     def _means_the_same(self, before: Function) -> bool:
         """Whether what the statements that both have take from the module is the same."""
@@ -219,7 +219,9 @@ class Function:
             module.address_size,
             tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),
             tuple((use.name.text, _identity(late)) for use, late in self.undeclared_late),
-            module.naming if self.undeclared else 0,  # what is near such a name may be anywhere
+            module.declarations_revision
+            if self.undeclared
+            else 0,  # what is near such a name may be anywhere
         )
 
 

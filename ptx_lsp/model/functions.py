@@ -23,15 +23,15 @@ class Functions(Sequence[Function]):
         """`known` are the functions, which may stand where they stood once; `places` are the numbers of
         their statements among `items`.
         """
-        self._known = known
+        self._functions = known
         self._places = places
         self._items = items
-        self._home = home
+        self._module_ref = home
         self._placed: dict[int, Function] = {}
         """Those asked for so far, by their numbers among the functions."""
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._functions)
 
     @overload
     def __getitem__(self, index: int) -> Function: ...
@@ -45,16 +45,16 @@ class Functions(Sequence[Function]):
         if found is None:
             if number < 0:
                 raise IndexError(index)
-            placed = self._known[number].placed(self._items[self._places[number]], self._home)
+            placed = self._functions[number].moved_to(self._items[self._places[number]], self._module_ref)
             found = self._placed.setdefault(number, placed)  # another thread may have been faster
         return found
 
     def __iter__(self) -> Iterator[Function]:
-        return map(self.__getitem__, range(len(self._known)))
+        return map(self.__getitem__, range(len(self._functions)))
 
     def anywhere(self) -> Iterator[Function]:
         """Those functions, where they stand now or stood once: for what does not depend on that."""
-        return iter(self._known)
+        return iter(self._functions)
 
     def at(self, offset: int) -> Function | None:
         """The one whose text holds `offset`."""
@@ -66,7 +66,7 @@ class Functions(Sequence[Function]):
 
     def replaced(self, others: Mapping[int, Function], items: Items, home: Home) -> Functions:
         """Those of another module with as many statements, where some are new."""
-        known = list(self._known)
+        known = list(self._functions)
         for number, function in self._placed.copy().items():
             known[number] = function
         for number, function in others.items():
@@ -87,7 +87,7 @@ class Functions(Sequence[Function]):
         return self._places[number]
 
     def clear(self) -> None:
-        self._known.clear()
+        self._functions.clear()
         self._placed.clear()
 
 

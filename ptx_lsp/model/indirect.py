@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptx_lsp.facts import fact
+from ptx_lsp.model.argument_match import prototype_mismatch
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.calls import Call, calls
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.passing import described_otherwise
 from ptx_lsp.model.symbols import AliasName, FunctionName, Prototype, TargetTable, defined_name
 from ptx_lsp.syntax import nodes
 
@@ -64,7 +64,7 @@ def undescribed(
 ) -> str | None:
     """Why a prototype or list (3) does not describe `callee`; None where it does, or that is not known."""
     if isinstance(described, Prototype):
-        return described_otherwise(callee, described.node)
+        return prototype_mismatch(callee, described.node)
     listed = [function.resolve(name) for name in described.node.names]
     names = {defined_name(symbol) for symbol in listed if isinstance(symbol, FunctionName | AliasName)}
     if len(listed) > len([symbol for symbol in listed if symbol is not None]) or callee.name is None:

@@ -7,11 +7,11 @@ from functools import cached_property
 
 from ptx_lsp.isa import target as isa
 from ptx_lsp.model.body import Body, names_in, predefined
-from ptx_lsp.model.body_change import changed
+from ptx_lsp.model.body_diff import edited_body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.functions import Definitions, Functions
 from ptx_lsp.model.module_scope import ModuleScope
-from ptx_lsp.model.naming import Naming
+from ptx_lsp.model.name_index import NameIndex
 from ptx_lsp.model.place import anchor
 from ptx_lsp.model.symbols import (
     FunctionName,
@@ -36,9 +36,9 @@ class Module(ModuleScope):
         super().__init__(document, target)
         self.undeclared: list[tuple[nodes.Statement, nodes.Name]] = []
         """The names in statements outside of functions that nothing declares."""
-        self.gathered: dict[object, Mapping[int, object]] = {}
+        self.aggregates: dict[object, Mapping[int, object]] = {}
         """What is known of all functions, such as facts (`ptx_lsp.facts.of_all`), by their numbers."""
-        self.gathered_before: dict[object, tuple[Mapping[int, object], Sequence[int]]] = {}
+        self.previous_aggregates: dict[object, tuple[Mapping[int, object], Sequence[int]]] = {}
         """Those of an earlier module, and which functions are not what they were in that."""
         self._left: list[Function] = []
         """The functions that are not in the next module just as they are."""
@@ -55,13 +55,13 @@ class Module(ModuleScope):
 
         return cls(Document.parse(Source.of(text)))
 
-    def retire(self, successor: Module) -> None:
+    def dispose(self, successor: Module) -> None:
         """Gives up the functions: nobody looks at this module any more, and `successor` came after it, if
         any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
         """
         self.home.leave(successor.home if successor is not self else None)
         for function in self.functions.anywhere() if successor is self else self._left:
-            function.forget()
+            function.dispose()
         self.functions.clear()
         self._left = []
 
@@ -93,7 +93,7 @@ class Module(ModuleScope):
         if previous is not None:
             previous._left = left
         if previous is not None and len(previous.functions) == len(functions):
-            self._gather_from(previous, range(len(functions)))
+            self._inherit_aggregates(previous, range(len(functions)))
 
     def _edited_inside(self, previous: Module) -> list[int] | None:
         """The numbers of the statements that are not what they were, where these are functions edited in
@@ -143,14 +143,14 @@ class Module(ModuleScope):
 
         renew(map(previous.functions.number_of, inside))
         if all(one.body.scope is earlier[id(one.node.kind)].body.scope for one in again.values()):
-            self.naming = previous.naming
+            self.declarations_revision = previous.declarations_revision
         else:
-            renew(previous._uses.lacking - again.keys())
+            renew(previous._uses.with_undeclared - again.keys())
         renew(previous._uses.using(symbol.name for symbol in edited.values()) - again.keys())
         self.functions = previous.functions.replaced(again, items, self.home)
         previous._left = self._link_functions(again.values(), earlier)
-        self._uses = previous._uses.after(previous.functions, again)
-        self._gather_from(previous, again)
+        self._uses = previous._uses.updated(previous.functions, again)
+        self._inherit_aggregates(previous, again)
 
     def _link_functions(
         self, functions: Iterable[Function], before: Mapping[int, Function]
@@ -163,21 +163,21 @@ class Module(ModuleScope):
             function.link()
             earlier = before.get(id(function.node.kind))
             if earlier is not None:
-                function.take_over(earlier)
+                function.inherit(earlier)
                 if function.facts is earlier.facts:
                     shared.add(id(earlier))
         return [earlier for earlier in before.values() if id(earlier) not in shared]
 
-    def _gather_from(self, before: Module, numbers: Iterable[int]) -> None:
+    def _inherit_aggregates(self, before: Module, numbers: Iterable[int]) -> None:
         """Takes over what is known of all functions, of which those with `numbers` may be others: that two
         have the same facts says that they are not.
         """
         new, old = self.functions, before.functions
         touched = [number for number in numbers if new[number].facts is not old[number].facts]
-        for key, (found, since) in list(before.gathered_before.items()):
-            self.gathered_before[key] = (found, sorted({*since, *touched}))
-        for key, found in list(before.gathered.items()):  # another thread may add to them
-            self.gathered_before[key] = (found, touched)
+        for key, (found, since) in list(before.previous_aggregates.items()):
+            self.previous_aggregates[key] = (found, sorted({*since, *touched}))
+        for key, found in list(before.aggregates.items()):  # another thread may add to them
+            self.previous_aggregates[key] = (found, touched)
 
     @cached_property
     def definitions(self) -> Definitions:
@@ -185,8 +185,8 @@ class Module(ModuleScope):
         return Definitions(self.functions, self._defined)
 
     @cached_property
-    def _uses(self) -> Naming:
-        return Naming.of_all(self.functions)
+    def _uses(self) -> NameIndex:
+        return NameIndex.build(self.functions)
 
     def function_at(self, offset: int) -> Function | None:
         """The function whose text holds `offset`."""
@@ -201,7 +201,7 @@ class Module(ModuleScope):
         node = symbol.node
         if before is not None and before.node is node:
             return Function(self, item, symbol, before.body)
-        found = changed(before.body, before.item, item) if before is not None else None
+        found = edited_body(before.body, before.item, item) if before is not None else None
         body, change = found or (Body(node), None)
         return Function(self, item, symbol, body, change)
 

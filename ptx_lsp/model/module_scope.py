@@ -81,7 +81,7 @@ class ModuleScope:
         """`target` is judged for in place of the file's own."""
         self.document = document
         self._target = target
-        self.naming: int = next(_namings)
+        self.declarations_revision: int = next(_namings)
         """Equal for versions of a file that declare the same names in the same statements: outside of bodies,
         and in them outside of blocks.
         """

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.marks import Located as Located
+from ptx_lsp.syntax.stable_offsets import Located as Located
 
 Owner: TypeAlias = nodes.Statement | nodes.Name
 
 
 class Place(NamedTuple):
     """The part from `start` to `end` of the top-level statement that `owner` stands for, as nodes have
-    them (`ptx_lsp.syntax.marks`).
+    them (`ptx_lsp.syntax.stable_offsets`).
 
     `owner` None: of the file itself, in bytes.
     """

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ptx_lsp.model.layout import declared_alignment, dimensions, has_pointer_alignment
+from ptx_lsp.model.performance_directives import performance_directives
 from ptx_lsp.model.symbols import element_type, vector_length
-from ptx_lsp.model.tuning import given_in
 from ptx_lsp.syntax import nodes
 
 
@@ -57,7 +57,7 @@ def promise_difference(
     """
     if is_noreturn(first) != is_noreturn(second):
         return Difference("only one of the two is `.noreturn`")
-    former, latter = given_in(first.directives), given_in(second.directives)
+    former, latter = performance_directives(first.directives), performance_directives(second.directives)
     for name in (".abi_preserve", ".abi_preserve_control"):
         one, other = former.first(name), latter.first(name)
         if one is None and other is None:

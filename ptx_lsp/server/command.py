@@ -68,10 +68,10 @@ def _log_to(path: str | None, verbose: bool) -> None:
     )
     if not verbose:
         logging.getLogger("pygls").setLevel(logging.WARNING)
-        from ptx_lsp.server.refusal import NoRefusals
+        from ptx_lsp.server.request_error import RequestFailedFilter
 
         for handler in logging.getLogger().handlers:
-            handler.addFilter(NoRefusals())
+            handler.addFilter(RequestFailedFilter())
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from functools import cache, partial
 from typing import NamedTuple, Protocol, TypeVar
 
-from ptx_lsp.server.analyst import Findings
+from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.json import Json, at, text
 from ptx_lsp.server.session import Session, View
 
@@ -85,7 +85,7 @@ def answer(
     def register(work: Callable[[View, _F], _R]) -> _Answer[_F, _R]:
         async def handle(session: Session, params: _F) -> _R | None:
             view = await session.view(params.text_document.uri)
-            if view is None or (view.snapshot.is_outline and not of_outlines):
+            if view is None or (view.snapshot.is_skeleton and not of_outlines):
                 return None
             return await session.threads.answer(work, view, params)
 
@@ -100,12 +100,12 @@ def answer(
 
 def answer_with_findings(
     method: str, options: object = None
-) -> Callable[[Callable[[View, Findings, _F], _R]], _Answer[_F, _R]]:
+) -> Callable[[Callable[[View, FileDiagnostics, _F], _R]], _Answer[_F, _R]]:
     """The same for a function that needs to know what is wrong with the file, at least so far."""
 
-    def register(work: Callable[[View, Findings, _F], _R]) -> _Answer[_F, _R]:
+    def register(work: Callable[[View, FileDiagnostics, _F], _R]) -> _Answer[_F, _R]:
         async def handle(session: Session, params: _F) -> _R | None:
-            found = await session.findings(params.text_document.uri)
+            found = await session.diagnostics(params.text_document.uri)
             if found is None:
                 return None
             file, findings = found
@@ -135,14 +135,17 @@ def panel(method: str) -> Callable[[Callable[[View, object], Json]], Callable[[V
 
 def panel_with_findings(
     method: str,
-) -> Callable[[Callable[[View, Findings, object], Json]], Callable[[View, Findings, object], Json]]:
+) -> Callable[
+    [Callable[[View, FileDiagnostics, object], Json]],
+    Callable[[View, FileDiagnostics, object], Json],
+]:
     """The same for a function that needs to know what is wrong with the file, at least so far."""
 
     def register(
-        work: Callable[[View, Findings, object], Json]
-    ) -> Callable[[View, Findings, object], Json]:
+        work: Callable[[View, FileDiagnostics, object], Json]
+    ) -> Callable[[View, FileDiagnostics, object], Json]:
         async def handle(session: Session, params: object) -> Json:
-            found = await session.findings(_uri(params))
+            found = await session.diagnostics(_uri(params))
             if found is None:
                 return None
             file, findings = found

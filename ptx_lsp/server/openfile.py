@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ptx_lsp.ide.encoded_tokens import Piece
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.module import Module
-from ptx_lsp.server.outline import MOST_BYTES, outline
+from ptx_lsp.server.skeleton import MOST_BYTES, skeleton
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -33,19 +33,19 @@ class Snapshot:
         """That of the snapshot that came next."""
 
     def __del__(self) -> None:
-        self.module.retire(self.newest)
+        self.module.dispose(self.newest)
 
     @property
     def source(self) -> Source:
         return self.module.document.source
 
     @property
-    def is_outline(self) -> bool:
+    def is_skeleton(self) -> bool:
         """Whether bodies were left out: the text is too large."""
         return len(self.source.data) > MOST_BYTES
 
 
-class Changed(NamedTuple):
+class ChangedRange(NamedTuple):
     """Where a text differs from an earlier one: what was from `start` to `old_end` is from `start` to
     `new_end` now, in bytes.
     """
@@ -58,10 +58,10 @@ class Changed(NamedTuple):
     def growth(self) -> int:
         return self.new_end - self.old_end
 
-    def then(self, edit: Edit) -> Changed:
+    def then(self, edit: Edit) -> ChangedRange:
         """This change and then `edit`, as one."""
         end = max(self.new_end, edit.end)
-        return Changed(min(self.start, edit.start), end - self.growth, end + edit.growth)
+        return ChangedRange(min(self.start, edit.start), end - self.growth, end + edit.growth)
 
     def map(self, offset: int) -> int:
         """Where an offset of the earlier text is in the new one."""
@@ -70,7 +70,7 @@ class Changed(NamedTuple):
         return offset + self.growth if offset >= self.old_end else min(offset, self.new_end)
 
 
-class TokensTold(NamedTuple):
+class PublishedTokens(NamedTuple):
     """The semantic tokens that the client was told last."""
 
     identity: str
@@ -96,17 +96,17 @@ class OpenFile:
         self.revision = 0
         """As we count."""
         self.snapshot: Snapshot | None = None
-        self.tokens: TokensTold | None = None
+        self.tokens: PublishedTokens | None = None
         self._targets: tuple[Target, ...] = ()
         self._threads = threads
         self._tell_early = tell_early
-        self._changed: Changed | None = None
+        self._changed: ChangedRange | None = None
         self._reading: asyncio.Future[None] | None = None
 
     def change(self, version: int | None, edit: Edit) -> None:
         """Takes over what the client did."""
         self.source = self.source.edited(edit)
-        self._changed = (self._changed or Changed(edit.start, edit.start, edit.start)).then(edit)
+        self._changed = (self._changed or ChangedRange(edit.start, edit.start, edit.start)).then(edit)
         self.count(version)
 
     def count(self, version: int | None) -> None:
@@ -114,7 +114,7 @@ class OpenFile:
         self.version = version
         self.revision += 1
 
-    def judge_for(self, targets: tuple[Target, ...]) -> None:
+    def set_targets(self, targets: tuple[Target, ...]) -> None:
         """Takes targets in place of the file's own, or no longer. The snapshot is for the first of them."""
         if targets != self._targets:
             self._targets = targets
@@ -162,13 +162,13 @@ def _damaged(source: Source) -> Module:
 def _module(
     source: Source,
     earlier: Snapshot | None,
-    changed: Changed | None,
+    changed: ChangedRange | None,
     target: Target | None,
     damaged: Module | None,
 ) -> Module:
     """Reads a text anew, or only what changed in it."""
     if len(source.data) > MOST_BYTES:
-        return Module(Document.parse(Source(outline(source.data))), None, target)
+        return Module(Document.parse(Source(skeleton(source.data))), None, target)
     if earlier is None or len(earlier.source.data) > MOST_BYTES:
         known = damaged.document if damaged is not None else None
         return Module(Document.parse(source, known), None, target)

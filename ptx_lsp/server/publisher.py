@@ -12,9 +12,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.server.analyst import Findings
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
+from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.json import Json
 from ptx_lsp.server.openfile import OpenFile
 
@@ -37,24 +37,24 @@ class Publisher:
         self._numbers = count(1)
         self._answered: dict[OpenFile, tuple[str, Sequence[Diagnostic]]] = {}
         """The result id of what was answered last, and what that was."""
-        self._owed: set[OpenFile] = set()
+        self._refresh_pending: set[OpenFile] = set()
 
-    def tell(self, file: OpenFile, found: Findings) -> None:
+    def publish(self, file: OpenFile, found: FileDiagnostics) -> None:
         """There are findings; fewer than all where they are not complete."""
         if not self._client().pulls_diagnostics:
             convert = Converter(file.uri, found.snapshot.source, self._client())
             told = convert.json_diagnostics(found.diagnostics)
-            self._publish(file.uri, found.snapshot.version, told)
-        elif found.is_complete and file in self._owed:
-            self._owed.discard(file)
+            self._send(file.uri, found.snapshot.version, told)
+        elif found.is_complete and file in self._refresh_pending:
+            self._refresh_pending.discard(file)
             self.refresh()
 
     def forget(self, file: OpenFile) -> None:
         """It is closed: what was published is taken back."""
-        self._owed.discard(file)
+        self._refresh_pending.discard(file)
         self._answered.pop(file, None)
         if not self._client().pulls_diagnostics:
-            self._publish(file.uri, None, [])
+            self._send(file.uri, None, [])
 
     def refresh(self) -> None:
         """Has the client ask again."""
@@ -62,11 +62,11 @@ class Publisher:
             send(self._server.workspace_diagnostic_refresh(None))
 
     def answer(
-        self, file: OpenFile, found: Findings, earlier: str | None
+        self, file: OpenFile, found: FileDiagnostics, earlier: str | None
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
         """The answer to a client that has the result `earlier`."""
         if not found.is_complete:
-            self._owed.add(file)
+            self._refresh_pending.add(file)
         identity, last = self._answered.get(file, (None, ()))
         if identity is not None and last == found.diagnostics:
             if identity == earlier:
@@ -79,7 +79,7 @@ class Publisher:
             convert.diagnostics(found.diagnostics), result_id=identity
         )
 
-    def _publish(self, uri: str, version: int | None, found: list[Json]) -> None:
+    def _send(self, uri: str, version: int | None, found: list[Json]) -> None:
         params: dict[str, Json] = {"uri": uri, "diagnostics": found}
         if version is not None:
             params["version"] = version

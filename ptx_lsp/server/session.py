@@ -17,14 +17,18 @@ from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.lint.suppression import Suppressions, suppressed
 from ptx_lsp.model.module import Module
-from ptx_lsp.server.analyst import Analyst, Findings, Policy
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
+from ptx_lsp.server.diagnostics_scheduler import (
+    DiagnosticsPolicy,
+    DiagnosticsScheduler,
+    FileDiagnostics,
+)
 from ptx_lsp.server.openfile import OpenFile, Snapshot
-from ptx_lsp.server.outline import MOST_BYTES
 from ptx_lsp.server.progress import Progress
 from ptx_lsp.server.publisher import Notify, Publisher, send
-from ptx_lsp.server.settings import SECTION, Configurations, Settings, Wanted
+from ptx_lsp.server.settings import SECTION, Configurations, EffectiveSettings, Settings
+from ptx_lsp.server.skeleton import MOST_BYTES
 from ptx_lsp.server.targets import merged
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.text import Edit, Source
@@ -38,7 +42,7 @@ class View(NamedTuple):
     file: OpenFile
     snapshot: Snapshot
     convert: Converter
-    wanted: Wanted
+    settings: EffectiveSettings
     client: Client
 
     @property
@@ -63,12 +67,16 @@ class Session:
         """Those for all files, as the client told without being asked."""
         self.publisher = Publisher(server, notify, lambda: self.client)
         self.progress = Progress(server, lambda: self.client)
-        policy = Policy(
-            self._rules, self._other_targets, self._judge, self.publisher.tell, self.progress.tell
+        policy = DiagnosticsPolicy(
+            self._rules,
+            self._other_targets,
+            self._compute_diagnostics,
+            self.publisher.publish,
+            self.progress.tell,
         )
-        self.analyst = Analyst(self.threads, policy)
-        self._wanted: dict[OpenFile, Wanted] = {}
-        self._complaints: set[str] = set()
+        self.scheduler = DiagnosticsScheduler(self.threads, policy)
+        self._effective_settings: dict[OpenFile, EffectiveSettings] = {}
+        self._reported_errors: set[str] = set()
         self._tasks: set[asyncio.Future[None]] = set()
 
     def initialize(self, params: types.InitializeParams) -> None:
@@ -79,7 +87,7 @@ class Session:
         """The client is gone."""
         for task in self._tasks:
             task.cancel()
-        self.analyst.close()
+        self.scheduler.close()
         self.threads.close()
 
     def start(self, work: Coroutine[object, object, None]) -> None:
@@ -101,7 +109,7 @@ class Session:
         self.close_file(item.uri)
         source = Source(item.text.encode("utf-8", "replace"))
         file = self.files[item.uri] = OpenFile(
-            item.uri, item.version, source, self.threads, self._tell_early
+            item.uri, item.version, source, self.threads, self._publish_early
         )
         self.start(self.configure(file))
 
@@ -114,14 +122,14 @@ class Session:
             file.change(params.text_document.version, self._edit(file, change))
         if not params.content_changes:
             file.count(params.text_document.version)
-        if file in self._wanted:
-            self.analyst.want(file)
+        if file in self._effective_settings:
+            self.scheduler.schedule(file)
 
     def close_file(self, uri: str) -> None:
         file = self.files.pop(uri, None)
         if file is not None:
-            self._wanted.pop(file, None)
-            self.analyst.forget(file)
+            self._effective_settings.pop(file, None)
+            self.scheduler.forget(file)
             self.publisher.forget(file)
 
     async def view(self, uri: str) -> View | None:
@@ -133,12 +141,12 @@ class Session:
 
     def view_of(self, file: OpenFile, snapshot: Snapshot) -> View:
         convert = Converter(file.uri, snapshot.source, self.client)
-        return View(file, snapshot, convert, self.wanted(file), self.client)
+        return View(file, snapshot, convert, self.effective_settings(file), self.client)
 
-    def wanted(self, file: OpenFile) -> Wanted:
+    def effective_settings(self, file: OpenFile) -> EffectiveSettings:
         """What counts for a file, or will until the client has told more."""
-        found = self._wanted.get(file)
-        return found if found is not None else self.configurations.wanted(file.uri, self.settings)
+        found = self._effective_settings.get(file)
+        return found if found is not None else self.configurations.effective_settings(file.uri, self.settings)
 
     def _edit(self, file: OpenFile, change: types.TextDocumentContentChangeEvent) -> Edit:
         new = change.text.encode("utf-8", "replace")  # of a lone surrogate, one character is kept
@@ -162,13 +170,13 @@ class Session:
                 _log.warning("the client does not tell its settings: %r", error)
         if self.files.get(file.uri) is not file:
             return
-        wanted = self.configurations.wanted(file.uri, settings)
-        if wanted.complaint is not None:
-            self.complain(wanted.complaint)
-        if self._wanted.get(file) != wanted:
-            self._wanted[file] = wanted
-            file.judge_for(wanted.targets)
-            self.analyst.want(file)
+        wanted = self.configurations.effective_settings(file.uri, settings)
+        if wanted.config_error is not None:
+            self.report_error(wanted.config_error)
+        if self._effective_settings.get(file) != wanted:
+            self._effective_settings[file] = wanted
+            file.set_targets(wanted.targets)
+            self.scheduler.schedule(file)
 
     def configure_all(self) -> None:
         self.configurations.forget()
@@ -180,10 +188,10 @@ class Session:
         for file in self.files.values():
             self.start(self.configure(file))
 
-    def complain(self, text: str) -> None:
+    def report_error(self, text: str) -> None:
         """Tells the user, once."""
-        if text not in self._complaints:
-            self._complaints.add(text)
+        if text not in self._reported_errors:
+            self._reported_errors.add(text)
             _log.warning("%s", text)
             shown = types.ShowMessageParams(types.MessageType.Warning, f"ptx-lsp: {text}")
             self.server.window_show_message(shown)
@@ -217,25 +225,25 @@ class Session:
 
     # -- findings -------------------------------------------------------------------------------
 
-    async def findings(
+    async def diagnostics(
         self, uri: str, *, early: bool = False
-    ) -> tuple[OpenFile, Findings] | None:
+    ) -> tuple[OpenFile, FileDiagnostics] | None:
         """What is wrong with an open file: all of it, or where that takes long, what is known by then; with
         `early` it may be known before the file is read as a whole.
         """
         file = self.files.get(uri)
         if file is None:
             return None
-        if file not in self._wanted:
+        if file not in self._effective_settings:
             await self.configure(file)
         some = self.client.refreshes_diagnostics
-        found = await self.analyst.findings(file, at_least_some=some, early=early)
+        found = await self.scheduler.diagnostics(file, at_least_some=some, early=early)
         return (file, found) if found is not None else None
 
-    def _judge(self, file: OpenFile, lintings: Sequence[Linting]) -> list[Diagnostic]:
+    def _compute_diagnostics(self, file: OpenFile, lintings: Sequence[Linting]) -> list[Diagnostic]:
         """What of the findings is told; runs in the analyst's thread."""
         linting = lintings[0]
-        rules, source = self.wanted(file).rules, linting.module.document.source
+        rules, source = self.effective_settings(file).rules, linting.module.document.source
         if len(source.data) > MOST_BYTES:
             return [_too_large(source)]
         if len(lintings) > 1:
@@ -252,26 +260,26 @@ class Session:
             return list(Suppressions(source).kept(found))
         return suppressed(found, source, rules.names)
 
-    def _tell_early(self, file: OpenFile, damaged: Module) -> None:
+    def _publish_early(self, file: OpenFile, damaged: Module) -> None:
         """The errors of syntax, while a large file is still being read."""
         if self.files.get(file.uri) is not file:
             return
-        wanted = self.wanted(file)
+        wanted = self.effective_settings(file)
         syntax = [rule for rule in wanted.chosen if rule.name == "syntax-error"]
         linting = Linting(damaged, syntax)
         found = wanted.rules.judged(linting.diagnostics)
         source = damaged.document.source
         kept = list(Suppressions(source).kept(found))
         snapshot = Snapshot(file.revision, file.version, damaged)
-        early = Findings(snapshot, linting, kept, is_complete=False, is_early=True)
-        self.analyst.know_early(file, early)
-        self.publisher.tell(file, early)
+        early = FileDiagnostics(snapshot, linting, kept, is_complete=False, is_early=True)
+        self.scheduler.set_early_diagnostics(file, early)
+        self.publisher.publish(file, early)
 
     def _other_targets(self, file: OpenFile) -> tuple[Target, ...]:
-        return self.wanted(file).targets[1:] if len(file.source.data) <= MOST_BYTES else ()
+        return self.effective_settings(file).targets[1:] if len(file.source.data) <= MOST_BYTES else ()
 
     def _rules(self, file: OpenFile) -> tuple[Rule, ...]:
-        return self.wanted(file).chosen if len(file.source.data) <= MOST_BYTES else ()
+        return self.effective_settings(file).chosen if len(file.source.data) <= MOST_BYTES else ()
 
 
 def _too_large(source: Source) -> Diagnostic:

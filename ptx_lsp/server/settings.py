@@ -54,8 +54,10 @@ class Settings(NamedTuple):
         )
 
 
-class Wanted(NamedTuple):
-    """What counts for one file. `complaint` is what is wrong with the configuration, if anything is."""
+class EffectiveSettings(NamedTuple):
+    """The settings in effect for one file. `config_error` is what is wrong with the configuration, if
+    anything is.
+    """
 
     settings: Settings
     rules: Rules
@@ -63,7 +65,7 @@ class Wanted(NamedTuple):
     targets: tuple[Target, ...]
     """Those that the file is judged for; without any, for its own."""
     threads: int | None
-    complaint: str | None = None
+    config_error: str | None = None
 
     @property
     def target(self) -> Target | None:
@@ -82,7 +84,7 @@ class Configurations:
         """Some configuration file may have changed."""
         self._of_folder.clear()
 
-    def wanted(self, uri: str, settings: Settings) -> Wanted:
+    def effective_settings(self, uri: str, settings: Settings) -> EffectiveSettings:
         """What counts for a file: its project's configuration, and over that the client's settings."""
         path = to_fs_path(uri)
         complaint = None
@@ -96,7 +98,7 @@ class Configurations:
         except UnknownRuleError as error:
             complaint, rules = f"the settings of rules: {error}", chosen(())
         targets, wrong = _targets((settings.target,) if settings.target else found.targets)
-        return Wanted(
+        return EffectiveSettings(
             settings, rules, self._rules(rules), targets, found.threads, complaint or wrong
         )
 

@@ -17,9 +17,10 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 
 
-class Others:
-    """The lintings of one file for the targets behind the first. Once nobody has them any more, the cycles
-    in their modules are cut, as a snapshot does it.
+class SecondaryTargets:
+    """The findings of one file for the targets after the first.
+
+    Once nobody refers to them any more, the cycles in their modules are cut, as for a snapshot.
     """
 
     def __init__(self) -> None:
@@ -27,7 +28,7 @@ class Others:
 
     def __del__(self) -> None:
         for linting in self._known.values():
-            linting.module.retire(linting.module)
+            linting.module.dispose(linting.module)
 
     def steps(
         self, document: Document, targets: Sequence[Target], rules: tuple[Rule, ...]
@@ -35,14 +36,14 @@ class Others:
         """Runs the rules over a document; whoever stops between two steps loses only what was to come."""
         for target in self._known.keys() - set(targets):
             left = self._known.pop(target).module
-            left.retire(left)
+            left.dispose(left)
         for target in targets:
             last = self._known.get(target)
             if last is None or last.module.document is not document or last.rules != rules:
                 module = Module(document, last.module if last is not None else None, target)
                 linting = self._known[target] = Linting(module, rules, last, staged=True)
                 if last is not None:
-                    last.module.retire(module)
+                    last.module.dispose(module)
             else:
                 linting = last
             yield from linting.steps()

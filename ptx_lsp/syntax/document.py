@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node, QueryCursor, Tree
 
-from ptx_lsp.syntax.alone import edited_alone
+from ptx_lsp.syntax.function_reparse import reparse_function
+from ptx_lsp.syntax.incremental_lowering import ChangedBytes, lower_incrementally
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.items import Items
 from ptx_lsp.syntax.lower import lower
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of
-from ptx_lsp.syntax.parsing import damage, parsed, told, touched
-from ptx_lsp.syntax.relower import Touched, relowered
+from ptx_lsp.syntax.parsing import apply_edit, changed_range, damage, parse
 from ptx_lsp.text import Edit, Source
 
 _FEW = 4
@@ -34,7 +34,7 @@ class Document:
         self.source = source
         self.items = items
         self._tree = tree
-        self._is_told = is_told
+        self._is_edited_tree = is_told
 
     @classmethod
     def parse(cls, source: Source, damaged: Document | None = None) -> Document:
@@ -42,7 +42,7 @@ class Document:
 
         What `damaged` gave of the same text saves some work.
         """
-        tree = parsed(source.data) if damaged is None else damaged.tree
+        tree = parse(source.data) if damaged is None else damaged.tree
         return cls(source, tree, Items.of(_lowered(children_of(tree.root_node), source)))
 
     @classmethod
@@ -55,7 +55,7 @@ class Document:
         """Only the statements that the grammar finds something wrong with: what is most of the syntax errors
         of a large file is known long before all of it is.
         """
-        tree = parsed(source.data)
+        tree = parse(source.data)
         captures = QueryCursor(damage()).captures(tree.root_node)
         places = sorted(node.start_byte for nodes in captures.values() for node in nodes)
         found = [
@@ -68,8 +68,8 @@ class Document:
     @property
     def tree(self) -> Tree:
         """That of the whole text, which may have to be parsed."""
-        if self._tree is None or self._is_told:
-            self._tree, self._is_told = parsed(self.source.data, self._tree), False
+        if self._tree is None or self._is_edited_tree:
+            self._tree, self._is_edited_tree = parse(self.source.data, self._tree), False
         return self._tree
 
     def edited(self, edit: Edit, source: Source | None = None) -> Document:
@@ -79,20 +79,20 @@ class Document:
         source = self.source.edited(edit) if source is None else source
         items = self._edited_inside(edit, source)
         if items is not None:
-            tree = self._told(self._tree, edit, source) if self._tree is not None else None
+            tree = self._apply_edit(self._tree, edit, source) if self._tree is not None else None
             return Document(source, tree, items, is_told=True)
-        old = self._told(self.tree, edit, source)
-        tree = parsed(source.data, old)
+        old = self._apply_edit(self.tree, edit, source)
+        tree = parse(source.data, old)
         if tree.root_node.has_error:
-            changed = Touched(0, len(self.source.data), edit.growth)
+            changed = ChangedBytes(0, len(self.source.data), edit.growth)
         else:
-            changed = touched(edit, old, tree)
+            changed = changed_range(edit, old, tree)
         return Document(source, tree, Items.of(self._items_after(edit, changed, tree, source)))
 
-    def _told(self, tree: Tree, edit: Edit, source: Source) -> Tree:
+    def _apply_edit(self, tree: Tree, edit: Edit, source: Source) -> Tree:
         stop = edit.start + len(edit.replacement)
         start, end = _point(self.source, edit.start), _point(self.source, edit.end)
-        return told(tree, edit, start, end, _point(source, stop))
+        return apply_edit(tree, edit, start, end, _point(source, stop))
 
     def _edited_inside(self, edit: Edit, source: Source) -> Items | None:
         """The statements after an edit inside one of many; None where more has to be looked at."""
@@ -106,11 +106,11 @@ class Document:
             first = next(self.items.broken(), item)
             if first.start < item.start:
                 return None  # a string that was left open there may end here
-        found = edited_alone(item, edit, before, after)
+        found = reparse_function(item, edit, before, after)
         return self.items.replaced(number, found) if found is not None else None
 
     def _items_after(
-        self, edit: Edit, touched: Touched, tree: Tree, source: Source
+        self, edit: Edit, touched: ChangedBytes, tree: Tree, source: Source
     ) -> tuple[Item, ...]:
         """A statement is kept where its text, its extent and its health are what they were. What follows may
         mend one that is broken, and may be read with the one just before it: these are kept where the parser
@@ -141,7 +141,7 @@ class Document:
         middle = items[kept_first : old_last + 1]
         inside = None
         if middle and new_last >= kept_first:
-            inside = relowered(middle[-1], touched, new[new_last], source.text)
+            inside = lower_incrementally(middle[-1], touched, new[new_last], source.text)
         if inside is not None:
             after.append(inside)
             new_last -= 1

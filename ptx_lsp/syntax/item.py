@@ -7,8 +7,8 @@ from bisect import bisect_left
 from tree_sitter import Tree
 
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.marks import Located, Marks
 from ptx_lsp.syntax.problem import SyntaxProblem
+from ptx_lsp.syntax.stable_offsets import Located, OffsetMap
 from ptx_lsp.text import Span
 
 
@@ -25,8 +25,8 @@ class Item:
         "_starts",
         "alone",
         "end",
-        "marks",
         "node",
+        "offsets",
         "problems",
         "start",
         "tree",
@@ -39,7 +39,7 @@ class Item:
         node: nodes.Statement,
         problems: tuple[SyntaxProblem, ...],
         alone: bool,
-        marks: Marks | None = None,
+        marks: OffsetMap | None = None,
         tree: Tree | None = None,
     ) -> None:
         self.start = start
@@ -48,7 +48,7 @@ class Item:
         self.problems = problems
         self.alone = alone
         """Whether it neither holds another item nor lies in one."""
-        self.marks = marks or Marks.of(end - start)
+        self.offsets = marks or OffsetMap.identity(end - start)
         self.tree = tree
         """That of its text alone, if it was parsed alone."""
         self._is_unclosed: bool | None = None
@@ -56,16 +56,16 @@ class Item:
 
     def offset(self, mark: int) -> int:
         """The byte offset in the file of a node's `start`, or of its `end`."""
-        return self.start + self.marks.offset(mark)
+        return self.start + self.offsets.offset(mark)
 
     def span(self, part: Located) -> Span:
         """Where a node of this item is in the file."""
-        start, end = self.marks.span(part.start, part.end)
+        start, end = self.offsets.span(part.start, part.end)
         return Span(self.start + start, self.start + end)
 
     def mark(self, offset: int) -> int:
         """What a node's `start` is that begins at byte `offset` of the file."""
-        return self.marks.mark(offset - self.start)
+        return self.offsets.mark(offset - self.start)
 
     @property
     def is_unclosed(self) -> bool:
@@ -87,4 +87,4 @@ class Item:
         if not by:
             return self
         start, end = self.start + by, self.end + by
-        return Item(start, end, self.node, self.problems, self.alone, self.marks, self.tree)
+        return Item(start, end, self.node, self.problems, self.alone, self.offsets, self.tree)

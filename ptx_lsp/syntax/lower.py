@@ -18,7 +18,7 @@ from ptx_lsp.syntax.literals import integer, overflows
 from ptx_lsp.syntax.lower_directives import Directives
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of, parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
-from ptx_lsp.syntax.shape import operand_problems
+from ptx_lsp.syntax.validation import operand_problems
 
 MOST_NESTED_BLOCKS = 1990
 """Deeper, ptxas 13.5 says `memory exhausted`."""

@@ -12,7 +12,7 @@ from ptx_lsp.syntax.lower_leaves import parts_of
 from ptx_lsp.syntax.lower_operands import NUMBERS
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.section_data import RESERVED, data_problems
-from ptx_lsp.syntax.shape import location_problems
+from ptx_lsp.syntax.validation import location_problems
 
 _FILE_NUMBERS = 2
 """Time and size, behind the path."""

@@ -8,18 +8,18 @@ from threading import local
 import tree_sitter_ptx
 from tree_sitter import Language, Parser, Query, Tree
 
-from ptx_lsp.syntax.relower import Touched
+from ptx_lsp.syntax.incremental_lowering import ChangedBytes
 from ptx_lsp.text import Edit
 
 
-def parsed(data: bytes, told: Tree | None = None) -> Tree:
+def parse(data: bytes, edited_tree: Tree | None = None) -> Tree:
     """The tree of a text. `told` is one of an earlier text that has been told of all edits since, and saves
     most of the work.
     """
     parse = _of_thread().parser.parse
-    if told is None:
+    if edited_tree is None:
         return parse(data)
-    tree = parse(data, told)
+    tree = parse(data, edited_tree)
     if tree.root_node.has_error:
         # Tree-sitter's own recovery may depend on the history of edits; the scanner leaves it next to
         # nothing to do.
@@ -27,24 +27,25 @@ def parsed(data: bytes, told: Tree | None = None) -> Tree:
     return tree
 
 
-def told(
+def apply_edit(
     tree: Tree, edit: Edit, start: tuple[int, int], end: tuple[int, int], stop: tuple[int, int]
 ) -> Tree:
-    """A tree that knows of an edit, but not yet what it means. `start`, `end` and `stop` are the rows and
-    columns (in bytes) where the edit begins, where it ended, and where it ends now.
+    """The tree with the positions of an edit applied, but not yet reparsed (`Tree.edit`).
+
+    `start`, `end` and `stop` are the rows and columns (in bytes) of the edit's start, old end and new end.
     """
     copied = tree.copy()
     copied.edit(edit.start, edit.end, edit.start + len(edit.replacement), start, end, stop)
     return copied
 
 
-def touched(edit: Edit, old: Tree, new: Tree) -> Touched:
+def changed_range(edit: Edit, old: Tree, new: Tree) -> ChangedBytes:
     """What an edit may have changed, by the tree that was told of it and the one that came of it."""
     stop = edit.start + len(edit.replacement)
     changed = old.changed_ranges(new)
     start = min((edit.start, *(one.start_byte for one in changed)))
     last = max((stop, *(one.end_byte for one in changed)))
-    return Touched(start, last - edit.growth, edit.growth)
+    return ChangedBytes(start, last - edit.growth, edit.growth)
 
 
 @cache
@@ -52,14 +53,14 @@ def language() -> Language:
     return Language(tree_sitter_ptx.language())
 
 
-class _OfThread(local):
+class _ThreadLocal(local):
     """A parser must not be used by two threads at once, and gives up Python's lock while it works."""
 
     def __init__(self) -> None:
         self.parser = Parser(language())
 
 
-_of_thread = cache(_OfThread)
+_of_thread = cache(_ThreadLocal)
 
 
 @cache

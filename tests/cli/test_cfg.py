@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ptx_lsp.ide import layered as drawing
-from ptx_lsp.ide.layered import Layout, TooLargeError, layered
+from ptx_lsp.ide import layered_layout as drawing
+from ptx_lsp.ide.layered_layout import Layout, TooLargeError, layered_layout
 from tests.cli.conftest import HEADER, Lint
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -127,7 +127,7 @@ def test_a_name_in_two_files(lint: Lint, file: Path, tmp_path: Path) -> None:
 def test_too_large_to_draw(lint: Lint, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "MOST_PLACES", 3)
     with pytest.raises(TooLargeError):
-        layered([(10, 10)] * 4, [(0, 1), (1, 2), (2, 3), (0, 3)], range(4))
+        layered_layout([(10, 10)] * 4, [(0, 1), (1, 2), (2, 3), (0, 3)], range(4))
     done = lint("--cfg", "k", "--format", "svg", file)
     assert done.status == 2
     assert "too large to draw" in done.err
@@ -144,7 +144,7 @@ def test_boxes_do_not_overlap_and_edges_meet_them(seed: int) -> None:
     })
     order = list(range(count))
     chance.shuffle(order)
-    found = layered(sizes, edges, order)
+    found = layered_layout(sizes, edges, order)
     _check(found, sizes, edges)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ptx_lsp.model.argument_match import argument_mismatch
 from ptx_lsp.model.calls import Call, calls
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.passing import disagreement
 
 HEADER = ".version 9.5\n.target sm_90\n.address_size 64\n"
 
@@ -112,7 +112,7 @@ class TestDisagreement:
         function = module.functions[-1]
         (call,) = calls(function)
         formal = call.callees[0].parameters[0]
-        wrong = disagreement(function, call.arguments[0], formal, is_return=False)
+        wrong = argument_mismatch(function, call.arguments[0], formal, is_return=False)
         assert wrong is not None
         assert wrong.reason == "own parameter"
 
@@ -121,7 +121,7 @@ class TestDisagreement:
         function = module.functions[-1]
         (call,) = calls(function)
         formal = call.callees[0].returns[0]
-        assert disagreement(function, call.returns[0], formal, is_return=True) is None
+        assert argument_mismatch(function, call.returns[0], formal, is_return=True) is None
 
 
 def reason(parameter: str, declaration: str, passed: str) -> str | None:
@@ -132,5 +132,5 @@ def reason(parameter: str, declaration: str, passed: str) -> str | None:
     function = module.functions[-1]
     (call,) = calls(function)
     formal = call.callees[0].parameters[0]
-    wrong = disagreement(function, call.arguments[0], formal, is_return=False)
+    wrong = argument_mismatch(function, call.arguments[0], formal, is_return=False)
     return wrong.reason if wrong else None

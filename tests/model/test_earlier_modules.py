@@ -45,7 +45,7 @@ def test_facts_of_untouched_functions_keep_no_earlier_module() -> None:
         before = linting.module
         edited = before.document.edited(Edit(at, at, b" "))
         linting = Linting(Module(edited, before), previous=linting)
-        before.retire(linting.module)
+        before.dispose(linting.module)
         del before
     gc.collect()
     assert linting.module.functions[0].facts is facts, "they were computed anew"
@@ -64,7 +64,7 @@ def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> No
             before = linting.module
             edited = before.document.edited(Edit(at, at + 1, b"7"))
             linting = Linting(Module(edited, before), previous=linting)
-            before.retire(linting.module)
+            before.dispose(linting.module)
             del before
         assert [earlier() for earlier in known] == [None, None, None]
     finally:
@@ -77,7 +77,7 @@ def test_no_other_function_is_looked_at_after_an_edit(monkeypatch: pytest.Monkey
     linting = Linting(Module.parse(text), all_rules())
     at = text.index("1, 2", text.index("k100"))
     looked_at: set[str] = set()
-    placed = Function.placed
+    placed = Function.moved_to
 
     def noted(function: Function, item: Item, home: Home) -> Function:
         looked_at.add(function.name)
@@ -102,9 +102,9 @@ def test_the_last_module_of_a_file_is_freed_at_once() -> None:
             edited = Module(module.document.edited(Edit(at, at + 1, b"7")), module)
             linting = Linting(edited, all_rules(), linting)
             left += [weakref.ref(one) for one in (edited, edited.document, *edited.functions)]
-            module.retire(edited)
+            module.dispose(edited)
             module = edited
-        module.retire(module)
+        module.dispose(module)
         del module, linting
         edited = None
         assert [one() for one in left] == [None] * len(left)
@@ -125,7 +125,7 @@ def test_an_earlier_module_stays_what_it_was() -> None:
     for one in (later, latest):
         assert all(function.module is one for function in one.functions)
     assert [_told(function) for function in module.functions] == wanted
-    later.retire(latest)
+    later.dispose(latest)
     assert [_told(function) for function in module.functions] == wanted
     assert all(function.module is module for function in module.functions)
 

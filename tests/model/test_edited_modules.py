@@ -90,7 +90,7 @@ def test_a_function_that_has_moved_since_is_the_same_one() -> None:
     later = next(one for one in module.functions if one.name == "helper" and one.symbol.is_definition)
     edited = Module(module.document.edited(Edit(at, at, b"// x\n")), module)
     assert later.module is module
-    module.retire(edited)
+    module.dispose(edited)
     assert later.module is edited
     assert edited.definitions["helper"] is not later
     assert call_graph_node(later).is_recursive

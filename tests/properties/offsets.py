@@ -6,7 +6,7 @@ from typing import cast
 
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.syntax.marks import Located
+from ptx_lsp.syntax.stable_offsets import Located
 
 
 def items(document: Document) -> list[object]:

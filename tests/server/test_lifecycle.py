@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.server.outline import outline
 from ptx_lsp.server.session import MOST_TOLD
+from ptx_lsp.server.skeleton import skeleton
 from ptx_lsp.text import Source
 from tests.server.connection import COMMAND, Connection, Json, ResponseError, at, of_file
 from tests.server.test_sync import URI, WRONG, rules
@@ -223,7 +223,7 @@ def test_of_very_many_findings_the_worst_are_told() -> None:
 
 def test_outline_keeps_lines_and_offsets() -> None:
     text = b'.entry f() { add; // }\n /* } */ { "}" }\n}\n.func g();\n.entry h() {\nret;'
-    found = outline(text)
+    found = skeleton(text)
     assert len(found) == len(text)
     assert Source(found).line_starts == Source(text).line_starts
     assert found.split() == b".entry f() { } .func g(); .entry h() {".split()

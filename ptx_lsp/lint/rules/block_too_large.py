@@ -8,7 +8,7 @@ from ptx_lsp.isa.device_limits import MAX_BLOCK_DIMENSIONS, MAX_THREADS_PER_BLOC
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import Given, tuning
+from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 
 @function_rule("block-too-large", code="W211")
@@ -52,14 +52,14 @@ def block_too_large(function: Function) -> Iterator[Finding]:
     """
     if not function.is_kernel:
         return
-    for given in tuning(function).given:
+    for given in effective_directives(function).directives:
         if given.name in (".maxntid", ".reqntid"):
             problem = _problem(given)
             if problem is not None:
                 yield Finding(function.place(given.node), problem)
 
 
-def _problem(given: Given) -> str | None:
+def _problem(given: PerformanceDirective) -> str | None:
     extent, product = given.extent, given.product
     if extent is None or product is None:
         return None

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.line import Related, operand_or_line
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.argument_match import ArgumentMismatch, argument_mismatch
 from ptx_lsp.model.calls import Call, Callee, Formal, calls
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.passing import Disagreement, disagreement
 from ptx_lsp.model.place import Located
 from ptx_lsp.model.symbols import (
     AggregateName,
@@ -187,7 +187,7 @@ def _about_value(
 ) -> Iterator[Finding]:
     """What is wrong with `actual` for the first of `formals` that it does not fit."""
     for callee, formal in zip(call.callees, formals, strict=True):
-        wrong = disagreement(function, actual, formal, is_return=is_return)
+        wrong = argument_mismatch(function, actual, formal, is_return=is_return)
         if wrong is not None and _is_sound(function, callee):
             message = _message(function, wrong, actual, formal)
             what = "result" if is_return else "parameter"
@@ -197,7 +197,7 @@ def _about_value(
 
 
 def _message(
-    function: Function, wrong: Disagreement, actual: nodes.Operand, formal: Formal
+    function: Function, wrong: ArgumentMismatch, actual: nodes.Operand, formal: Formal
 ) -> str:
     text = f"`{_text(function, actual)}`"
     name = "the parameter" if formal.name == "_" else f"`{formal.name}`"

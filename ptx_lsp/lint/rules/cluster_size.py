@@ -8,7 +8,7 @@ from ptx_lsp.isa.device_limits import MAX_CLUSTER_SIZE
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import Given, tuning
+from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 
 @function_rule("cluster-size", code="W215")
@@ -50,13 +50,13 @@ def cluster_size(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the cluster that was meant is not known.
     """
-    for given in tuning(function).given:
+    for given in effective_directives(function).directives:
         problem = _problem(given)
         if problem is not None:
             yield Finding(function.place(given.node), problem)
 
 
-def _problem(given: Given) -> str | None:
+def _problem(given: PerformanceDirective) -> str | None:
     if given.name not in (".reqnctapercluster", ".maxclusterrank") or given.product is None:
         return None
     if given.is_unset:

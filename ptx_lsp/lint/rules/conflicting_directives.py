@@ -8,7 +8,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.removal import remove
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import Given, tuning
+from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 _PAIRS = ((".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank"))
 """What is required, and what is only bounded."""
@@ -57,7 +57,10 @@ def conflicting_directives(function: Function) -> Iterator[Finding]:
     if not function.is_kernel:
         return
     for exact, bound in _PAIRS:
-        given, limit = tuning(function).first(exact), tuning(function).first(bound)
+        given, limit = (
+            effective_directives(function).first(exact),
+            effective_directives(function).first(bound),
+        )
         if given is None or limit is None:
             continue
         first, second = sorted((given, limit), key=lambda one: function.span(one.node))
@@ -70,9 +73,9 @@ def conflicting_directives(function: Function) -> Iterator[Finding]:
         )
 
 
-def _is_within(function: Function, given: Given, limit: Given) -> bool:
+def _is_within(function: Function, given: PerformanceDirective, limit: PerformanceDirective) -> bool:
     """Whether each is there once, and the size keeps to the bound."""
-    if any(one.name in (given.name, limit.name) for one, _ in tuning(function).repeated):
+    if any(one.name in (given.name, limit.name) for one, _ in effective_directives(function).repeated):
         return False
     if given.product is None or limit.product is None:
         return False

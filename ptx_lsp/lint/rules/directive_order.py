@@ -8,7 +8,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.removal import remove
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import Given, signatures
+from ptx_lsp.model.performance_directives import PerformanceDirective, signatures
 
 _ORDER = {".noreturn": 0, ".abi_preserve": 1, ".abi_preserve_control": 1, ".local_maxnreg": 2, ".language": 3}
 
@@ -50,8 +50,8 @@ def directive_order(function: Function) -> Iterator[Finding]:
     Where one is given twice and says the same, the fix removes the second. There is no other fix.
     """
     for signature in signatures(function):
-        before: dict[str, Given] = {}
-        for given in signature.tuning.given:
+        before: dict[str, PerformanceDirective] = {}
+        for given in signature.directives.directives:
             if given.name not in _ORDER:
                 continue
             found = _misplaced(given, before)
@@ -67,7 +67,9 @@ def directive_order(function: Function) -> Iterator[Finding]:
             before.setdefault(given.name, given)
 
 
-def _misplaced(given: Given, before: dict[str, Given]) -> tuple[Given, str] | None:
+def _misplaced(
+    given: PerformanceDirective, before: dict[str, PerformanceDirective]
+) -> tuple[PerformanceDirective, str] | None:
     if given.name in before:
         return before[given.name], f"`{given.name}` is given twice"
     for name, earlier in before.items():

@@ -9,7 +9,7 @@ from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, WARP_SIZE, Devic
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import Given, tuning
+from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 
 @function_rule("ignored-directive", code="W212")
@@ -54,7 +54,7 @@ def ignored_directive(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: which number was meant is not known.
     """
-    heads, bounds = tuning(function), launch_bounds(function)
+    heads, bounds = effective_directives(function), launch_bounds(function)
     if not function.is_kernel or function.node.body is None:
         return
     block, minimum, maximum = heads.block, heads.last(".minnctapersm"), heads.last(".maxnreg")
@@ -74,7 +74,12 @@ def ignored_directive(function: Function) -> Iterator[Finding]:
             yield _finding(function, given, reason)
 
 
-def _finding(function: Function, given: Given, reason: str, block: Given | None = None) -> Finding:
+def _finding(
+    function: Function,
+    given: PerformanceDirective,
+    reason: str,
+    block: PerformanceDirective | None = None,
+) -> Finding:
     related = ()
     if block is not None:
         related = ((function.place(block.node.name), "the size of a block"),)
@@ -99,7 +104,7 @@ def _about_blocks(why: Ignored, bounds: LaunchBounds) -> str | None:
             return None
 
 
-def _about_registers(given: Given, device: DeviceLimits) -> str | None:
+def _about_registers(given: PerformanceDirective, device: DeviceLimits) -> str | None:
     asked, least = (given.values[0] or 0) if len(given.values) == 1 else 0, device.least_registers
     if asked > MAX_REGISTERS_PER_THREAD:
         return f"a thread has {MAX_REGISTERS_PER_THREAD} registers at most"

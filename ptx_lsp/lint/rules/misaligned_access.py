@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.access import Access, accesses
+from ptx_lsp.model.access import StaticAccess, accesses
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import address_alignment
 
@@ -70,7 +70,7 @@ def misaligned_access(function: Function) -> Iterator[Finding]:
             yield Finding(function.place(access.address), _message(access, alignment), related)
 
 
-def _message(access: Access, alignment: int) -> str:
+def _message(access: StaticAccess, alignment: int) -> str:
     name, size = access.variable.name, access.size
     needs = f"an access of {size} bytes needs an address that is a multiple of {size}"
     declare = f"`{name}` is aligned to {alignment} only: declare it with `.align {size}`"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.performance_directives import effective_directives
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.tuning import tuning
 
 
 @function_rule("missing-directive", code="E182")
@@ -52,7 +52,7 @@ def missing_directive(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the sizes are not known.
     """
-    heads = tuning(function)
+    heads = effective_directives(function)
     blocks = heads.first(".blocksareclusters")
     if blocks is None or not function.is_kernel:
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import signatures
+from ptx_lsp.model.performance_directives import signatures
 
 
 @function_rule("noreturn-result", code="E184")
@@ -46,7 +46,7 @@ def noreturn_result(function: Function) -> Iterator[Finding]:
     There is no fix: the directive may be wrong, or the parameters.
     """
     for signature in signatures(function):
-        given, returns = signature.tuning.first(".noreturn"), signature.node.returns
+        given, returns = signature.directives.first(".noreturn"), signature.node.returns
         if given is not None and returns:
             name = returns[0].declarators[0].name if returns[0].declarators else returns[0]
             message = "`.noreturn` cannot stand here: the function has a return parameter"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import tuning
+from ptx_lsp.model.performance_directives import effective_directives
 
 
 @function_rule("noreturn-returns", code="W216")
@@ -47,7 +47,7 @@ def noreturn_returns(function: Function) -> Iterator[Finding]:
     """
     if function.is_kernel:
         return
-    given = tuning(function).first(".noreturn")
+    given = effective_directives(function).first(".noreturn")
     if given is None:
         return
     related = ((function.place(given.node), "the function is said not to return"),)

@@ -9,7 +9,7 @@ from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.joined import joined
+from ptx_lsp.model.missing_semicolons import missing_semicolons
 from ptx_lsp.model.targets import is_indirect_branch
 
 
@@ -56,7 +56,9 @@ def operand_count(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: what was meant cannot be told.
     """
-    unfinished = {one.instruction.start for one in joined(function)}  # the rule `syntax-error` tells of them
+    unfinished = {
+        one.instruction.start for one in missing_semicolons(function)
+    }  # the rule `syntax-error` tells of them
     for instruction, verdict in checks(function):
         if instruction.start in unfinished or is_indirect_branch(function, instruction):
             continue  # the rule `wrong-target` tells of the latter

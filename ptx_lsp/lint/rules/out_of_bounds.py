@@ -66,8 +66,8 @@ def _through_registers(function: Function, found: origins.PointerAccess) -> Iter
         yield from _of(function, origin.variable, origin.offset, size, address)
 
 
-@collect_over_results(access.accesses_found)
-def _at_names(function: Function, found: access.Access) -> Iterator[Finding]:
+@collect_over_results(access.static_accesses)
+def _at_names(function: Function, found: access.StaticAccess) -> Iterator[Finding]:
     yield from _of(function, found.variable, found.offset, found.size, found.address)
 
 

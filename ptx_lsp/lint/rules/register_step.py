@@ -13,7 +13,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import shared_bytes
-from ptx_lsp.model.tuning import tuning
+from ptx_lsp.model.performance_directives import effective_directives
 
 _NEAR = 4
 """Registers above a step."""
@@ -129,7 +129,7 @@ def register_step(function: Function) -> Iterator[Finding]:
     There is no fix: with fewer registers, more goes to local memory.
     """
     bounds = launch_bounds(function) if function.is_kernel else None
-    heads = tuning(function)
+    heads = effective_directives(function)
     given, block = heads.last(".maxnreg"), heads.block
     if bounds is None or given is None or block is None or bounds.limit_source != "maxnreg":
         return

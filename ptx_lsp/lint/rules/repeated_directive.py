@@ -8,7 +8,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.removal import remove
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import tuning
+from ptx_lsp.model.performance_directives import effective_directives
 
 
 @function_rule("repeated-directive", code="W210")
@@ -52,7 +52,7 @@ def repeated_directive(function: Function) -> Iterator[Finding]:
     """
     if not function.is_kernel:
         return  # the rule `directive-order`
-    for earlier, later in tuning(function).repeated:
+    for earlier, later in effective_directives(function).repeated:
         same = None not in later.values and earlier.values == later.values
         end = "with the same value" if same else "with another value, and the last one counts"
         yield Finding(

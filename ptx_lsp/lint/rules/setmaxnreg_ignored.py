@@ -19,8 +19,8 @@ from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.performance_directives import effective_directives
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.tuning import tuning
 
 _MESSAGES: dict[Unknown, str] = {
     "no block size": "give `.reqntid` or `.maxntid` with `.minnctapersm`, or `.maxnreg`",
@@ -121,7 +121,7 @@ def _of_call(function: Function, first: Request, kept: OutOfLineCall) -> Finding
 
 def _minimum(function: Function) -> Remedy | None:
     """`.minnctapersm 1` behind the block size, where it would count."""
-    block, bounds = tuning(function).block, launch_bounds(function)
+    block, bounds = effective_directives(function).block, launch_bounds(function)
     if block is None or bounds is None:
         return None
     asking = bounds.directives._replace(minnctapersm=1)

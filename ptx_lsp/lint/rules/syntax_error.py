@@ -12,7 +12,7 @@ from ptx_lsp.lint.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.joined import joined
+from ptx_lsp.model.missing_semicolons import missing_semicolons
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.syntax import nodes
@@ -95,8 +95,8 @@ def syntax_error(module: Module) -> Iterator[Finding]:
                 yield finding
 
 
-    for one in collect_over_functions(joined, module):
-        message = f"`;` was expected before {_shown(one.following)}"
+    for one in collect_over_functions(missing_semicolons, module):
+        message = f"`;` was expected before {_shown(one.opcode)}"
         remedy = Remedy("Insert `;`", (Replacement(one.gap, ";"),))
         yield Finding(one.place, message, ((one.gap, "`;` is missing from an instruction"),), remedy)
 

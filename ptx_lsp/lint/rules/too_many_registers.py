@@ -10,7 +10,7 @@ from ptx_lsp.isa.device_limits import MAX_THREADS_PER_BLOCK
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.tuning import tuning
+from ptx_lsp.model.performance_directives import effective_directives
 
 
 @function_rule("too-many-registers", code="W214")
@@ -54,7 +54,7 @@ def too_many_registers(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the block may be too large, or the registers too many.
     """
-    heads, bounds = tuning(function), launch_bounds(function)
+    heads, bounds = effective_directives(function), launch_bounds(function)
     given, block = heads.last(".maxnreg"), heads.block
     if bounds is None or given is None or block is None:
         return

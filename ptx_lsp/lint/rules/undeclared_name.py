@@ -10,7 +10,7 @@ from ptx_lsp.lint.nearest import nearest
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import Free
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.joined import joined
+from ptx_lsp.model.missing_semicolons import missing_semicolons
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import Range, range_index
@@ -89,7 +89,9 @@ def _in_functions(function: Function) -> Iterator[Finding]:
             yield _finding(function.place(use.name), use.name.text, later, [])
     guesses = _MOST_GUESSES
     elsewhere = _Elsewhere(function) if function.undeclared else None
-    next_opcodes = {one.place.start for one in joined(function)}  # the rule `syntax-error` tells of them
+    next_opcodes = {
+        one.place.start for one in missing_semicolons(function)
+    }  # the rule `syntax-error` tells of them
     for use in function.undeclared:
         if use.name.start in next_opcodes:
             continue

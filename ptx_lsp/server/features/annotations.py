@@ -29,7 +29,7 @@ _SORTS: tuple[LensSort, ...] = ("figures", "references", "preview")
 
 @answer(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions())
 def on_inlay_hint(view: View, params: types.InlayHintParams) -> list[types.InlayHint]:
-    wanted = view.wanted.settings
+    wanted = view.settings.settings
     shown = Shown(
         wanted.live_registers, "different" if wanted.types else "off", wanted.literals
     )
@@ -50,7 +50,7 @@ def _hint(view: View, found: InlayHint) -> types.InlayHint:
 @answer(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
 def on_code_lens(view: View, _: types.CodeLensParams) -> list[types.CodeLens]:
     """What a lens says takes an analysis: it is found out when the lens is seen."""
-    if not view.wanted.settings.code_lens or view.snapshot.is_outline:
+    if not view.settings.settings.code_lens or view.snapshot.is_skeleton:
         return []
     return [
         types.CodeLens(

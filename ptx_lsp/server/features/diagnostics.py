@@ -18,7 +18,7 @@ async def diagnostic(
     session: Session, params: types.DocumentDiagnosticParams
 ) -> types.DocumentDiagnosticReport:
     """May be answered before all is known: the client is told to ask again then."""
-    found = await session.findings(params.text_document.uri, early=True)
+    found = await session.diagnostics(params.text_document.uri, early=True)
     if found is None:
         return types.RelatedFullDocumentDiagnosticReport([])
     return session.publisher.answer(*found, params.previous_result_id)

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from ptx_lsp.ide.code_actions import Action, ActionSort, code_actions, fix_all
 from ptx_lsp.ide.formatting import ON_TYPE, Style, formatting, formatting_on_type
-from ptx_lsp.server.analyst import Findings
+from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import answer, answer_with_findings
 from ptx_lsp.server.session import View
 
@@ -27,9 +27,9 @@ _FIX_ALL = types.CodeActionKind.SourceFixAll
     types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, _FIX_ALL]),
 )
 def on_code_action(
-    view: View, findings: Findings, params: types.CodeActionParams
+    view: View, findings: FileDiagnostics, params: types.CodeActionParams
 ) -> list[types.CodeAction]:
-    if view.snapshot.is_outline:
+    if view.snapshot.is_skeleton:
         return []
     span, only = view.convert.span(params.range), params.context.only
     found: list[types.CodeAction] = []

@@ -11,7 +11,7 @@ from ptx_lsp.ide.links import links
 from ptx_lsp.ide.references import highlights, references
 from ptx_lsp.ide.rename import RenameError, prepare_rename, rename
 from ptx_lsp.server.feature import answer
-from ptx_lsp.server.refusal import RefusalError
+from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import View
 
 
@@ -73,7 +73,7 @@ def on_rename(view: View, params: types.RenameParams) -> types.WorkspaceEdit:
     try:
         edits = rename(view.module, view.offset(params.position), params.new_name)
     except RenameError as error:
-        raise RefusalError(str(error)) from error
+        raise RequestFailedError(str(error)) from error
     return view.convert.workspace_edit(edits, view.snapshot.version)
 
 

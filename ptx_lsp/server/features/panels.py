@@ -12,11 +12,11 @@ from analyses.cfg import cfg
 from analyses.instructions import instructions
 from analyses.occupancy import Occupancy
 from ptx_lsp.executor.launch_comment import launch_comments
-from ptx_lsp.ide.figures import figures
 from ptx_lsp.ide.flow_picture import block_name, picture
-from ptx_lsp.ide.layered import TooLargeError
+from ptx_lsp.ide.kernel_metrics import kernel_metrics
+from ptx_lsp.ide.layered_layout import TooLargeError
 from ptx_lsp.ide.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
-from ptx_lsp.ide.uniform import branch_uniformity
+from ptx_lsp.ide.uniformity_text import branch_uniformity
 from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
     MAX_THREADS_PER_BLOCK,
@@ -29,16 +29,16 @@ from ptx_lsp.lint.diagnostic import SEVERITIES
 from ptx_lsp.lint.flow import flow, pressure_along
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.server.analyst import Findings
+from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import panel, panel_with_findings
 from ptx_lsp.server.json import Json, at, number, text
-from ptx_lsp.server.refusal import RefusalError
+from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import View
 from ptx_lsp.text import Span
 
 
 @panel_with_findings("ptx/kernelReport")
-def kernel_report(view: View, findings: Findings, asked: object) -> Json:
+def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
     """All kernels of a file with their figures."""
     module, target = view.module, _target(asked)
     if target is not None and target != module.target:
@@ -52,8 +52,8 @@ def kernel_report(view: View, findings: Findings, asked: object) -> Json:
     }
 
 
-def _kernel(view: View, function: Function, findings: Findings, launched: set[str]) -> Json:
-    row = figures(function)
+def _kernel(view: View, function: Function, findings: FileDiagnostics, launched: set[str]) -> Json:
+    row = kernel_metrics(function)
     start, end = function.item.start, function.item.end
     counts = Counter(one.severity for one in findings.diagnostics if start <= one.span.start < end)
     registers, known = row.registers, row.occupancy
@@ -154,7 +154,7 @@ def pressure_profile(view: View, asked: object) -> Json:
     function = chosen(view, asked)
     if function is None:
         return None
-    found, limit = pressure_along(function), figures(function).registers.limit
+    found, limit = pressure_along(function), kernel_metrics(function).registers.limit
     peak: Json = None
     if found.peak_step is not None:
         live: list[Json] = [{"name": one.name, "size": one.units} for one in found.live]
@@ -182,7 +182,9 @@ def control_flow(view: View, asked: object) -> Json:
     try:
         drawn = picture(found)
     except TooLargeError as error:
-        raise RefusalError(f"the control flow of `{function.name}` is too large to draw: {error}") from error
+        raise RequestFailedError(
+            f"the control flow of `{function.name}` is too large to draw: {error}"
+        ) from error
     return {
         "kernel": function.name,
         "width": drawn.width,
@@ -269,7 +271,7 @@ def _target(asked: object) -> Target | None:
         return None
     found = parse_target(name)
     if found not in TARGETS:
-        raise RefusalError(f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`")
+        raise RequestFailedError(f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`")
     return found
 
 

@@ -11,7 +11,7 @@ from lsprotocol import types
 from ptx_lsp.ide.encoded_tokens import ROW, Piece, encoded_tokens, flat, token_pieces
 from ptx_lsp.ide.semantic_tokens import TOKEN_MODIFIERS, TOKEN_TYPES, TokenModifier, TokenType
 from ptx_lsp.server.feature import answer
-from ptx_lsp.server.openfile import TokensTold
+from ptx_lsp.server.openfile import PublishedTokens
 from ptx_lsp.server.session import View
 
 _TYPES: dict[TokenType, str] = {
@@ -73,7 +73,7 @@ def on_tokens_range(view: View, params: types.SemanticTokensRangeParams) -> type
 
 def _remember(view: View, pieces: list[Piece]) -> str:
     identity = str(next(_numbers))
-    view.file.tokens = TokensTold(identity, pieces)
+    view.file.tokens = PublishedTokens(identity, pieces)
     return identity
 
 

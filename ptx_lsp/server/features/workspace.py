@@ -18,7 +18,7 @@ from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.feature import handler
 from ptx_lsp.server.session import Session
-from ptx_lsp.server.settings import Configurations, Wanted
+from ptx_lsp.server.settings import Configurations, EffectiveSettings
 from ptx_lsp.server.targets import merged
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
@@ -32,7 +32,7 @@ class _Asked(NamedTuple):
 
     path: Path
     uri: str
-    wanted: Wanted
+    wanted: EffectiveSettings
     client: Client
     result_id: str | None
 
@@ -51,7 +51,7 @@ async def on_workspace_diagnostic(
         for path in await session.threads.answer(_files, folders, session.configurations):
             uri = path.as_uri()
             if uri not in session.files:
-                wanted = session.configurations.wanted(uri, session.settings)
+                wanted = session.configurations.effective_settings(uri, session.settings)
                 asked = _Asked(path, uri, wanted, session.client, earlier.get(uri))
                 report = await session.threads.analyse(_report, asked)
                 if report is not None:

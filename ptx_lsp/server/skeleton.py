@@ -1,7 +1,4 @@
-"""The outline of a text that is too large to be read whole: the same text with blank bodies.
-
-Every offset and every line stays what it was, so all that looks at declarations works.
-"""
+"""The skeleton of a text that is too large to be analysed: the same text with blank bodies."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ _TOKEN = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\n]*"|[{}]', re.DOTALL)
 _BLANK = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 
 
-def outline(data: bytes) -> bytes:
-    """The text with blanks for what stands in outermost braces."""
+def skeleton(data: bytes) -> bytes:
+    """The text with blanks in place of everything in outermost braces."""
     pieces: list[bytes] = []
     depth = kept = opened = 0
     for token in _TOKEN.finditer(data):

@@ -1,4 +1,6 @@
-"""The nodes of a function after an edit in its body: only the statements that it touched are new."""
+"""Incremental lowering: after an edit in the body of a function, only the touched statements get new
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +13,22 @@ from tree_sitter import Node
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.lower import lower_statements
-from ptx_lsp.syntax.marks import MOST_PIECES
 from ptx_lsp.syntax.problem import SyntaxProblem
+from ptx_lsp.syntax.stable_offsets import MOST_PIECES
 
 _MOST_DEEP = 100
 """Deeper in blocks a function is read as a whole."""
 
 
-class Touched(NamedTuple):
-    """The bytes of the old text outside of which nothing has changed, and by how many they have grown."""
+class ChangedBytes(NamedTuple):
+    """The bytes of the old text that have changed, and by how many they have grown."""
 
     start: int
     end: int
     growth: int
 
 
-class _Open(NamedTuple):
+class _EnclosingBlock(NamedTuple):
     """A block that holds all that is touched: its nodes before and after the edit, and which of its
     statements are not kept.
     """
@@ -37,7 +39,7 @@ class _Open(NamedTuple):
     end: int
 
 
-def relowered(item: Item, touched: Touched, node: Node, text: str) -> Item | None:
+def lower_incrementally(item: Item, touched: ChangedBytes, node: Node, text: str) -> Item | None:
     """`item` after an edit, with `node` as its new tree; None where it has to be lowered as a whole.
 
     `text` has one character for each byte of the file.
@@ -49,22 +51,22 @@ def relowered(item: Item, touched: Touched, node: Node, text: str) -> Item | Non
     if body.type != "block" or body.start_byte != item.offset(old.body.start):
         return None
     path = _path(item, old.body, body, touched)
-    return _Relowering(item, old, path, touched, text).run() if path else None
+    return _IncrementalLowering(item, old, path, touched, text).run() if path else None
 
 
-def _can_stay(item: Item, touched: Touched, node: Node) -> bool:
+def _can_stay(item: Item, touched: ChangedBytes, node: Node) -> bool:
     return (
         item.alone
         and not item.is_unclosed
-        and len(item.marks.pieces) < MOST_PIECES
+        and len(item.offsets.pieces) < MOST_PIECES
         and node.type == "function"
         and (node.start_byte, node.end_byte) == (item.start, item.end + touched.growth)
     )
 
 
-def _path(item: Item, block: nodes.Block, node: Node, touched: Touched) -> list[_Open]:
+def _path(item: Item, block: nodes.Block, node: Node, touched: ChangedBytes) -> list[_EnclosingBlock]:
     """The blocks around what is touched, the outermost first; empty where it is not inside one."""
-    path: list[_Open] = []
+    path: list[_EnclosingBlock] = []
     while len(path) < _MOST_DEEP:
         start, end = item.span(block)
         if (
@@ -79,16 +81,16 @@ def _path(item: Item, block: nodes.Block, node: Node, touched: Touched) -> list[
             start, end = item.span(at)
             found = next(_children(node, start, start + 1), None)
             if found is not None and found.type == "block" and isinstance(at, nodes.Block):
-                path.append(_Open(block, node, inner, inner + 1))
+                path.append(_EnclosingBlock(block, node, inner, inner + 1))
                 block, node = at, found
                 continue
-        path.append(_Open(block, node, *_touched(item, block.statements, touched)))
+        path.append(_EnclosingBlock(block, node, *_touched(item, block.statements, touched)))
         return path
     return []
 
 
 def _around(
-    item: Item, statements: tuple[nodes.Statement, ...], touched: Touched
+    item: Item, statements: tuple[nodes.Statement, ...], touched: ChangedBytes
 ) -> int | None:
     """The one of them inside whose braces all lies that is touched."""
     index = bisect_left(statements, touched.start, key=lambda one: item.span(one)[1])
@@ -100,7 +102,7 @@ def _around(
 
 
 def _touched(
-    item: Item, statements: tuple[nodes.Statement, ...], touched: Touched
+    item: Item, statements: tuple[nodes.Statement, ...], touched: ChangedBytes
 ) -> tuple[int, int]:
     """From which statement on, and up to which, an edit may have changed them.
 
@@ -142,9 +144,9 @@ def _children(node: Node, start: int, end: int) -> Iterator[Node]:
             return
 
 
-class _Relowering:
+class _IncrementalLowering:
     def __init__(
-        self, item: Item, old: nodes.Function, path: list[_Open], touched: Touched, text: str
+        self, item: Item, old: nodes.Function, path: list[_EnclosingBlock], touched: ChangedBytes, text: str
     ) -> None:
         self.item = item
         self.old = old
@@ -164,7 +166,7 @@ class _Relowering:
         children = list(_children(node, start, end + self.growth))
         if any(one.start_byte < start or one.end_byte > end + self.growth for one in children):
             return None
-        base = start - item.marks.limit
+        base = start - item.offsets.limit
         lowered = lower_statements(children, self.text, base)
         problems = self.problems(start, end, lowered[1]) if lowered is not None else None
         if lowered is None or problems is None:
@@ -175,8 +177,8 @@ class _Relowering:
                 start, first, added = item.span(block.statements[first])[1], first + 1, added[1:]
             while self.is_as_behind(block.statements[first:last], added, base):
                 end, last, added = item.span(block.statements[last - 1])[0], last - 1, added[:-1]
-            self.path[-1] = _Open(block, node, first, last)
-        marks = item.marks.spliced(
+            self.path[-1] = _EnclosingBlock(block, node, first, last)
+        marks = item.offsets.spliced(
             start - item.start, end - item.start, end + self.growth - start, start - base
         )
         function = self.old._replace(body=self.rebuilt(added))
@@ -187,7 +189,7 @@ class _Relowering:
     def is_as_before(
         self, old: tuple[nodes.Statement, ...], new: tuple[nodes.Statement, ...], base: int
     ) -> bool:
-        """Whether the first statement stands before the edit and is what it was."""
+        """Whether the first statement precedes the edit and is unchanged."""
         if not old or not new or self.item.span(old[0])[1] > self.touched.start:
             return False
         by = base - self.item.offset(old[0].start) + old[0].start
@@ -196,7 +198,7 @@ class _Relowering:
     def is_as_behind(
         self, old: tuple[nodes.Statement, ...], new: tuple[nodes.Statement, ...], base: int
     ) -> bool:
-        """Whether the last statement stands behind the edit and is what it was."""
+        """Whether the last statement follows the edit and is unchanged."""
         if not old or not new or self.item.span(old[-1])[0] < self.touched.end:
             return False
         by = base - self.growth - self.item.offset(old[-1].start) + old[-1].start

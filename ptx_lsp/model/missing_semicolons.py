@@ -1,7 +1,4 @@
-"""Instructions that lack their `;`, so that the next one seems to be their operand.
-
-The grammar knows no opcodes: in `ret` and `ret;` on two lines it sees one instruction with an operand.
-"""
+"""Instructions without their `;`, so that the next one looks like their operand."""
 
 from __future__ import annotations
 
@@ -15,24 +12,24 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 
-class Joined(NamedTuple):
+class SwallowedInstruction(NamedTuple):
     """`following` are the opcode and modifiers, at `place`, of an instruction before which a `;` is missing:
     at `gap`, behind `instruction`, which is right without operands, as it is.
     """
 
     instruction: nodes.Instruction
-    following: str
+    opcode: str
     place: Place
     gap: Place
 
 
 @fact
-def joined(function: Function) -> tuple[Joined, ...]:
-    """Those of `function`, in order."""
+def missing_semicolons(function: Function) -> tuple[SwallowedInstruction, ...]:
+    """The swallowed instructions of `function`, in order."""
     marks = {use.name.start for use in function.undeclared if table.entries(use.name.text)}
     if not marks:
         return ()
-    found: list[Joined] = []
+    found: list[SwallowedInstruction] = []
     for one in function.body.instructions:
         operands = one.node.operands
         if len(operands) == 1 and operands[0].start in marks and _is_whole(one.node.opcode.text):
@@ -40,7 +37,7 @@ def joined(function: Function) -> tuple[Joined, ...]:
             if _is_whole(following):
                 end = one.node.opcode.end
                 place, gap = function.place(operands[0]), function.part(end, end)
-                found.append(Joined(one.node, following, place, gap))
+                found.append(SwallowedInstruction(one.node, following, place, gap))
     return tuple(found)
 
 

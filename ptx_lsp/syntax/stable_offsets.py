@@ -26,7 +26,7 @@ class Located(Protocol):
     def end(self) -> int: ...
 
 
-class Marks:
+class OffsetMap:
     """The marks of one top-level statement. Never changes; `spliced` gives new ones.
 
     `pieces` are in the order of the text: the offset where each begins, and the mark there.
@@ -44,8 +44,8 @@ class Marks:
         self._shifts = [shift for _, shift in ordered]
 
     @classmethod
-    def of(cls, size: int) -> Marks:
-        """Those of a statement of `size` bytes that was read as a whole."""
+    def identity(cls, size: int) -> OffsetMap:
+        """The map of a statement of `size` bytes that was read as a whole."""
         return cls([(0, 0)], size + 1)
 
     def offset(self, mark: int) -> int:
@@ -64,7 +64,7 @@ class Marks:
         piece, mark = self.pieces[bisect_right(self._offsets, offset) - 1]
         return mark + offset - piece
 
-    def spliced(self, start: int, end: int, size: int, mark: int) -> Marks:
+    def spliced(self, start: int, end: int, size: int, mark: int) -> OffsetMap:
         """The marks after the bytes `start` to `end` were replaced by `size` others, whose marks begin at
         `mark`, which none is above so far.
         """
@@ -72,4 +72,4 @@ class Marks:
         before = [piece for piece in self.pieces if piece[0] < start]
         after = [(at + growth, mark) for at, mark in self.pieces if at > end]
         rest = (end + growth, self.mark(end))
-        return Marks([*before, (start, mark), rest, *after], mark + size + 1)
+        return OffsetMap([*before, (start, mark), rest, *after], mark + size + 1)

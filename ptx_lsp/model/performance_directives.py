@@ -1,8 +1,4 @@
-"""The directives in the head of a kernel or function: what they ask for, and which of them count.
-
-A kernel may repeat a directive; ptxas then goes by the last one (seen in the attributes of the code it
-makes: docs/ptxas.md, section 4.4).
-"""
+"""The performance-tuning directives in the head of a kernel or function, and which of them are in effect."""
 
 from __future__ import annotations
 
@@ -17,8 +13,8 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes
 
 
-class Given(NamedTuple):
-    """A directive and the values of its arguments, None where one is no whole number."""
+class PerformanceDirective(NamedTuple):
+    """A directive and the values of its arguments, None where one is not a whole number."""
 
     node: nodes.Directive
     values: tuple[int | None, ...]
@@ -49,44 +45,44 @@ class Given(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning:
+class EffectiveDirectives:
     """The directives of one head, in the order of the text."""
 
-    given: tuple[Given, ...]
+    directives: tuple[PerformanceDirective, ...]
 
-    def last(self, name: str) -> Given | None:
+    def last(self, name: str) -> PerformanceDirective | None:
         """The one that ptxas goes by; None where there is none of that name."""
-        return next((one for one in reversed(self.given) if one.name == name), None)
+        return next((one for one in reversed(self.directives) if one.name == name), None)
 
-    def first(self, name: str) -> Given | None:
-        return next((one for one in self.given if one.name == name), None)
+    def first(self, name: str) -> PerformanceDirective | None:
+        return next((one for one in self.directives if one.name == name), None)
 
     @property
-    def repeated(self) -> Iterator[tuple[Given, Given]]:
+    def repeated(self) -> Iterator[tuple[PerformanceDirective, PerformanceDirective]]:
         """Each directive that has the name of an earlier one, behind the last such."""
-        before: dict[str, Given] = {}
-        for one in self.given:
+        before: dict[str, PerformanceDirective] = {}
+        for one in self.directives:
             if one.name in before:
                 yield before[one.name], one
             before[one.name] = one
 
     @property
-    def block(self) -> Given | None:
+    def block(self) -> PerformanceDirective | None:
         """What says how many threads a block has: `.reqntid`, else `.maxntid`."""
         return self.last(".reqntid") or self.last(".maxntid")
 
 
 @directive_fact
-def tuning(function: Function) -> Tuning:
+def effective_directives(function: Function) -> EffectiveDirectives:
     """What stands in the head of a function, or of its declaration; `.pragma` apart."""
-    return given_in(function.node.directives)
+    return performance_directives(function.node.directives)
 
 
-def given_in(directives: tuple[nodes.Directive, ...]) -> Tuning:
+def performance_directives(directives: tuple[nodes.Directive, ...]) -> EffectiveDirectives:
     """What some directives say: those of a head, or of a call prototype."""
-    return Tuning(
+    return EffectiveDirectives(
         tuple(
-            Given(directive, tuple(whole_number(value) for value in directive.arguments))
+            PerformanceDirective(directive, tuple(whole_number(value) for value in directive.arguments))
             for directive in directives
             if directive.name.text != ".pragma"
         )
@@ -97,12 +93,12 @@ class Signature(NamedTuple):
     """What a function, or a call prototype, returns and promises."""
 
     node: nodes.Function | nodes.CallPrototype
-    tuning: Tuning
+    directives: EffectiveDirectives
 
 
 @directive_fact
 def signatures(function: Function) -> tuple[Signature, ...]:
     """That of a `.func` itself, and those of the call prototypes in a body."""
-    own = () if function.is_kernel else (Signature(function.node, tuning(function)),)
+    own = () if function.is_kernel else (Signature(function.node, effective_directives(function)),)
     prototypes = (node for node, _ in function.body.directives if isinstance(node, nodes.CallPrototype))
-    return (*own, *(Signature(node, given_in(node.directives)) for node in prototypes))
+    return (*own, *(Signature(node, performance_directives(node.directives)) for node in prototypes))

@@ -1,17 +1,17 @@
-"""An edit inside the body of one function of many: it is parsed alone, and nothing else is looked at."""
+"""Block reparsing: after an edit inside one function body, only that function is parsed."""
 
 from __future__ import annotations
 
 from tree_sitter import Node, Tree
 
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.incremental_lowering import lower_incrementally
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.syntax.parsing import parsed, told, touched
-from ptx_lsp.syntax.relower import relowered
+from ptx_lsp.syntax.parsing import apply_edit, changed_range, parse
 from ptx_lsp.text import Edit
 
 
-def edited_alone(item: Item, edit: Edit, before: bytes, after: bytes) -> Item | None:
+def reparse_function(item: Item, edit: Edit, before: bytes, after: bytes) -> Item | None:
     """A function after an edit in its body, from its text before and after it. None where the edit is not
     in its body, or may have changed what is outside of that.
     """
@@ -22,30 +22,30 @@ def edited_alone(item: Item, edit: Edit, before: bytes, after: bytes) -> Item | 
     if not start < edit.start <= edit.end < end:
         return None
     here = Edit(edit.start - item.start, edit.end - item.start, edit.replacement)
-    old = item.tree or _alone(before)
+    old = item.tree or _function_tree(before)
     if old is None:
         return None
     stop = here.start + len(here.replacement)
-    old = told(old, here, _point(before, here.start), _point(before, here.end), _point(after, stop))
-    new = _alone(after, old)
+    old = apply_edit(old, here, _point(before, here.start), _point(before, here.end), _point(after, stop))
+    new = _function_tree(after, old)
     if new is None:
         return None
     node = new.root_node.children[0]
     text = after.decode("latin-1")
-    found = relowered(item.moved(-item.start), touched(here, old, new), node, text)
+    found = lower_incrementally(item.moved(-item.start), changed_range(here, old, new), node, text)
     if found is None:
         return None
     found.tree = new
     return found.moved(item.start)
 
 
-def _alone(data: bytes, told: Tree | None = None) -> Tree | None:
+def _function_tree(data: bytes, told: Tree | None = None) -> Tree | None:
     """The tree of a function by itself; None where it might be another one in its file.
 
     What follows the `}` at its end can make no difference: the scanner has no state, and looks farther ahead
     only for the end of a string or of a comment that has none here.
     """
-    tree = parsed(data, told)
+    tree = parse(data, told)
     root = tree.root_node
     node = root.children[0]
     if root.has_error or node.type != "function":

@@ -1,4 +1,4 @@
-"""Which functions use which names of their module."""
+"""A reverse index: the functions that use a name of their module."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 from ptx_lsp.model.function import Function
 
 
-class Naming(NamedTuple):
+class NameIndex(NamedTuple):
     """Functions by their numbers. `of` has those that use a name which they do not declare, `lacking` those
     with a name that nothing declares.
     """
 
-    of: Mapping[str, frozenset[int]]
-    lacking: frozenset[int]
+    users: Mapping[str, frozenset[int]]
+    with_undeclared: frozenset[int]
 
     @classmethod
-    def of_all(cls, functions: Sequence[Function]) -> Naming:
+    def build(cls, functions: Sequence[Function]) -> NameIndex:
         found: dict[str, set[int]] = {}
         for number, function in enumerate(functions):
             for name in function.free:
@@ -26,12 +26,12 @@ class Naming(NamedTuple):
         return cls({name: frozenset(numbers) for name, numbers in found.items()}, lacking)
 
     def using(self, names: Iterable[str]) -> frozenset[int]:
-        """Those that use one of the names."""
-        return frozenset[int]().union(*(self.of.get(name, ()) for name in names))
+        """The functions that use one of the names."""
+        return frozenset[int]().union(*(self.users.get(name, ()) for name in names))
 
-    def after(self, before: Sequence[Function], new: Mapping[int, Function]) -> Naming:
+    def updated(self, before: Sequence[Function], new: Mapping[int, Function]) -> NameIndex:
         """The same where there are some new ones in place of those `before`."""
-        of = dict(self.of)
+        of = dict(self.users)
         for number, function in new.items():
             used, uses = before[number].free.keys(), function.free.keys()
             for name in used - uses:
@@ -41,4 +41,4 @@ class Naming(NamedTuple):
             for name in uses - used:
                 of[name] = of.get(name, frozenset()) | {number}
         lacking = frozenset(number for number, one in new.items() if one.undeclared)
-        return Naming(of, self.lacking - new.keys() | lacking)
+        return NameIndex(of, self.with_undeclared - new.keys() | lacking)

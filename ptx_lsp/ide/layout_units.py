@@ -1,4 +1,4 @@
-"""A text as the pieces that each have lines of their own: statements, braces, heads of functions."""
+"""The units that the formatter lays out on lines of their own: statements, braces, heads of functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.ide.site import blocks_at
+from ptx_lsp.ide.cursor_context import blocks_at
 from ptx_lsp.ide.tokens import tokens
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -14,21 +14,21 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
-Sort: TypeAlias = Literal["statement", "label", "brace", "head", "as it is"]
+UnitKind: TypeAlias = Literal["statement", "label", "brace", "head", "as it is"]
 
 
-class Piece(NamedTuple):
-    """Bytes `start` to `end` of the file. `depth` counts the blocks around it."""
+class LayoutUnit(NamedTuple):
+    """Bytes `start` to `end` of the file. `depth` is the number of enclosing blocks."""
 
     start: int
     end: int
     depth: int
-    sort: Sort
+    kind: UnitKind
     opcode_end: int = -1
     """Where the opcode of an instruction ends, or the words before the names of a declaration."""
 
 
-def pieces(module: Module, span: Span) -> Iterator[Piece]:
+def layout_units(module: Module, span: Span) -> Iterator[LayoutUnit]:
     """The pieces of the top-level statements that touch `span`, in order.
 
     What is broken, debugging data and what is no PTX stay as they are.
@@ -42,25 +42,25 @@ def pieces(module: Module, span: Span) -> Iterator[Piece]:
         end = item.end
         function = module.function_of(item)
         if function is not None:
-            yield from _of_function(function, span)
+            yield from _function_units(function, span)
         else:
-            yield _of_item(module, item)
+            yield _item_units(module, item)
 
 
-def _of_item(module: Module, item: Item) -> Piece:
+def _item_units(module: Module, item: Item) -> LayoutUnit:
     is_kept = isinstance(item.node, nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine)
-    sort: Sort = "as it is" if is_kept or item.problems else "statement"
+    sort: UnitKind = "as it is" if is_kept or item.problems else "statement"
     words_end = -1
     if isinstance(item.node, nodes.Declaration):
         words_end = _words_end(module.document.source.text, item, item.node)
-    return Piece(item.start, item.end, 0, sort, words_end)
+    return LayoutUnit(item.start, item.end, 0, sort, words_end)
 
 
-def _of_function(function: Function, span: Span) -> Iterator[Piece]:
+def _function_units(function: Function, span: Span) -> Iterator[LayoutUnit]:
     """Of a long function only what is around `span`."""
     item, node = function.item, function.node
     if item.is_unclosed or not item.alone:
-        yield Piece(item.start, item.end, 0, "as it is")
+        yield LayoutUnit(item.start, item.end, 0, "as it is")
         return
     body = node.body
     head_end = item.offset(body.start) if body is not None else item.end
@@ -68,7 +68,7 @@ def _of_function(function: Function, span: Span) -> Iterator[Piece]:
     text = function.module.document.source.text
     words = [one for one in tokens(text, item.start, head_end) if one.kind != "comment"]
     end = words[-1].end if words else head_end
-    yield Piece(item.start, end, 0, "as it is" if is_broken else "head")
+    yield LayoutUnit(item.start, end, 0, "as it is" if is_broken else "head")
     if body is not None:
         yield from _Blocks(function, text, span).walk(body)
 
@@ -98,7 +98,7 @@ class _Blocks:
         self.broken = sorted(self.item.span(one) for one in self.item.problems)
         self.next_broken = 0
 
-    def walk(self, body: nodes.Block) -> Iterator[Piece]:
+    def walk(self, body: nodes.Block) -> Iterator[LayoutUnit]:
         """From the statement before the span on, to its end."""
         start, end = self.item.span(body)
         statements = self.function.body.statements
@@ -109,7 +109,7 @@ class _Blocks:
             at = offset(statements[first].start)
             open_ends = [self.item.span(block).end for block in blocks_at(self.function, at)]
         else:
-            yield Piece(start, start + 1, 0, "brace")
+            yield LayoutUnit(start, start + 1, 0, "brace")
         for index in range(max(0, first), len(statements)):
             statement = statements[index]
             span = self.item.span(statement)
@@ -120,26 +120,26 @@ class _Blocks:
                 yield self._close(open_ends)
             if isinstance(statement, nodes.Block):
                 start = self.item.offset(statement.guard.start) if statement.guard else span.start
-                yield Piece(start, span.start + 1, len(open_ends), "brace")
+                yield LayoutUnit(start, span.start + 1, len(open_ends), "brace")
                 open_ends.append(span.end)
             else:
                 yield self._statement(statement, span, len(open_ends))
         while open_ends:
             yield self._close(open_ends)
 
-    def _close(self, open_ends: list[int]) -> Piece:
+    def _close(self, open_ends: list[int]) -> LayoutUnit:
         end = open_ends.pop()
-        return Piece(end - 1, end, len(open_ends), "brace")
+        return LayoutUnit(end - 1, end, len(open_ends), "brace")
 
-    def _statement(self, statement: nodes.Statement, span: Span, depth: int) -> Piece:
+    def _statement(self, statement: nodes.Statement, span: Span, depth: int) -> LayoutUnit:
         kept = nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine
         if isinstance(statement, kept) or self._is_broken(span):
-            return Piece(span.start, _text_end(self.text, *span), depth, "as it is")
+            return LayoutUnit(span.start, _text_end(self.text, *span), depth, "as it is")
         if isinstance(statement, nodes.Instruction):
-            return Piece(*span, depth, "statement", self.item.span(statement.opcode).end)
+            return LayoutUnit(*span, depth, "statement", self.item.span(statement.opcode).end)
         if isinstance(statement, nodes.Declaration):
-            return Piece(*span, depth, "statement", _words_end(self.text, self.item, statement))
-        return Piece(*span, depth, "label" if isinstance(statement, nodes.Label) else "statement")
+            return LayoutUnit(*span, depth, "statement", _words_end(self.text, self.item, statement))
+        return LayoutUnit(*span, depth, "label" if isinstance(statement, nodes.Label) else "statement")
 
     def _is_broken(self, span: Span) -> bool:
         """Problems come in order, like statements."""

@@ -1,8 +1,4 @@
-"""Whether what a call passes agrees with the parameter that it is passed for.
-
-ptxas compares sizes, kinds of type and alignments (docs/ptxas.md, section 3.1). Parameters in `.reg` and
-in `.param` take the same: registers, `.param` variables of the caller's body, and constants.
-"""
+"""Whether the arguments of a call match the parameters that they are passed for."""
 
 from __future__ import annotations
 
@@ -25,9 +21,9 @@ _CONSTANTS = ("integer", "float", "single")
 _UNKNOWN = -1
 
 
-class Shape(NamedTuple):
-    """What must agree: `length` counts the elements of an array (None: no array, 0: unsized), and
-    `alignment` is in bytes.
+class ArgumentType(NamedTuple):
+    """What must match: `length` counts the elements of an array (None: no array, 0: unsized), `alignment` is
+    in bytes.
     """
 
     type: Type
@@ -47,25 +43,25 @@ class Shape(NamedTuple):
         return f"`{vector}{self.type.name}[{self.length or ''}]`"
 
 
-class Disagreement(NamedTuple):
-    """What is passed, as far as it has a shape, and what had to be."""
+class ArgumentMismatch(NamedTuple):
+    """The type passed, as far as it is known, and the type expected."""
 
     reason: Reason
-    given: Shape | None
-    wanted: Shape | None
+    given: ArgumentType | None
+    wanted: ArgumentType | None
 
 
-def disagreement(
+def argument_mismatch(
     function: Function, actual: nodes.Operand, formal: Formal, *, is_return: bool
-) -> Disagreement | None:
+) -> ArgumentMismatch | None:
     """What is wrong with `actual`, which a call in `function` passes for `formal`; None where nothing is,
     or where that cannot be told.
     """
-    wanted = shape(formal.declaration, formal.declarator)
-    given: Shape | None = None
+    wanted = declared_type(formal.declaration, formal.declarator)
+    given: ArgumentType | None = None
     reason: Reason | None = None
     if not isinstance(actual, nodes.Name):
-        reason = _of_constant(argument(function, actual).kind, wanted)
+        reason = _constant_mismatch(argument(function, actual).kind, wanted)
     elif actual.text == "_":
         reason = None if is_return else "no value"
     else:
@@ -73,24 +69,24 @@ def disagreement(
             case None:
                 pass
             case Predefined(name="WARP_SZ"):
-                reason = _of_constant("integer", wanted)
+                reason = _constant_mismatch("integer", wanted)
             case Variable(space=".param", is_parameter=True):
                 reason = "own parameter"
             case Register() | Variable(space=".param") as symbol:
-                given = shape_of(symbol)
-                reason = _of_shapes(given, wanted)
+                given = type_of_symbol(symbol)
+                reason = _type_mismatch(given, wanted)
                 if reason == "alignment" and _is_aligned(function, symbol):
                     reason = None
             case _:
                 reason = "space"
-    return Disagreement(reason, given, wanted) if reason else None
+    return ArgumentMismatch(reason, given, wanted) if reason else None
 
 
-def described_otherwise(callee: nodes.Function, prototype: nodes.CallPrototype) -> str | None:
+def prototype_mismatch(callee: nodes.Function, prototype: nodes.CallPrototype) -> str | None:
     """The first parameter or result of which a call prototype says something else than the function does."""
     for what, declared, promised in (
-        ("result", _shapes(callee.returns), _shapes(prototype.returns)),
-        ("parameter", _shapes(callee.parameters), _shapes(prototype.parameters)),
+        ("result", _types(callee.returns), _types(prototype.returns)),
+        ("parameter", _types(callee.parameters), _types(prototype.parameters)),
     ):
         if len(declared) != len(promised):
             plural = "" if len(declared) == 1 else "s"
@@ -101,21 +97,21 @@ def described_otherwise(callee: nodes.Function, prototype: nodes.CallPrototype) 
     return None
 
 
-def _shapes(declarations: tuple[nodes.Declaration, ...] | None) -> list[Shape | None]:
-    return [shape(one, declarator) for one in declarations or () for declarator in one.declarators]
+def _types(declarations: tuple[nodes.Declaration, ...] | None) -> list[ArgumentType | None]:
+    return [declared_type(one, declarator) for one in declarations or () for declarator in one.declarators]
 
 
-def shape_of(symbol: Register | Variable) -> Shape | None:
+def type_of_symbol(symbol: Register | Variable) -> ArgumentType | None:
     """What a name passes; None where its declaration is not understood. A register's `.align` is left
     out, as it is hardly ever written.
     """
     if isinstance(symbol, Variable):
-        return shape(symbol.declaration, symbol.declarator)
+        return declared_type(symbol.declaration, symbol.declarator)
     type = TYPES.get(symbol.type)
-    return type and Shape(type, symbol.vector, None, _size(type) * symbol.vector)
+    return type and ArgumentType(type, symbol.vector, None, _size(type) * symbol.vector)
 
 
-def shape(declaration: nodes.Declaration, declarator: nodes.Declarator) -> Shape | None:
+def declared_type(declaration: nodes.Declaration, declarator: nodes.Declarator) -> ArgumentType | None:
     """That of a variable or parameter; None where the declaration is not understood."""
     type = TYPES.get(element_type(declaration))
     if type is None or type.kind is Kind.HANDLE:
@@ -125,7 +121,7 @@ def shape(declaration: nodes.Declaration, declarator: nodes.Declarator) -> Shape
     alignment = _alignment(declaration, _size(type) * vector)
     if alignment is None or length == _UNKNOWN:
         return None
-    return Shape(type, vector, length, alignment)
+    return ArgumentType(type, vector, length, alignment)
 
 
 def _size(type: Type) -> int:
@@ -153,7 +149,7 @@ def _length(dimensions: tuple[nodes.Expression | None, ...]) -> int | None:
     return _UNKNOWN if found is None else found
 
 
-def _of_constant(kind: str, wanted: Shape | None) -> Reason | None:
+def _constant_mismatch(kind: str, wanted: ArgumentType | None) -> Reason | None:
     if kind not in _CONSTANTS or wanted is None or wanted.vector > 1:
         return None
     if wanted.length is not None:
@@ -170,7 +166,7 @@ def _of_constant(kind: str, wanted: Shape | None) -> Reason | None:
     return "type"
 
 
-def _of_shapes(given: Shape | None, wanted: Shape | None) -> Reason | None:
+def _type_mismatch(given: ArgumentType | None, wanted: ArgumentType | None) -> Reason | None:
     if given is None or wanted is None:
         return None
     if not _types_agree(given, wanted):
@@ -188,7 +184,7 @@ def _is_aligned(function: Function, symbol: Register | Variable) -> bool:
     )
 
 
-def _types_agree(given: Shape, wanted: Shape) -> bool:
+def _types_agree(given: ArgumentType, wanted: ArgumentType) -> bool:
     """In doubt yes."""
     if (given.length is None) != (wanted.length is None):
         return False

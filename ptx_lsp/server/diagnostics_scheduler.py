@@ -1,9 +1,4 @@
-"""Finds out what is wrong with the open files: one at a time, the one changed last first.
-
-1. A newer text stops the analysis of an older one; what it has found out is taken over.
-2. Findings are told of the text that the client has, of no older one, and of every text that stays.
-3. Of a file that takes long the first time, what its syntax and its declarations show is told first.
-"""
+"""Computes diagnostics for open files, one at a time, most recently changed first."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.server.openfile import OpenFile, Snapshot
-from ptx_lsp.server.targets import Others
+from ptx_lsp.server.targets import SecondaryTargets
 from ptx_lsp.server.threads import Threads
 
 _log = logging.getLogger(__name__)
@@ -30,8 +25,8 @@ _VERY_LONG, _EVERY = 1.0, 0.5
 """After so many seconds progress is told, and then every so often."""
 
 
-class Findings(NamedTuple):
-    """What is wrong with one text; `is_complete` once every rule has run."""
+class FileDiagnostics(NamedTuple):
+    """The diagnostics of one text; `is_complete` once every rule has run."""
 
     snapshot: Snapshot
     linting: Linting
@@ -41,74 +36,74 @@ class Findings(NamedTuple):
     """Whether they are those of the syntax, and the snapshot has only what is damaged."""
 
 
-class Policy(NamedTuple):
-    """What the analyst asks of its session. `judge` is called in a thread of its own."""
+class DiagnosticsPolicy(NamedTuple):
+    """What the scheduler asks of its session. `compute_diagnostics` is called in a worker thread."""
 
     rules: Callable[[OpenFile], Sequence[Rule]]
     targets: Callable[[OpenFile], Sequence[Target]]
     """Those that the file is judged for besides that of its module."""
-    judge: Callable[[OpenFile, Sequence[Linting]], list[Diagnostic]]
+    compute_diagnostics: Callable[[OpenFile, Sequence[Linting]], list[Diagnostic]]
     """What is told of one linting for each target, the module's first; leaves out what is suppressed."""
-    tell: Callable[[OpenFile, Findings], None]
+    publish: Callable[[OpenFile, FileDiagnostics], None]
     progress: Callable[[OpenFile, float | None], None]
     """How much of a long first analysis is done, from 0 to 1; None where it is over or interrupted."""
 
 
-class _Case:
-    """What is known of one file."""
+class _FileState:
+    """The state of one file."""
 
     def __init__(self) -> None:
-        self.findings: Findings | None = None
-        self.linting: Linting | None = None
+        self.diagnostics: FileDiagnostics | None = None
+        self.session: Linting | None = None
         """The newest one, which may have been left unfinished."""
-        self.others = Others()
-        self.news = asyncio.Event()
+        self.secondary = SecondaryTargets()
+        self.updated = asyncio.Event()
 
 
-class Analyst:
-    """Keeps the findings about open files up to date."""
+class DiagnosticsScheduler:
+    """Keeps the diagnostics of open files up to date."""
 
-    def __init__(self, threads: Threads, policy: Policy) -> None:
+    def __init__(self, threads: Threads, policy: DiagnosticsPolicy) -> None:
         self._threads = threads
         self._policy = policy
-        self._cases: dict[OpenFile, _Case] = {}
-        self._wanted: dict[OpenFile, None] = {}
+        self._states: dict[OpenFile, _FileState] = {}
+        self._queue: dict[OpenFile, None] = {}
         """The one wanted last is the last."""
         self._stop = Event()
         self._working: asyncio.Future[None] | None = None
 
-    def want(self, file: OpenFile) -> None:
-        """To be called after each change of a file, or of what its findings depend on."""
-        self._cases.setdefault(file, _Case())
-        self._wanted.pop(file, None)
-        self._wanted[file] = None
+    def schedule(self, file: OpenFile) -> None:
+        """To be called after each change of a file, or of anything that its diagnostics depend on."""
+        self._states.setdefault(file, _FileState())
+        self._queue.pop(file, None)
+        self._queue[file] = None
         self._stop.set()
         if self._working is None or self._working.done():
             self._working = asyncio.ensure_future(self._work())
 
     def forget(self, file: OpenFile) -> None:
         """Once it is closed."""
-        self._wanted.pop(file, None)
-        case = self._cases.pop(file, None)
+        self._queue.pop(file, None)
+        case = self._states.pop(file, None)
         if case is not None:
-            case.news.set()
+            case.updated.set()
             self._stop.set()
 
-    def know_early(self, file: OpenFile, found: Findings) -> None:
+    def set_early_diagnostics(self, file: OpenFile, found: FileDiagnostics) -> None:
         """What is known before a file is read as a whole."""
-        case = self._cases.setdefault(file, _Case())
-        if case.findings is None:
-            case.findings = found
-            case.news.set()
+        case = self._states.setdefault(file, _FileState())
+        if case.diagnostics is None:
+            case.diagnostics = found
+            case.updated.set()
 
-    async def findings(
+    async def diagnostics(
         self, file: OpenFile, *, at_least_some: bool, early: bool = False
-    ) -> Findings | None:
+    ) -> FileDiagnostics | None:
         """Those about the text as it is now, all of them or else `at_least_some`; None where the file is
         closed, or the analysis failed. With `early` those of the syntax will do.
         """
-        while (case := self._cases.get(file)) is not None:
-            found = case.findings
+        while (case := self._states.get(file)) is not None:
+            found = case.diagnostics
             if (
                 found is not None
                 and found.snapshot.revision == file.revision
@@ -116,10 +111,10 @@ class Analyst:
                 and (early or not found.is_early)
             ):
                 return found
-            if file not in self._wanted:
+            if file not in self._queue:
                 return None
-            case.news.clear()
-            await case.news.wait()
+            case.updated.clear()
+            await case.updated.wait()
         return None
 
     def close(self) -> None:
@@ -130,33 +125,33 @@ class Analyst:
     # -- the work -------------------------------------------------------------------------------
 
     async def _work(self) -> None:
-        while self._wanted:
-            file = next(reversed(self._wanted))
-            case = self._cases[file]
+        while self._queue:
+            file = next(reversed(self._queue))
+            case = self._states[file]
             try:
                 await self._analyse(file, case)
             except Exception:
                 _log.exception("the analysis of %s failed", file.uri)
-                self._wanted.pop(file, None)
-                case.linting, case.others = None, Others()
-                case.news.set()
+                self._queue.pop(file, None)
+                case.session, case.secondary = None, SecondaryTargets()
+                case.updated.set()
 
-    async def _analyse(self, file: OpenFile, case: _Case) -> None:
+    async def _analyse(self, file: OpenFile, case: _FileState) -> None:
         snapshot = await file.read()
-        if snapshot.revision != file.revision or next(reversed(self._wanted), None) is not file:
+        if snapshot.revision != file.revision or next(reversed(self._queue), None) is not file:
             return
         self._stop.clear()
-        linting = case.linting
+        linting = case.session
         rules = tuple(self._policy.rules(file))
         if linting is None or linting.module is not snapshot.module or linting.rules != rules:
-            linting = case.linting = Linting(snapshot.module, rules, linting, staged=True)
+            linting = case.session = Linting(snapshot.module, rules, linting, staged=True)
         loop = asyncio.get_running_loop()
 
         watch = None
-        if case.findings is None or not case.findings.is_complete:
-            watch = _Watch(
+        if case.diagnostics is None or not case.diagnostics.is_complete:
+            watch = _ProgressWatch(
                 lambda some: loop.call_soon_threadsafe(
-                    self._tell, file, Findings(snapshot, linting, some, is_complete=False)
+                    self._publish, file, FileDiagnostics(snapshot, linting, some, is_complete=False)
                 ),
                 lambda share: loop.call_soon_threadsafe(self._policy.progress, file, share),
             )
@@ -165,11 +160,11 @@ class Analyst:
 
         def steps() -> Iterator[Rule]:
             yield from linting.steps()
-            yield from case.others.steps(snapshot.module.document, targets, rules)
+            yield from case.secondary.steps(snapshot.module.document, targets, rules)
 
         def judge(*, whole: bool) -> list[Diagnostic]:
-            others = case.others.lintings(targets) if whole else []
-            return self._policy.judge(file, [linting, *others])
+            others = case.secondary.lintings(targets) if whole else []
+            return self._policy.compute_diagnostics(file, [linting, *others])
 
         try:
             everything = await self._threads.analyse(
@@ -178,19 +173,19 @@ class Analyst:
         finally:
             if watch is not None:
                 self._policy.progress(file, None)
-        if everything is not None and file in self._cases:
-            found = Findings(snapshot, linting, everything, is_complete=True)
+        if everything is not None and file in self._states:
+            found = FileDiagnostics(snapshot, linting, everything, is_complete=True)
             if snapshot.revision == file.revision:
-                self._wanted.pop(file, None)
-            self._tell(file, found)
+                self._queue.pop(file, None)
+            self._publish(file, found)
 
-    def _tell(self, file: OpenFile, found: Findings) -> None:
-        case = self._cases.get(file)
+    def _publish(self, file: OpenFile, found: FileDiagnostics) -> None:
+        case = self._states.get(file)
         if case is None or found.snapshot.revision != file.revision:
             return
-        case.findings = found
-        self._policy.tell(file, found)
-        case.news.set()
+        case.diagnostics = found
+        self._policy.publish(file, found)
+        case.updated.set()
 
 
 class _Judge(Protocol):
@@ -199,7 +194,7 @@ class _Judge(Protocol):
     def __call__(self, *, whole: bool) -> list[Diagnostic]: ...
 
 
-class _Watch:
+class _ProgressWatch:
     """Over a first analysis, which may be a long one."""
 
     def __init__(
@@ -227,7 +222,7 @@ def _advance(
     stop: Event,
     give_way: Callable[[], None],
     judge: _Judge,
-    watch: _Watch | None,
+    watch: _ProgressWatch | None,
 ) -> list[Diagnostic] | None:
     """Goes on with a linting and those for other targets; None where it was stopped."""
     give_way()

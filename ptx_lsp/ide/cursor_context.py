@@ -1,4 +1,4 @@
-"""What stands at an offset: the function, the statement, and the nodes around the place."""
+"""The syntactic context of the cursor: the function, the statement, and the nodes around an offset."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from ptx_lsp.syntax.walk import Node, children
 from ptx_lsp.text import Span
 
 
-class Site(NamedTuple):
-    """`path` leads from the statement to the innermost node. Nodes have marks (`ptx_lsp.syntax.marks`)."""
+class CursorContext(NamedTuple):
+    """The context of an offset. `path` leads from the statement to the innermost node. Nodes have stable
+    offsets (`ptx_lsp.syntax.stable_offsets`).
+    """
 
     module: Module
     offset: int
@@ -34,15 +36,15 @@ class Site(NamedTuple):
         return self.path[0]
 
     def span(self, node: Node) -> Span:
-        """Where a node of this item is in the file."""
+        """The range of a node of this item in the file."""
         return self.item.span(node)
 
     def text(self, node: Node) -> str:
-        """What a node of this item is in the file."""
+        """The text of a node of this item."""
         return self.module.document.source.part(*self.span(node))
 
-    def above(self, node: Node) -> Node | None:
-        """The node of the path that directly holds `node`."""
+    def parent(self, node: Node) -> Node | None:
+        """The node of the path that directly contains `node`."""
         index = next(index for index, one in enumerate(self.path) if one is node)
         return self.path[index - 1] if index else None
 
@@ -55,7 +57,7 @@ class Site(NamedTuple):
         return token_at(self.module.document.source, start, end, self.offset)
 
 
-def site(module: Module, offset: int) -> Site | None:
+def cursor_context(module: Module, offset: int) -> CursorContext | None:
     """What stands at `offset`; None where that is outside of all statements.
 
     Between two things that touch, it is the second one.
@@ -70,7 +72,7 @@ def site(module: Module, offset: int) -> Site | None:
     start, end = item.span(statement)
     if not start <= offset <= end:
         return None
-    return Site(module, offset, item, function, tuple(_path(item, statement, offset)))
+    return CursorContext(module, offset, item, function, tuple(_path(item, statement, offset)))
 
 
 def item_at(module: Module, offset: int) -> Item | None:

@@ -1,4 +1,4 @@
-"""The baseline of a run: read, held against the reports, written."""
+"""The baseline of a run: read, applied to the reports, written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptx_lsp.lint.baseline import Group, Known
 from ptx_lsp.lint.report import FileReport
 
 
-def hold(
+def apply_baseline(
     options: Options, path: Path, works: Sequence[Work], files: Sequence[FileReport]
 ) -> tuple[Sequence[FileReport], tuple[str, ...], bool]:
     """The reports without what the baseline knows, what is told of it, and whether it has become better.

@@ -46,7 +46,7 @@ class TooLargeError(Exception):
     """The graph has more boxes and bends than anyone could look at."""
 
 
-def layered(
+def layered_layout(
     sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], order: Sequence[int]
 ) -> Layout:
     """Draws boxes of the widths and heights `sizes`. `order` has each of them once; edges that follow it

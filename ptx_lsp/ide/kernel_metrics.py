@@ -1,4 +1,6 @@
-"""The figures of a kernel for editors, which ask after every edit: kept where its own text decides them."""
+"""The metrics of a kernel for editors, which ask after every edit: cached where its own text determines
+them.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +15,23 @@ MANY = 20_000
 """Instructions above which the figures of a kernel take longer than an editor should wait."""
 
 
-def figures(function: Function) -> Kernel:
+def kernel_metrics(function: Function) -> Kernel:
     """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text."""
-    return kernel(function) if calls(function) else _kept(function)
+    return kernel(function) if calls(function) else _cached_metrics(function)
 
 
-def are_known(function: Function) -> bool:
-    """Whether the figures of a kernel take no time."""
-    return is_computed(_kept, function)
+def is_cached(function: Function) -> bool:
+    """Whether the metrics of a kernel are already computed."""
+    return is_computed(_cached_metrics, function)
 
 
 @fact
-def _kept(function: Function) -> Kernel:
+def _cached_metrics(function: Function) -> Kernel:
     """Of a kernel that calls nothing, so that its own text and environment decide."""
     return kernel(function)
 
 
-def registers_in_words(row: Kernel) -> str:
+def registers_text(row: Kernel) -> str:
     """`about 30 registers (26 to 34)`; empty where there is no estimate."""
     found = row.registers
     if found.estimate is None:
@@ -41,21 +43,21 @@ def registers_in_words(row: Kernel) -> str:
     return f"about {found.estimate} registers ({found.low} to {found.high}{capped})"
 
 
-def occupancy_in_words(row: Kernel) -> str:
+def occupancy_text(row: Kernel) -> str:
     """`75 % occupancy with 256 threads in a block (6 blocks, 48 warps an SM), limited by registers`."""
     found = row.occupancy
     if found.percent is None or found.threads_per_block is None:
         return ""
     if not found.blocks_per_sm:
-        return f"cannot be launched: {limiters_in_words(row)}"
+        return f"cannot be launched: {limiters_text(row)}"
     percent = f"{found.percent:g} %"
     size = f"{found.threads_per_block} threads in a block"
     best = " (the best size: no directive gives one)" if row.threads_source == "best" else ""
     resident = f"{_counted(found.blocks_per_sm, 'block')}, {_counted(found.warps_per_sm or 0, 'warp')} an SM"
-    return f"{percent} occupancy with {size}{best}: {resident}, limited by {limiters_in_words(row)}"
+    return f"{percent} occupancy with {size}{best}: {resident}, limited by {limiters_text(row)}"
 
 
-def limiters_in_words(row: Kernel) -> str:
+def limiters_text(row: Kernel) -> str:
     """`registers and shared memory`."""
     return " and ".join(_LIMITERS.get(one, one) for one in row.occupancy.limiters or ())
 

@@ -1,4 +1,4 @@
-"""How uniform a register is where it stands, in words."""
+"""Hover text for the uniformity of registers and branches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptx_lsp.syntax import nodes
 _MOST = 3
 """Links of the chain of reasons that are told."""
 
-IN_WORDS = {
+DESCRIPTIONS = {
     UniformityLevel.GRID: "the same for all threads of the grid",
     UniformityLevel.BLOCK: "the same for all threads of a block",
     UniformityLevel.WARP: "the same for all threads of a warp",
@@ -38,7 +38,7 @@ def register_uniformity(
         return []
     block = known.ssa.cfg.block_of[step.number]
     level = known.levels[value] if written else known.level_at(value, block)
-    lines = [IN_WORDS[level]]
+    lines = [DESCRIPTIONS[level]]
     for reason in known.value_reasons(value)[:_MOST]:
         where = _line(function, flow.instructions[reason.instruction]) if reason.instruction >= 0 else ""
         lines.append(f"{where}{reason.text}")

@@ -1,10 +1,4 @@
-"""What ptxas takes in an operand, beyond what the grammar tells apart.
-
-The grammar reads operands as C would read them. PTX is narrower: a name can only come first in an
-expression, and only `+` may follow it; vectors are nested only inside an address; a component (`v.x`) stands
-alone, and so does the element of an array (`a[4]`), which is an address of its own. (Probed, docs/ptxas.md
-sections 1.4 to 1.7.)
-"""
+"""Validation of operands beyond what the grammar expresses: what ptxas accepts."""
 
 from __future__ import annotations
 

@@ -1,15 +1,11 @@
-"""The statement that is being typed, up to the cursor.
-
-What is behind the cursor, and whether the text before it is whole, does not matter: the tree says where
-the statement before begins, and from there on the tokens are read.
-"""
+"""The unfinished statement before the cursor."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-from ptx_lsp.ide.site import function_at, item_at, statement_before
+from ptx_lsp.ide.cursor_context import function_at, item_at, statement_before
 from ptx_lsp.ide.tokens import Token, tokens
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -18,7 +14,7 @@ from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 
-class Typed(NamedTuple):
+class PartialStatement(NamedTuple):
     """`words` are the texts of the tokens before the one that is being typed, `ends` where each ends; labels
     and the guard before the statement are left out. `word` is what of it stands before the cursor, at
     `span`.
@@ -39,7 +35,7 @@ class Typed(NamedTuple):
     """What of a string stands before the cursor; None outside of strings."""
     end: int
     """Where the word ends; behind the cursor, if that is within it."""
-    behind: str
+    next_token: str
     """The next token behind the word on its line; empty where none is."""
 
     @property
@@ -63,7 +59,7 @@ class Typed(NamedTuple):
         return "".join(self.words[:end])
 
     @property
-    def rest(self) -> tuple[str, ...]:
+    def operand_tokens(self) -> tuple[str, ...]:
         """The tokens behind the spelling."""
         end = 1
         while end < len(self.words) and self.words[end].startswith("."):
@@ -74,8 +70,8 @@ class Typed(NamedTuple):
 _WORD = re.compile(r"(?:(?<![\w$%.:])\d+\.\d*|\.[\w:]*|[%$]?[\w$]*)\Z", re.ASCII)
 
 
-def typed(module: Module, offset: int) -> Typed | None:
-    """What is being typed at `offset`; None within a comment."""
+def partial_statement(module: Module, offset: int) -> PartialStatement | None:
+    """The unfinished statement at `offset`; None within a comment."""
     function, header = _functions(module, offset)
     start = _start(module, function, header, offset)
     text = module.document.source.part(start, offset)
@@ -99,15 +95,15 @@ def typed(module: Module, offset: int) -> Typed | None:
         "\n" in text[found[-1].end : begin]
     ):
         first = len(words)  # the line with the directive is done
-    return Typed(
+    return PartialStatement(
         module, function, header, tuple(words[first:]),
         tuple(start + token.end for token in found[first:]),
         text[begin:], Span(start + begin, offset), guard, string,
-        *_behind(module, text[begin:], string is not None, offset),
+        *_after(module, text[begin:], string is not None, offset),
     )
 
 
-def _behind(module: Module, word: str, in_string: bool, offset: int) -> tuple[int, str]:
+def _after(module: Module, word: str, in_string: bool, offset: int) -> tuple[int, str]:
     """Where the word at `offset` ends, and the first token behind it on its line."""
     line = module.document.source.part(offset, offset + _NEAR).partition("\n")[0]
     rest = _rest(word, in_string).match(line)

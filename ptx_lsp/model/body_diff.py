@@ -1,8 +1,4 @@
-"""The inside of a function after an edit, from what it was before: only what changed is resolved again.
-
-That is so where statements came or went that declare nothing but labels of their own. Else all that
-stands behind a declaration may mean something else, and the function is resolved as a whole.
-"""
+"""Updates the body of a function after an edit: only the changed range is resolved again."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ _PLAIN = (
 _TABLES = (nodes.TargetList, nodes.CallPrototype)
 
 
-class Change(NamedTuple):
+class InstructionRangeEdit(NamedTuple):
     """The instructions from `first` to `old_end` were replaced by those from `first` to `end`."""
 
     first: int
@@ -31,17 +27,17 @@ class Change(NamedTuple):
 
     @property
     def growth(self) -> int:
-        """How many instructions there are more."""
+        """By how many instructions the body has grown."""
         return self.end - self.old_end
 
-    def then(self, other: Change) -> Change:
-        """Both, one after the other, as one change that holds them."""
+    def then(self, other: InstructionRangeEdit) -> InstructionRangeEdit:
+        """Both edits, one after the other, as one edit that covers them."""
         first = min(self.first, other.first)
         behind = max(self.end, other.old_end)
-        return Change(first, behind - self.growth, behind + other.growth)
+        return InstructionRangeEdit(first, behind - self.growth, behind + other.growth)
 
 
-def changed(old: Body, was: Item, item: Item) -> tuple[Body, Change] | None:
+def edited_body(old: Body, was: Item, item: Item) -> tuple[Body, InstructionRangeEdit] | None:
     """The body of the function that `item` is, which was the function of `old` before an edit of its body,
     at `was`; None where it has to be resolved as a whole.
     """
@@ -54,8 +50,8 @@ def changed(old: Body, was: Item, item: Item) -> tuple[Body, Change] | None:
     if region is None:
         return None
     if not region.removed and not region.added and was.problems == item.problems:
-        return old.within(node), Change(0, 0, 0)
-    return _Changing(old, was, item, node, region).run()
+        return old.within(node), InstructionRangeEdit(0, 0, 0)
+    return _BodyUpdate(old, was, item, node, region).run()
 
 
 class _Region(NamedTuple):
@@ -74,8 +70,8 @@ def _region(old: nodes.Block, new: nodes.Block) -> _Region | None:
     around: list[tuple[nodes.Block, nodes.Block]] = []
     while True:
         before, after = old.statements, new.statements
-        first = _same(before, after)
-        last = _same(before[first:][::-1], after[first:][::-1])
+        first = _common_prefix(before, after)
+        last = _common_prefix(before[first:][::-1], after[first:][::-1])
         removed, added = before[first : len(before) - last], after[first : len(after) - last]
         match removed, added:
             case (nodes.Block() as one,), (nodes.Block() as other,) if one[:3] == other[:3]:
@@ -91,7 +87,7 @@ def _region(old: nodes.Block, new: nodes.Block) -> _Region | None:
     return _Region(tuple(around), old, first, removed, added)
 
 
-def _same(one: Sequence[nodes.Statement], other: Sequence[nodes.Statement]) -> int:
+def _common_prefix(one: Sequence[nodes.Statement], other: Sequence[nodes.Statement]) -> int:
     """How many statements are the same from the beginning on."""
     most = min(len(one), len(other))
     if one[:most] == other[:most]:
@@ -99,7 +95,7 @@ def _same(one: Sequence[nodes.Statement], other: Sequence[nodes.Statement]) -> i
     return bisect_left(range(most), True, key=lambda n: one[: n + 1] != other[: n + 1])
 
 
-class _Changing:
+class _BodyUpdate:
     """`at` is where the region begins among all statements, `behind` the first of them behind it."""
 
     def __init__(
@@ -125,7 +121,7 @@ class _Changing:
         """The first statement that begins at byte `offset` of the old text or behind it."""
         return bisect_left(self.old.statements, offset, key=lambda one: self.was.offset(one.start))
 
-    def run(self) -> tuple[Body, Change] | None:
+    def run(self) -> tuple[Body, InstructionRangeEdit] | None:
         old, new, region = self.old, self.new, self.region
         for one, other in region.around:
             new.statements[self.index(self.was.offset(one.start))] = other
@@ -148,7 +144,7 @@ class _Changing:
         around = (*region.removed, *region.added, *old.statements[self.behind : self.behind + 1])
         if any(map(is_directive, around)):  # else they are those of `old`
             new.directives = tuple(directives_among(new.statements))
-        return new, Change(before, before + gone, end)
+        return new, InstructionRangeEdit(before, before + gone, end)
 
     def instructions_before(self) -> int:
         """How many instructions stand before the region."""

@@ -1,10 +1,10 @@
-"""What the name at an offset stands for."""
+"""The symbol that the name at an offset refers to."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptx_lsp.ide.site import Site, site
+from ptx_lsp.ide.cursor_context import CursorContext, cursor_context
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import anchor
@@ -14,8 +14,10 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 
 
-class Named(NamedTuple):
-    """A name in the text. `function` is the one it stands in; None at the level of the module."""
+class SymbolReference(NamedTuple):
+    """A name in the text and its symbol. `function` is the one that contains it; None at the level of
+    the module.
+    """
 
     name: nodes.Name
     span: Span
@@ -25,34 +27,34 @@ class Named(NamedTuple):
     @property
     def is_local(self) -> bool:
         """Whether the symbol belongs to a function (its registers, labels, variables, parameters)."""
-        return self.function is not None and is_of(self.function, self.symbol)
+        return self.function is not None and is_declared_by(self.function, self.symbol)
 
 
-def named_at(module: Module, offset: int) -> Named | None:
-    """The name at `offset`; None where no name stands there, or nothing declares it."""
-    place = site(module, offset)
-    return named(place) if place is not None else None
+def symbol_at(module: Module, offset: int) -> SymbolReference | None:
+    """The symbol reference at `offset`; None if there is no name, or nothing declares it."""
+    place = cursor_context(module, offset)
+    return resolve_symbol(place) if place is not None else None
 
 
-def named(place: Site) -> Named | None:
-    """The same, where the site is known already."""
+def resolve_symbol(place: CursorContext) -> SymbolReference | None:
+    """The symbol reference at a cursor context."""
     name = place.node
     if not isinstance(name, nodes.Name):
         return None
     symbol = _symbol(place, name)
-    return Named(name, place.span(name), symbol, place.function) if symbol is not None else None
+    return SymbolReference(name, place.span(name), symbol, place.function) if symbol is not None else None
 
 
-def is_of(function: Function, symbol: Symbol) -> bool:
-    """Whether `function` itself declares a symbol, and its name is known nowhere else."""
+def is_declared_by(function: Function, symbol: Symbol) -> bool:
+    """Whether `function` itself declares a symbol, so that its name is known nowhere else."""
     if isinstance(symbol, Predefined) or symbol is function.symbol:
         return False
     return symbol.place.owner is function.node.kind
 
 
-def _symbol(place: Site, name: nodes.Name) -> Symbol | None:
+def _symbol(place: CursorContext, name: nodes.Name) -> Symbol | None:
     function = place.function
-    above = place.above(name)
+    above = place.parent(name)
     if function is not None:
         if isinstance(above, nodes.Function):
             return function.symbol if above.name is name else None
@@ -61,7 +63,7 @@ def _symbol(place: Site, name: nodes.Name) -> Symbol | None:
         if any(isinstance(node, nodes.CallPrototype) for node in place.path):
             return None  # its parameters are known nowhere
         return _member(function.resolve(name), name)
-    return _member(_of_module(place, above, name), name)
+    return _member(_module_symbol(place, above, name), name)
 
 
 def _member(symbol: Symbol | None, name: nodes.Name) -> Symbol | None:
@@ -94,7 +96,7 @@ def _can_be_symbol(above: object, name: nodes.Name) -> bool:
             return True
 
 
-def _of_module(place: Site, above: object, name: nodes.Name) -> Symbol | None:
+def _module_symbol(place: CursorContext, above: object, name: nodes.Name) -> Symbol | None:
     module, item = place.module, place.item
     if not _can_be_symbol(above, name) and not isinstance(above, nodes.Aggregate):
         return None
