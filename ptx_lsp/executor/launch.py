@@ -74,7 +74,7 @@ def launch(
     if kernel is None or not kernel.is_kernel:
         names = ", ".join(f"`{f.name}`" for f in module.functions if f.is_kernel)
         raise ExecutionError(f"there is no kernel `{entry}`, only {names or 'none'}", "launch")
-    memory = Memory(is_narrow=module.address_size == 32)
+    memory = Memory(is_narrow=module.stated_address_size != 64)
     image = Image(module, kernel, memory, shared_bytes)
     checker = Checker() if check else None
     observer = combined((checker, *observers) if checker is not None else observers)

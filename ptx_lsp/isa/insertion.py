@@ -30,7 +30,7 @@ def ways(
     version: Version | None,
     target: Target | None,
     most: int,
-    address_size: int = 32,
+    address_size: int = 64,
 ) -> tuple[tuple[Insertion, ...], ...]:
     """What may be inserted for a spelling to fit its operands, the version and the target: each way;
     empty where there are more than `most`.

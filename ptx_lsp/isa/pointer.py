@@ -1,4 +1,4 @@
-"""Pointers of 32 bits where `.address_size` is 64.
+"""Pointers of 32 bits where `.address_size` is 64, or not given.
 
 Learnt from ptxas 13.5, for every instruction of the table that takes an address:
 

@@ -36,7 +36,7 @@ def judge(
     arguments: tuple[Argument, ...],
     version: Version | None,
     target: Target | None,
-    address_size: int = 32,
+    address_size: int = 64,
 ) -> Verdict | None:
     """The verdict on a spelling with its operands, where addresses have `address_size` bits; of needs only
     where both are known.

@@ -142,13 +142,18 @@ class ModuleScope:
         return None
 
     @cached_property
-    def address_size(self) -> int:
-        """In bits; 32 where the file does not say."""
+    def stated_address_size(self) -> int | None:
+        """What the first `.address_size` says, in bits; None where there is none."""
         for item in self.outside:
             if isinstance(item.node, nodes.AddressSize):
                 bits = item.node.bits
                 return 64 if isinstance(bits, nodes.Number) and bits.text == "64" else 32
-        return 32
+        return None
+
+    @property
+    def address_size(self) -> int:
+        """In bits; 64 where the file does not say: so ptxas takes it, for every version."""
+        return self.stated_address_size or 64
 
     @property
     def _table_inputs(self) -> tuple[object, ...]:

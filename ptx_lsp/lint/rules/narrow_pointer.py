@@ -18,7 +18,7 @@ def narrow_pointer(function: Function) -> Iterator[Finding]:
     """An address in 32 bits, where addresses have 64.
 
     ## What it does
-    In a file with `.address_size 64`, reports 32-bit registers as generic addresses or addresses in
+    Unless the file has `.address_size 32`, reports 32-bit registers as generic addresses or addresses in
     `.global`, `cvta` with `.u32`, and the address of a `.global` variable that `mov` takes in 32 bits.
     Addresses in `.shared`, `.local`, `.const` and `.param` may have 32 bits, and so may those of
     asynchronous copies and of matrices.
