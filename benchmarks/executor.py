@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from benchmarks.simulator import TILE, Simulator
 from ptx_lsp.executor import launch
-from ptx_lsp.executor.launch import Value
-from ptx_lsp.executor.profile import Profile
+from ptx_lsp.executor.instrumentation.profile import Profile
+from ptx_lsp.executor.launching.launch import Value
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "tests" / "executor" / "kernels"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 if TYPE_CHECKING:
-    from ptx_lsp.executor.launch import Value
+    from ptx_lsp.executor.launching.launch import Value
     from ptx_lsp.lint.report import FileReport, Reported
     from ptx_lsp.lint.report import Kernel as Figures
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor import object_specs
-from ptx_lsp.executor.object_specs import Object, array_of
-from ptx_lsp.executor.specs import SpecError, Value
-from ptx_lsp.executor.texture import Opaque
+from ptx_lsp.executor.launching import object_specs
+from ptx_lsp.executor.launching.object_specs import Object, array_of
+from ptx_lsp.executor.launching.specs import SpecError, Value
+from ptx_lsp.executor.machine.texture import Opaque
 
 Array = npt.NDArray[np.generic]
 

@@ -109,7 +109,9 @@ def _results(entry: Entry, fitting: list[Candidate], spelling: str) -> list[str]
     """What a spelling computes from values at the edges of its types."""
     if not fitting or entry.meaning is None:
         return []
-    from ptx_lsp.executor.preview import preview_instruction  # NumPy is loaded for this only
+    from ptx_lsp.executor.launching.preview import (
+        preview_instruction,  # NumPy is loaded for this only
+    )
 
     found = preview_instruction(spelling)
     heads = (*found.operands, *found.results)

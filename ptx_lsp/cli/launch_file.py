@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
-from ptx_lsp.executor.specs import SpecError
+from ptx_lsp.executor.launching.specs import SpecError
 from ptx_lsp.lint import containment
 
 _KEYS = (

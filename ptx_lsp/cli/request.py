@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ptx_lsp.cli.launch_file import LaunchFile, read_launch_file
 from ptx_lsp.cli.run_options import Options
-from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.executor.specs import SpecError
+from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.launching.specs import SpecError
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 

@@ -11,7 +11,7 @@ from ptx_lsp.cli.run_options import Options, parse
 if TYPE_CHECKING:
     from ptx_lsp.cli.request import Request
     from ptx_lsp.cli.run_report import Launched
-    from ptx_lsp.executor.trace import Trace
+    from ptx_lsp.executor.instrumentation.trace import Trace
 
 DONE, FAILED, TROUBLE = 0, 1, 2
 """The exit status: the kernel ran; it went wrong; the command line or a file is wrong."""
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as done:  # --help, --version or a mistake, told already
         return done.code if isinstance(done.code, int) else TROUBLE
     from ptx_lsp.cli.request import requests
-    from ptx_lsp.executor.specs import SpecError
+    from ptx_lsp.executor.launching.specs import SpecError
 
     try:
         launched = [_launched(one, options) for one in requests(options)]
@@ -50,9 +50,9 @@ def _launched(request: Request, options: Options) -> Launched:
     from ptx_lsp.cli.progress import progress
     from ptx_lsp.cli.run_report import Launched
     from ptx_lsp.executor import ExecutionError, launch
-    from ptx_lsp.executor.launch import LIMIT
-    from ptx_lsp.executor.observer import Observer
-    from ptx_lsp.executor.profile import Profile
+    from ptx_lsp.executor.instrumentation.profile import Profile
+    from ptx_lsp.executor.launching.launch import LIMIT
+    from ptx_lsp.executor.machine.observer import Observer
 
     arguments = [argument(spec, request.seed) for spec in request.specs]
     bind = bindings(request.bound, request.seed)
@@ -77,8 +77,8 @@ def _launched(request: Request, options: Options) -> Launched:
 def _trace(request: Request, options: Options) -> Trace | None:
     if options.trace is None and options.trace_lines is None and options.trace_threads is None:
         return None
-    from ptx_lsp.executor.errors import Lane
-    from ptx_lsp.executor.trace import Trace
+    from ptx_lsp.executor.instrumentation.trace import Trace
+    from ptx_lsp.executor.machine.errors import Lane
 
     limit = 1000 if options.trace is None else options.trace
     if options.trace_threads is None:

@@ -15,8 +15,8 @@ from rich.text import Text
 from ptx_lsp.cli.buffers import Output
 from ptx_lsp.cli.request import Request
 from ptx_lsp.executor import ExecutionError, Finding, Lane
-from ptx_lsp.executor.profile import LineProfile, Profile
-from ptx_lsp.executor.trace import Event, Trace
+from ptx_lsp.executor.instrumentation.profile import LineProfile, Profile
+from ptx_lsp.executor.instrumentation.trace import Event, Trace
 from ptx_lsp.lint.reporters.style import at_line_start
 
 Json: TypeAlias = (

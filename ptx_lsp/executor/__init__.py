@@ -1,10 +1,10 @@
 """The reference executor: runs PTX without a GPU (`launch`)."""
 
-from ptx_lsp.executor.errors import ExecutionError, Finding, Lane
-from ptx_lsp.executor.launch import launch
-from ptx_lsp.executor.replicas import Multimem
-from ptx_lsp.executor.tensor_map import TensorMap, tensor_map
-from ptx_lsp.executor.texture import Sampler, Surface, Texture
+from ptx_lsp.executor.launching.launch import launch
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
+from ptx_lsp.executor.machine.replicas import Multimem
+from ptx_lsp.executor.machine.tensor_map import TensorMap, tensor_map
+from ptx_lsp.executor.machine.texture import Sampler, Surface, Texture
 
 __all__ = [
     "ExecutionError", "Finding", "Lane", "Multimem", "Sampler", "Surface", "TensorMap", "Texture", "launch",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.ide.hover_function import function_named
 from ptx_lsp.ide.kernel_metrics import MANY, kernel_metrics, limiters_text, registers_text
 from ptx_lsp.ide.occurrences import occurrences

@@ -157,7 +157,9 @@ def _objections(module: Module, match: Match | None) -> Iterator[str]:
 
 def _preview(spelling: str) -> str:
     """What it computes of some operands, as the executor does; empty where that is no single value."""
-    from ptx_lsp.executor.preview import preview_instruction  # NumPy: only once a hover wants it
+    from ptx_lsp.executor.launching.preview import (
+        preview_instruction,  # NumPy: only once a hover wants it
+    )
 
     found = preview_instruction(spelling, seconds=_SECONDS)
     if not found.rows:

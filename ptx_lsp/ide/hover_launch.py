@@ -27,8 +27,8 @@ def launch_text(module: Module, name: str) -> str:
 
 @lru_cache(maxsize=8)
 def _launched(data: bytes, name: str) -> str:
-    from ptx_lsp.executor.launch_comment import launch_comments
-    from ptx_lsp.executor.preview import (
+    from ptx_lsp.executor.launching.launch_comment import launch_comments
+    from ptx_lsp.executor.launching.preview import (
         preview_kernels,  # NumPy: only where there is such a comment
     )
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ptx_lsp.executor.single import CARRY
+from ptx_lsp.executor.launching.single import CARRY
 from ptx_lsp.isa.extended import READ_CARRY
 from ptx_lsp.isa.match import arrangements
 from ptx_lsp.isa.operand import Operand

@@ -3,7 +3,7 @@
     // ptx-run: grid=1 block=32 out=u32:zeros(32)
     // expect: out=0..15,7*16  (manual)
 
-A launch comment (`ptx_lsp.executor.launch_comment`) and below it, for each buffer that the kernel writes, all
+A launch comment (`ptx_lsp.executor.launching.launch_comment`) and below it, for each buffer that the kernel writes, all
 its elements: numbers, `FIRST..LAST`, or `VALUE*COUNT`; in a buffer of floats hexadecimal numbers are bits.
 So with surfaces that are parameters or variables.
 The first word in parentheses is the source, as in the lines of tests/conformance. `// expect: trap  (manual)`
@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.errors import ExecutionError, Finding
-from ptx_lsp.executor.launch import launch
-from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.executor.object_specs import Object, argument, array_of, bindings
-from ptx_lsp.executor.specs import Value, is_object
-from ptx_lsp.executor.texture import Opaque
+from ptx_lsp.executor.launching.launch import launch
+from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.launching.object_specs import Object, argument, array_of, bindings
+from ptx_lsp.executor.launching.specs import Value, is_object
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.texture import Opaque
 from ptx_lsp.model.module import Module
 from tests.executor.conformance import FOLDER, SOURCES
 

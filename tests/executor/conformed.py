@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ptx_lsp.executor.single import HEADER
+from ptx_lsp.executor.launching.single import HEADER
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.notation import Form
 from ptx_lsp.isa.resolve import resolve

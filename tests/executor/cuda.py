@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptx_lsp.executor.object_specs import Object, array_of
-from ptx_lsp.executor.single import Single
-from ptx_lsp.executor.specs import Array, Value
-from ptx_lsp.executor.tensor_map import TensorMap
-from ptx_lsp.executor.texture import Opaque
+from ptx_lsp.executor.launching.object_specs import Object, array_of
+from ptx_lsp.executor.launching.single import Single
+from ptx_lsp.executor.launching.specs import Array, Value
+from ptx_lsp.executor.machine.tensor_map import TensorMap
+from ptx_lsp.executor.machine.texture import Opaque
 from ptx_lsp.isa.target import Target, Version
 from tests.executor.cuda_images import Images, UnbindableError
 from tests.executor.cuda_tensor import Encoded, encoded

@@ -9,7 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ptx_lsp.executor.texture import SPATIAL, Address, Image, Opaque, Sampler, Surface, Texture
+from ptx_lsp.executor.machine.texture import (
+    SPATIAL,
+    Address,
+    Image,
+    Opaque,
+    Sampler,
+    Surface,
+    Texture,
+)
 
 _LAYERED, _STORES, _CUBE, _GATHER = 1, 2, 4, 8  # CUDA_ARRAY3D_LAYERED and so on
 _INTEGERS, _NORMALIZED = 1, 2  # CU_TRSF_READ_AS_INTEGER, CU_TRSF_NORMALIZED_COORDINATES

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.tensor_map import ELEMENTS, FIELDS, SIZE, TensorMap
+from ptx_lsp.executor.machine.tensor_map import ELEMENTS, FIELDS, SIZE, TensorMap
 
 _NUMBERS = {
     name: number for number, name in enumerate((

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptx_lsp.executor.single import HEADER, single
+from ptx_lsp.executor.launching.single import HEADER, single
 
 __all__ = ["HEADER", "run"]
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from ptx_lsp.executor.object_specs import Object
-from ptx_lsp.executor.single import HEADER, Single, single
-from ptx_lsp.executor.specs import Value
-from ptx_lsp.executor.texture import Opaque
+from ptx_lsp.executor.launching.object_specs import Object
+from ptx_lsp.executor.launching.single import HEADER, Single, single
+from ptx_lsp.executor.launching.specs import Value
+from ptx_lsp.executor.machine.texture import Opaque
 from tests.executor.conformance import FOLDER, Line, lines
 from tests.executor.conformance_kernel import KERNELS, Launch, launches
 from tests.executor.cuda import CudaError, Description, Gpu

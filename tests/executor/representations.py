@@ -13,16 +13,16 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ptx_lsp.executor.compute import Compute
-from ptx_lsp.executor.decode import decode
-from ptx_lsp.executor.frame import Frame
-from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.launch_config import Shape
-from ptx_lsp.executor.memory import Memory
-from ptx_lsp.executor.single import CARRY, HEADER, register_type
-from ptx_lsp.executor.spaces import Spaces
-from ptx_lsp.executor.specials import fill_specials
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.decoding.decode import decode
+from ptx_lsp.executor.instructions.compute import Compute
+from ptx_lsp.executor.launching.single import CARRY, HEADER, register_type
+from ptx_lsp.executor.machine.frame import Frame
+from ptx_lsp.executor.machine.image import Image
+from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.memory import Memory
+from ptx_lsp.executor.machine.spaces import Spaces
+from ptx_lsp.executor.machine.specials import fill_specials
+from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.resolve import resolve
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.module import Module, module_of

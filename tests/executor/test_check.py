@@ -10,8 +10,8 @@ import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.executor import ExecutionError, Finding, launch
-from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.executor.object_specs import argument
+from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.launching.object_specs import argument
 from ptx_lsp.model.module import Module
 
 SEEDED = Path(__file__).parent / "seeded"

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from ptx_lsp.executor.texture import Geometry, Opaque, Sampler, Surface, Texture
+from ptx_lsp.executor.machine.texture import Geometry, Opaque, Sampler, Surface, Texture
 from tests.executor.cuda_images import Images, UnbindableError
 
 DRIVER = r"""

@@ -9,7 +9,7 @@ from types import FrameType
 
 import pytest
 
-from ptx_lsp.executor.flow import ranks
+from ptx_lsp.executor.decoding.flow import ranks
 
 
 @pytest.mark.parametrize(

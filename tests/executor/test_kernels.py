@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
-from ptx_lsp.executor.profile import Profile
+from ptx_lsp.executor.instrumentation.profile import Profile
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "oracle" / "corpus"

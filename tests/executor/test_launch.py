@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
-from ptx_lsp.executor.control import Block
-from ptx_lsp.executor.observer import Observer
-from ptx_lsp.executor.parameters import Value
+from ptx_lsp.executor.launching.parameters import Value
+from ptx_lsp.executor.machine.control import Block
+from ptx_lsp.executor.machine.observer import Observer
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 PARAMETERS = ".param .u32 n, .param .f32 a, .param .u64 p"

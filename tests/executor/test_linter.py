@@ -21,15 +21,15 @@ from analyses.instructions import InstructionInfo as Read
 from analyses.instructions import instructions
 from analyses.uniformity import uniformity
 from ptx_lsp.executor import ExecutionError, launch
+from ptx_lsp.executor.arithmetic.program import Array, Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.registers import UninitializedRegisters
-from ptx_lsp.executor.control import Jump, Returned, Step, Unsupported
-from ptx_lsp.executor.launch import Value
-from ptx_lsp.executor.launch_config import WARP_SIZE
-from ptx_lsp.executor.observer import Observer
-from ptx_lsp.executor.program import Array, Bools
-from ptx_lsp.executor.usage import Usages
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.instrumentation.usage import Usages
+from ptx_lsp.executor.launching.launch import Value
+from ptx_lsp.executor.machine.control import Jump, Returned, Step, Unsupported
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import size_bytes

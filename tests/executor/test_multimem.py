@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 
 from ptx_lsp.executor import ExecutionError, Multimem, launch
-from ptx_lsp.executor.object_specs import argument, array_of
-from ptx_lsp.executor.specs import SpecError
+from ptx_lsp.executor.launching.object_specs import argument, array_of
+from ptx_lsp.executor.launching.specs import SpecError
 
 _HEAD = """.version 9.0
 .target sm_100a

@@ -9,7 +9,7 @@ import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.executor import ExecutionError, launch
-from ptx_lsp.executor.errors import Finding
+from ptx_lsp.executor.machine.errors import Finding
 
 HEADER = ".version 8.6\n.target sm_90a\n.address_size 64\n"
 KERNEL = HEADER + """

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptx_lsp.executor.object_specs import argument, array_of, bindings
-from ptx_lsp.executor.preview import preview_kernels
-from ptx_lsp.executor.specs import SpecError, is_object
-from ptx_lsp.executor.texture import Sampler, Surface, Texture
+from ptx_lsp.executor.launching.object_specs import argument, array_of, bindings
+from ptx_lsp.executor.launching.preview import preview_kernels
+from ptx_lsp.executor.launching.specs import SpecError, is_object
+from ptx_lsp.executor.machine.texture import Sampler, Surface, Texture
 from ptx_lsp.model.module import Module
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ptx_lsp.executor import launch
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.observer import Access, Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 TEXT = """.version 8.0
 .target sm_80

@@ -7,11 +7,11 @@ from random import Random
 import numpy as np
 import pytest
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.order import Order
-from ptx_lsp.executor.frame import Frame
-from ptx_lsp.executor.launch_config import Shape
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.frame import Frame
+from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.wave import Wave
 
 BLOCKS, LANES = 3, 64
 THREADS = BLOCKS * LANES

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from ptx_lsp.executor.launch_comment import LaunchComment, launch_comments, suggestion
-from ptx_lsp.executor.preview import KernelPreview, preview_instruction, preview_kernels
-from ptx_lsp.executor.specs import SpecError, value
+from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments, suggestion
+from ptx_lsp.executor.launching.preview import KernelPreview, preview_instruction, preview_kernels
+from ptx_lsp.executor.launching.specs import SpecError, value
 from ptx_lsp.isa.table import entries, opcodes
 from ptx_lsp.model.module import Module
 

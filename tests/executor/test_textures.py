@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from ptx_lsp.executor import ExecutionError, Sampler, Surface, Texture, launch
-from ptx_lsp.executor.texture import Address
+from ptx_lsp.executor.machine.texture import Address
 
 KERNELS = Path(__file__).parent / "kernels"
 Array = npt.NDArray[np.generic]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
-from ptx_lsp.executor.part import Part
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.machine.part import Part
+from ptx_lsp.executor.machine.wave import Wave
 from tests.executor.instruction import HEADER
 from tests.executor.test_calls import one_thread_each, stored
 
@@ -126,7 +126,7 @@ def test_a_few_lanes_of_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
             super().__init__(wave, mask)
             parts.append(self.shape)
 
-    monkeypatch.setattr("ptx_lsp.executor.groups.Part", Spy)
+    monkeypatch.setattr("ptx_lsp.executor.scheduling.groups.Part", Spy)
     blocks, rounds = 70, 5
     given = RANDOM.integers(-9, 9, blocks * 64).astype(np.int32)
     out, steps = np.zeros_like(given), np.zeros(1, np.int32)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, Lane, launch
-from ptx_lsp.executor.profile import LineProfile, Profile
-from ptx_lsp.executor.trace import Trace
+from ptx_lsp.executor.instrumentation.profile import LineProfile, Profile
+from ptx_lsp.executor.instrumentation.trace import Trace
 
 HEAD = """.version 8.0
 .target sm_80

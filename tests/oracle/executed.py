@@ -19,17 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ptx_lsp.executor.control import Action, Control, Unsupported
-from ptx_lsp.executor.decode import decode
-from ptx_lsp.executor.errors import ExecutionError
-from ptx_lsp.executor.frame import Frame
-from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.launch_config import Shape
-from ptx_lsp.executor.memory import Memory
-from ptx_lsp.executor.spaces import Spaces
-from ptx_lsp.executor.specials import fill_specials
-from ptx_lsp.executor.texture import Opaque, Surface, Texture
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.decoding.decode import decode
+from ptx_lsp.executor.machine.control import Action, Control, Unsupported
+from ptx_lsp.executor.machine.errors import ExecutionError
+from ptx_lsp.executor.machine.frame import Frame
+from ptx_lsp.executor.machine.image import Image
+from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.memory import Memory
+from ptx_lsp.executor.machine.spaces import Spaces
+from ptx_lsp.executor.machine.specials import fill_specials
+from ptx_lsp.executor.machine.texture import Opaque, Surface, Texture
+from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.match import Match
 from ptx_lsp.isa.notation import Form

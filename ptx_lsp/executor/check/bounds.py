@@ -16,17 +16,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.variables import Variables, row_bytes
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.launch_config import Shape
-from ptx_lsp.executor.locals import Placed
-from ptx_lsp.executor.memory import CONST_WINDOW, Memory
-from ptx_lsp.executor.observer import Access, Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.usage import Usage
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.instrumentation.usage import Usage
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.image import Image
+from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.locals import Placed
+from ptx_lsp.executor.machine.memory import CONST_WINDOW, Memory
+from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.symbols import Variable
 

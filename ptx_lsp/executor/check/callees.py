@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.observer import Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.routines import Enter
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.decoding.routines import Enter
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.indirect import description, undescribed
 

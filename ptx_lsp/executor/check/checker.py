@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.bounds import VariableBounds
 from ptx_lsp.executor.check.callees import Callees
 from ptx_lsp.executor.check.cluster import EarlyArrivals
@@ -17,11 +18,10 @@ from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.rounds import Rounds
 from ptx_lsp.executor.check.synchronization import Synchronization
 from ptx_lsp.executor.check.variables import Variables
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.errors import ExecutionError, Finding
-from ptx_lsp.executor.observer import Observers
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.observer import Observers
+from ptx_lsp.executor.machine.wave import Wave
 
 
 class Checker(Observers):

@@ -14,15 +14,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.missed import Missed
 from ptx_lsp.executor.check.rounds import Rounds, of_warps
-from ptx_lsp.executor.control import Barrier, Step
-from ptx_lsp.executor.launch_config import WARP_SIZE
-from ptx_lsp.executor.observer import Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.usage import Usage
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.instrumentation.usage import Usage
+from ptx_lsp.executor.machine.control import Barrier, Step
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 
 class Divergence(Observer):

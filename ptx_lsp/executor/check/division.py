@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.observer import Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 
 class DivisionByZero(Observer):

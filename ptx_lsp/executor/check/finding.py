@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.errors import ExecutionError, Finding, Lane
-from ptx_lsp.executor.launch_config import Shape, index
-from ptx_lsp.executor.observer import Indices
-from ptx_lsp.executor.usage import Usages
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.instrumentation.usage import Usages
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
+from ptx_lsp.executor.machine.launch_config import Shape, index
+from ptx_lsp.executor.machine.observer import Indices
+from ptx_lsp.executor.machine.wave import Wave
 
 _MOST_LANES = 32
 

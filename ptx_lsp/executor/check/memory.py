@@ -9,12 +9,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.variables import Variables, row_bytes
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.observer import Access, Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 
 class UninitializedMemory(Observer):

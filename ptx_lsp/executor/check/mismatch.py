@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
-from ptx_lsp.executor.control import Barrier, Step
-from ptx_lsp.executor.launch_config import WARP_SIZE
-from ptx_lsp.executor.observer import Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.control import Barrier, Step
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 Numbers = npt.NDArray[np.int64]
 Told = Callable[[int], str]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.rounds import Rounds
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.wave import Wave
 
 
 @dataclass

@@ -22,10 +22,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.released import Released, Threads, Times, raise_rows
-from ptx_lsp.executor.launch_config import WARP_SIZE, Shape
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Shape
+from ptx_lsp.executor.machine.wave import Wave
 
 _WRITE, _READ = 1, 2
 """Kinds of what a copy does, each known by itself."""

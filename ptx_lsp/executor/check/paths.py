@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from ptx_lsp.executor.compute import Compute
-from ptx_lsp.executor.control import Barrier, Block, Jump, Leave, Nothing, Step, successors
-from ptx_lsp.executor.flow import component_numbers, immediate_dominators
-from ptx_lsp.executor.routines import Enter, Return
-from ptx_lsp.executor.warp import Warp
+from ptx_lsp.executor.decoding.flow import component_numbers, immediate_dominators
+from ptx_lsp.executor.decoding.routines import Enter, Return
+from ptx_lsp.executor.instructions.compute import Compute
+from ptx_lsp.executor.instructions.warp import Warp
+from ptx_lsp.executor.machine.control import Barrier, Block, Jump, Leave, Nothing, Step, successors
 
 
 class Paths:

@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings, lane_of
 from ptx_lsp.executor.check.order import Order, Threads
 from ptx_lsp.executor.check.rewrites import Rewrites
@@ -31,11 +32,10 @@ from ptx_lsp.executor.check.synchronization import Synchronization
 from ptx_lsp.executor.check.use import MemoryUse, alike, unchanged
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.check.words import is_bulk, is_proxy_fence, is_strong
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.memory import Buffer
-from ptx_lsp.executor.observer import Access, Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.memory import Buffer
+from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 _AGAINST: dict[tuple[bool, bool], tuple[Slot, ...]] = {
     # (writes, strong): the slots with which it may be in a race

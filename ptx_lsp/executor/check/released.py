@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.program import Bools
+from ptx_lsp.executor.arithmetic.program import Bools
 
 Threads = npt.NDArray[np.int64]
 """Threads of a launch, by number: block by block, whole warps each."""

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.order import Order, Threads
-from ptx_lsp.executor.program import Bools
 
 Cells = npt.NDArray[np.int64]
 Times = npt.NDArray[np.int32]

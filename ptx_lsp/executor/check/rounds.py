@@ -7,12 +7,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.paths import Paths
-from ptx_lsp.executor.control import Block, Step
-from ptx_lsp.executor.launch_config import WARP_SIZE
-from ptx_lsp.executor.observer import Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.control import Block, Step
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 Times = npt.NDArray[np.int32]
 _NEVER = np.iinfo(np.int32).max

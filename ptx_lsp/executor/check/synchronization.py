@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.order import Order
 from ptx_lsp.executor.check.use import MemoryUse, turns
 from ptx_lsp.executor.check.words import acquires, is_fence, is_near, releases
-from ptx_lsp.executor.control import Barrier, Block, ClusterBarrier, Step
-from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.launch_config import Shape
-from ptx_lsp.executor.memory import Memory
-from ptx_lsp.executor.observer import Observer
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.usage import Usage
-from ptx_lsp.executor.warp import Warp
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.instructions.warp import Warp
+from ptx_lsp.executor.instrumentation.usage import Usage
+from ptx_lsp.executor.machine.control import Barrier, Block, ClusterBarrier, Step
+from ptx_lsp.executor.machine.image import Image
+from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.memory import Memory
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 
 class Synchronization(Observer):

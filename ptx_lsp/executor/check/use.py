@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptx_lsp.executor.access import Store
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.order import Threads
 from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
-from ptx_lsp.executor.control import Step
-from ptx_lsp.executor.memory import Bytes
-from ptx_lsp.executor.observer import Access
-from ptx_lsp.executor.program import Bools
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.instructions.access import Store
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.memory import Bytes
+from ptx_lsp.executor.machine.observer import Access
+from ptx_lsp.executor.machine.wave import Wave
 
 _MOST_TURNS = 256
 

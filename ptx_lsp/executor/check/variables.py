@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptx_lsp.executor.image import Image
-from ptx_lsp.executor.launch_config import Shape
-from ptx_lsp.executor.locals import Placed
-from ptx_lsp.executor.memory import Memory
-from ptx_lsp.executor.observer import Access, Observer
-from ptx_lsp.executor.wave import Wave
+from ptx_lsp.executor.machine.image import Image
+from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.locals import Placed
+from ptx_lsp.executor.machine.memory import Memory
+from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.wave import Wave
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.executor.usage import Usage
+from ptx_lsp.executor.instrumentation.usage import Usage
 
 _STRONG = frozenset((".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio"))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from analyses.cfg import cfg
 from analyses.instructions import instructions
 from analyses.occupancy import Occupancy
-from ptx_lsp.executor.launch_comment import launch_comments
+from ptx_lsp.executor.launching.launch_comment import launch_comments
 from ptx_lsp.ide.flow_picture import block_name, picture
 from ptx_lsp.ide.kernel_metrics import kernel_metrics
 from ptx_lsp.ide.layered_layout import TooLargeError

@@ -11,8 +11,8 @@ from ptx_lsp.server.session import View
 @panel("ptx/preview")
 def preview(view: View, asked: object) -> Json:
     """Runs a kernel as the first comment that launches it says; null where there is no kernel."""
-    from ptx_lsp.executor.launch_comment import suggestion
-    from ptx_lsp.executor.preview import preview_kernels
+    from ptx_lsp.executor.launching.launch_comment import suggestion
+    from ptx_lsp.executor.launching.preview import preview_kernels
 
     function = chosen(view, asked)
     if function is None or not function.is_kernel:

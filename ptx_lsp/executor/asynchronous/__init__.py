@@ -1,0 +1,1 @@
+"""Asynchronous operations: mbarriers, bulk copies, tensors, clusters and multimem addresses."""

@@ -1,0 +1,142 @@
+"""Asynchronous operations that have begun and are not complete yet.
+
+1. An operation takes place at the latest moment that the manual allows: when its thread waits for its group,
+   or when a thread tests an mbarrier that it completes on; what nothing waits for, when all threads have
+   ended. So a kernel that does not wait reads what stood in memory before. With `Wave.eager` it takes place
+   at once.
+2. Operations of a thread that take place together do so in the order in which they began.
+3. A bulk copy reads its source when the thread waits with `.read`, or when it takes place.
+4. An arrival by `cp.async.mbarrier.arrive` comes when the mbarrier is tested, or when the thread waits for
+   the copies before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.asynchronous.mbarrier import Barriers
+from ptx_lsp.executor.instructions.threads import Indices
+from ptx_lsp.executor.machine.wave import Wave, WaveState
+
+
+class Transfer(Protocol):
+    """What an instruction has begun, for each of its threads (a row, see `threads`)."""
+
+    def read(self, chosen: Bools) -> None:
+        """Reads the sources of some of them."""
+        ...
+
+    def land(self, chosen: Bools) -> None:
+        """Writes what was read, or what stands in the sources now; tells the mbarriers."""
+        ...
+
+
+@dataclass(eq=False)
+class _Entry:
+    lanes: Indices
+    groups: Indices
+    transfer: Transfer
+    barriers: Indices | None
+    left: Bools
+
+
+class Queue:
+    """Operations in the order in which they began, and in groups where they are committed to some."""
+
+    def __init__(self, wave: Wave) -> None:
+        self._wave = wave
+        self._entries: list[_Entry] = []
+        self._committed = np.zeros(wave.shape[0] * wave.shape[1], np.int64)
+
+    @property
+    def any_left(self) -> bool:
+        return bool(self._entries)
+
+    def begin(
+        self, lanes: Indices, transfer: Transfer, barriers: Indices | None = None
+    ) -> None:
+        """`barriers` are the places of the mbarriers that are told, see `Barriers`."""
+        chosen = np.ones(lanes.shape, np.bool_)
+        if self._wave.eager:
+            transfer.land(chosen)
+        elif lanes.size:
+            groups = self._committed[lanes]
+            self._entries.append(_Entry(lanes, groups, transfer, barriers, chosen))
+
+    def commit(self, lanes: Indices) -> None:
+        """What these threads have begun since their last group becomes one."""
+        self._committed[lanes] += 1
+
+    def wait(self, lanes: Indices, newest: int, *, only_read: bool = False) -> None:
+        """Completes all groups of these threads but the newest ones."""
+        first_left = np.zeros(self._committed.shape, np.int64)
+        first_left[lanes] = self._committed[lanes] - newest
+        for entry in self._entries:
+            chosen = entry.left & (entry.groups < first_left[entry.lanes])
+            if only_read and chosen.any():
+                entry.transfer.read(chosen)
+            elif not only_read:
+                _land(entry, chosen)
+        self._clean()
+
+    def wait_all(self, lanes: Indices | None = None) -> None:
+        """Completes everything of these threads (None: all), in groups or not."""
+        for entry in self._entries:
+            here = entry.left if lanes is None else entry.left & np.isin(entry.lanes, lanes)
+            _land(entry, here)
+        self._clean()
+
+    def wait_barriers(self, at: Indices) -> None:
+        """Completes what is to tell these mbarriers, with all that the same threads began before it."""
+        for number, entry in enumerate(self._entries):
+            if entry.barriers is None:
+                continue
+            told = entry.left & np.isin(entry.barriers, at)
+            if not told.any():
+                continue
+            for earlier in self._entries[:number]:
+                _land(earlier, earlier.left & np.isin(earlier.lanes, entry.lanes[told]))
+            _land(entry, told)
+        self._clean()
+
+    def _clean(self) -> None:
+        self._entries = [entry for entry in self._entries if entry.left.any()]
+
+
+def _land(entry: _Entry, chosen: Bools) -> None:
+    if chosen.any():
+        entry.left = entry.left & ~chosen
+        entry.transfer.land(chosen)
+
+
+class Pending(WaveState):
+    """What is under way in a wave: `cp.async` copies, bulk groups, and operations that tell mbarriers."""
+
+    def __init__(self, wave: Wave) -> None:
+        self.barriers = Barriers(wave)
+        self.copies = Queue(wave)
+        self.bulk = Queue(wave)
+        self.told = Queue(wave)
+
+    @property
+    def any_left(self) -> bool:
+        return any(queue.any_left for queue in (self.copies, self.bulk, self.told))
+
+    def complete(self) -> None:
+        """Completes everything, waited for or not."""
+        for queue in (self.copies, self.bulk, self.told):
+            queue.wait_all()
+
+    def wait_barriers(self, at: Indices) -> None:
+        """Completes what mbarriers that are tested wait for."""
+        self.copies.wait_barriers(at)
+        self.told.wait_barriers(at)
+
+
+def pending(wave: Wave) -> Pending:
+    """That of a wave."""
+    return Pending.of(wave)

@@ -1,0 +1,81 @@
+"""Which opcodes have an action of their own: what makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptx_lsp.executor.arithmetic.lanes import constant
+from ptx_lsp.executor.asynchronous.async_copy import async_copy
+from ptx_lsp.executor.asynchronous.async_store import async_store, bulk_store
+from ptx_lsp.executor.asynchronous.bulk_copy import bulk_copy
+from ptx_lsp.executor.asynchronous.cluster_control import cluster_control
+from ptx_lsp.executor.asynchronous.mbarrier_steps import mbarrier
+from ptx_lsp.executor.asynchronous.multimem import multimem
+from ptx_lsp.executor.asynchronous.tensor_copy import tensor_copy, tensormap
+from ptx_lsp.executor.instructions.compression import compression
+from ptx_lsp.executor.instructions.compute import move
+from ptx_lsp.executor.machine.control import Action
+from ptx_lsp.executor.machine.operands import Operands
+from ptx_lsp.executor.machine.spaces import Spaces
+from ptx_lsp.executor.matrices.matrix import matrix
+from ptx_lsp.executor.matrices.matrix_memory import matrix_memory
+from ptx_lsp.executor.matrices.warpgroup import warpgroup
+from ptx_lsp.executor.textures.surface_steps import surface
+from ptx_lsp.executor.textures.texture_steps import texture
+from ptx_lsp.isa.match import Match
+from ptx_lsp.syntax import nodes
+
+Builder = Callable[[nodes.Instruction, Match, Operands, Spaces], Action]
+
+
+def builder(match: Match) -> Builder | None:
+    """What makes the action of an instruction; None for one that only computes."""
+    name = match.entry.name
+    while name and name not in _BUILDERS:
+        name = name.rpartition(".")[0]
+    return _BUILDERS.get(name)
+
+
+def _policy(
+    node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
+) -> Action:
+    """`createpolicy`: a policy is opaque, and there are no caches here."""
+    number = operands.number(node.operands[0])
+    assert number is not None
+    return move(number, constant(0), operands)
+
+
+_BUILDERS: dict[str, Builder] = {
+    "createpolicy": _policy,
+    "spcompress": compression,
+    "spdecompress": compression,
+    "ldmatrix": matrix_memory,
+    "mma": matrix,
+    "movmatrix": matrix,
+    "stmatrix": matrix_memory,
+    "wgmma": warpgroup,
+    "wmma.load": matrix_memory,
+    "wmma.mma": matrix,
+    "wmma.store": matrix_memory,
+    "mbarrier": mbarrier,
+    "clusterlaunchcontrol": cluster_control,
+    "multimem": multimem,
+    "tex": texture,
+    "tld4": texture,
+    "txq": texture,
+    "suq": texture,
+    "istypep": texture,
+    "suld": surface,
+    "sust": surface,
+    "sured": surface,
+    "cp.async": async_copy,
+    "cp.async.bulk": bulk_copy,
+    "cp.async.bulk.tensor": tensor_copy,
+    "cp.reduce.async.bulk": bulk_copy,
+    "cp.reduce.async.bulk.tensor": tensor_copy,
+    "tensormap": tensormap,
+    "st.async": async_store,
+    "st.bulk": bulk_store,
+    "red.async": async_store,
+}
+"""By the name of a row, or what it begins with; the longest counts."""

@@ -1,0 +1,133 @@
+"""The threads that execute an instruction, in one row: what is different for each has one dimension here.
+
+For instructions that reach memory in ways of their own; arithmetic works on the arrays of a wave as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.arithmetic.program import Array, Bools, Program
+from ptx_lsp.executor.instructions.access import located
+from ptx_lsp.executor.machine.errors import ExecutionError, Kind
+from ptx_lsp.executor.machine.memory import Bytes, Space
+from ptx_lsp.executor.machine.observer import Use
+from ptx_lsp.executor.machine.operands import Operands
+from ptx_lsp.executor.machine.spaces import SPACES, Reach, Spaces
+from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.isa.match import Match
+from ptx_lsp.syntax import nodes
+
+Indices: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Threads:
+    """The lanes of `mask` that exist; `lanes` are their numbers in the wave, block by block."""
+
+    wave: Wave
+    mask: Bools
+    lanes: Indices
+
+    @property
+    def count(self) -> int:
+        return self.lanes.size
+
+    @property
+    def blocks(self) -> Indices:
+        """The block of each, counted in the wave."""
+        return self.lanes // self.wave.shape[1]
+
+    def of(self, value: Array) -> Array:
+        """The element of each thread."""
+        return self.wave.everywhere(value).reshape(-1)[self.lanes]
+
+    def compute(self, program: Program) -> list[Array]:
+        """The outputs of a program, an element for each thread."""
+        return [self.of(value) for value in program.run(self.wave.registers)]
+
+    def write(self, number: int, values: Array) -> None:
+        """Gives a register of each thread its element."""
+        old = self.wave.registers[number]
+        result = np.array(self.wave.everywhere(old)).reshape(-1)
+        result[self.lanes] = values.astype(old.dtype, copy=False)
+        self.wave.registers[number] = result.reshape(self.wave.shape)
+
+    def part(self, chosen: Bools) -> Threads:
+        """Some of them."""
+        lanes = self.lanes[chosen]
+        mask = np.zeros(self.mask.size, np.bool_)
+        mask[lanes] = True
+        return Threads(self.wave, mask.reshape(self.mask.shape), lanes)
+
+    def error(self, message: str, kind: Kind, wrong: Bools | None = None) -> ExecutionError:
+        """What is to be raised where something is wrong with threads (None: all)."""
+        mask = self.mask if wrong is None else self.part(wrong).mask
+        return ExecutionError(message, kind, lanes=self.wave.who(mask))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Memory that the threads at `positions` of a row reach: their offsets in `data`, in bytes."""
+
+    data: Bytes
+    offsets: Indices
+    positions: Indices
+    reach: Reach
+
+
+def threads(wave: Wave, mask: Bools | None) -> Threads:
+    here = wave.exists if mask is None else mask
+    return Threads(wave, here, np.flatnonzero(here))
+
+
+def reached(
+    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use | None = "read"
+) -> list[Part]:
+    """The memory of an access of `size` bytes by each thread. `use` is for observers (None: not told)."""
+    parts: list[Part] = []
+    found = spaces.reach(row.wave, addresses.astype(np.uint64), space, size, row.mask, use)
+    for reach, part in found:
+        positions = np.arange(row.count) if part is None else np.flatnonzero(part)
+        parts.append(Part(reach.data.reshape(-1), reach.offsets.astype(np.int64), positions, reach))
+    return parts
+
+
+def shared_offsets(
+    spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use | None = "read"
+) -> Indices:
+    """Where in the shared memory of the wave each thread reaches; ExecutionError elsewhere."""
+    offsets = np.zeros(row.count, np.int64)
+    for part in reached(spaces, row, addresses, space, size, use):
+        if not np.may_share_memory(part.data, row.wave.shared):
+            wrong = np.zeros(row.count, np.bool_)
+            wrong[part.positions] = True
+            raise row.error("the address is not in shared memory", "out-of-bounds", wrong)
+        offsets[part.positions] = part.offsets
+    return offsets
+
+
+def by_name(node: nodes.Instruction, match: Match) -> dict[str, nodes.Expression]:
+    """The operands by the names that they have in the row, those inside brackets too."""
+    found: dict[str, nodes.Expression] = {}
+    for operand, (place, _) in zip(node.operands, match.places, strict=True):
+        found[place.name] = operand
+        if isinstance(operand, nodes.Address):
+            parts = place.parts
+            if len(parts) > len(operand.items):
+                parts = tuple(part for part in parts if not part.groups)
+            for part, item in zip(parts, operand.items, strict=False):
+                found.setdefault(part.name, item)
+    return found
+
+
+def pointer(
+    operand: nodes.Expression, space: str, operands: Operands
+) -> tuple[Space, Program]:
+    """What computes an address in a state space: ".shared::cta"; "" or several: a generic one."""
+    found: Space = SPACES.get(space.partition("::")[0], "") if "|" not in space else ""
+    return located(operand, found, operands)

@@ -1,0 +1,1 @@
+"""Observers that record what is executed: traces, profiles and last values."""

@@ -1,0 +1,89 @@
+"""What each line of a kernel wrote last, lane by lane, in the first warp of the launch: `LastValues`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptx_lsp.executor.arithmetic.edge_values import shown
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.instrumentation.usage import Named, Usages
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.types import TYPES, Kind
+from ptx_lsp.model.body import names_in
+from ptx_lsp.model.symbols import Register
+
+
+@dataclass(frozen=True)
+class LaneValues:
+    """The register `name`, of type `type`, as `line` wrote it last. `lanes` has the values of the lanes of a
+    warp as a person writes them, None where a lane did not execute the line.
+    """
+
+    line: int
+    name: str
+    type: str
+    lanes: tuple[str | None, ...]
+
+
+class LastValues(Observer):
+    """Keeps what is written. `instructions` counts thread-instructions of the whole launch."""
+
+    def __init__(self) -> None:
+        self.instructions = 0
+        self._usages = Usages()
+        self._kept: dict[tuple[int, str], tuple[str, list[int | None]]] = {}
+
+    @property
+    def values(self) -> tuple[LaneValues, ...]:
+        """In the order of the lines."""
+        return tuple(
+            LaneValues(line, name, type, tuple(_shown(one, type) for one in lanes))
+            for (line, name), (type, lanes) in sorted(self._kept.items(), key=lambda one: one[0])
+        )
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        if step.source is not None:
+            self.instructions += int(np.count_nonzero(wave.full(take)))
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        if step.source is None or wave.blocks[0, 0] != 0:
+            return
+        mask = wave.full(take)[0, :WARP_SIZE]
+        if not mask.any():
+            return
+        usage = self._usages.of(step)
+        for written in usage.writes:
+            type = _type(step, written, usage.match)
+            if type:
+                lanes = self._kept.setdefault((step.line, written.name), (type, [None] * mask.size))[1]
+                values = wave.everywhere(wave.registers[written.number])[0, : mask.size]
+                for lane in np.flatnonzero(mask).tolist():
+                    lanes[lane] = int(values[lane])
+
+
+def _type(step: Step, written: Named, match: Match | None) -> str:
+    """The type of a register that a step writes: as declared, or as the instruction takes it where the
+    declaration has bits only. Empty of what has none that can be shown.
+    """
+    assert step.source is not None
+    function = step.source.function
+    for at, operand in enumerate(step.source.node.operands):
+        for name in names_in(operand):
+            found = function.resolve(name) if name.text == written.name else None
+            if isinstance(found, Register) and found.type in TYPES:
+                taken = match.places[at][1].type if match and at < len(match.places) else ""
+                declared, told = TYPES[found.type], TYPES.get(taken) if isinstance(taken, str) else None
+                if told is None or declared.kind is not Kind.BITS or told.width != declared.width:
+                    return found.type
+                return told.name
+    return ""
+
+
+def _shown(bits: int | None, type: str) -> str | None:
+    return None if bits is None else shown(bits, TYPES[type])

@@ -1,0 +1,1 @@
+"""Launches: sizes, arguments, launch comments and previews."""

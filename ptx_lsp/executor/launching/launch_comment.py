@@ -1,0 +1,201 @@
+"""Launch comments: `// ptx-run: grid=4 block=256 n=u32:1000 x=f32:arange(1000)`.
+
+1. A comment of one line that begins with `ptx-run:`; words with `=`, spaces between them (none inside).
+2. `grid=X[,Y[,Z]]` and `block=X[,Y[,Z]]` must be there; `cluster=X[,Y[,Z]]` are the blocks of a cluster,
+   `shared=BYTES` is the dynamic shared memory, `seed=N` that of random buffers, `entry=NAME` the kernel.
+   Without `entry` it is the kernel that the comment stands in, else the next one.
+3. The others are arguments: `NAME=SPEC` or `NUMBER=SPEC` with a parameter's name or position from 0, or SPECs
+   alone, in order. SPEC is as `ptx_lsp.executor.launching.specs` and `object_specs` say. A parameter named like a key
+   is given by position.
+4. `NAME=SPEC` with the name of a variable that is a texture, a sampler or a surface says what it stands for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from ptx_lsp.executor.launching.specs import TYPES, is_object
+from ptx_lsp.executor.machine.tensor_map import SIZE
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import Declared, Variable
+
+_TENSOR = "tensor(f32:zeros(1024),shape=32x32,box=8x8)"
+_COMMENT = re.compile(r"//[ \t]*ptx-run:(.*)")
+_KEYS = ("grid", "block", "cluster", "shared", "seed", "entry")
+
+
+class LaunchCommentError(ValueError):
+    """A launch comment that cannot be understood."""
+
+
+@dataclass(frozen=True)
+class LaunchComment:
+    """A launch as a comment asks for it. `line` counts from 1; `specs` has one for each parameter, in order;
+    `cluster` is empty where the comment does not give it.
+
+    `problem` says what is wrong with the comment; "" for nothing.
+    """
+
+    line: int
+    entry: str
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    shared_bytes: int = 0
+    seed: int = 0
+    specs: tuple[str, ...] = ()
+    problem: str = ""
+    cluster: tuple[int, ...] = ()
+    bound: tuple[tuple[str, str], ...] = ()
+    """The names of variables that are textures, samplers and surfaces, and their SPECs."""
+
+
+def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
+    """Those of a file, in order."""
+    found: list[LaunchComment] = []
+    text = module.document.source.text
+    for match in _COMMENT.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        entry = ""
+        try:
+            kernel = _kernel(module, match.start(), match[1])
+            entry = kernel.name
+            found.append(_read(line, kernel, match[1]))
+        except ValueError as error:
+            found.append(LaunchComment(line, entry, problem=str(error)))
+    return tuple(found)
+
+
+def suggestion(kernel: Function) -> str:
+    """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits, a tensor for
+    each of the size of a tensor map, and an object for each texture, sampler and surface that the kernel
+    names.
+    """
+    words = ["grid=1", "block=32"]
+    for parameter in kernel.launched:
+        sort, bits = parameter.type[1:2], parameter.type[2:]
+        if parameter.type in _OBJECTS:
+            words.append(_object(kernel, parameter.name, parameter.type))
+        elif isinstance(parameter, Variable) and parameter.declarator.dimensions:
+            is_map = size_bytes(parameter) == SIZE  # no value of another structure could be written here
+            words.append(f"{parameter.name}={_TENSOR if is_map else '?'}")
+        elif bits == "64" and sort != "f":
+            words.append(f"{parameter.name}=f32:zeros(32)")
+        elif parameter.type[1:] in TYPES:
+            words.append(f"{parameter.name}={parameter.type[1:]}:{32 if sort != 'f' else 1}")
+        else:
+            words.append(f"{parameter.name}=?")
+    named = [one for one in kernel.opaque if one.name in kernel.linked or one in kernel.body.variables]
+    words += [_object(kernel, one.name, one.type) for one in named]
+    return f"// ptx-run: {' '.join(words)}"
+
+
+_OBJECTS = {
+    ".texref": "texture(f32:zeros({size}),{words})", ".surfref": "surface(f32:zeros({size}),{words})",
+    ".samplerref": "sampler()",
+}
+_SHAPES = {
+    "1d": "16", "2d": "4x4", "3d": "2x4x4", "a1d": "2x16", "a2d": "2x4x4", "cube": "6x4x4",
+    "acube": "1x6x4x4", "2dms": "2x4x4", "a2dms": "1x2x4x4",
+}
+"""By geometry."""
+
+
+def _object(kernel: Function, name: str, type: str) -> str:
+    """A word for a texture, sampler or surface, of the geometry of the first instruction that names it."""
+    geometry = next(
+        (word for node, _ in kernel.body.instructions for word in node.opcode.text.split(".")
+         if word in _SHAPES and re.search(rf"\[\s*{re.escape(name)}\s*[,\]]", kernel.text(node))),
+        "2d",
+    )
+    shape = _SHAPES[geometry]
+    size = math.prod(map(int, shape.split("x")))
+    words = f"shape={shape}" if geometry in ("1d", "2d", "3d") else f"shape={shape},geometry={geometry}"
+    return f"{name}={_OBJECTS.get(type, _OBJECTS['.texref']).format(size=size, words=words)}"
+
+
+def _kernel(module: Module, offset: int, text: str) -> Function:
+    kernels = [one for one in module.functions if one.is_kernel and one.node.body is not None]
+    for word in text.split():
+        if word.startswith("entry="):
+            name = word.removeprefix("entry=")
+            for one in kernels:
+                if one.name == name:
+                    return one
+            raise LaunchCommentError(f"there is no kernel `{name}`")
+    for one in kernels:
+        if module.span(one.place(one.node)).end > offset:
+            return one
+    raise LaunchCommentError("no kernel follows; `entry=NAME` names one")
+
+
+def _read(line: int, kernel: Function, text: str) -> LaunchComment:
+    values: dict[str, str] = {}
+    specs: dict[int, str] = {}
+    names = [_name(one) for one in kernel.launched]
+    objects = {one.name for one in kernel.opaque} - {*names, *_KEYS}
+    bound: list[tuple[str, str]] = []
+    for word in text.split():
+        key, equals, rest = ("", "", "") if is_object(word) else word.partition("=")
+        if equals and key in _KEYS:
+            if key in values:
+                raise LaunchCommentError(f"`{word}`: `{key}` is given already")
+            values[key] = rest
+        elif equals and key in objects:
+            if key in dict(bound):
+                raise LaunchCommentError(f"`{word}`: `{key}` is given already")
+            bound.append((key, rest))
+        else:
+            position, spec = _argument(word, key, equals, rest, names, specs)
+            if position in specs:
+                raise LaunchCommentError(f"`{word}`: parameter {position} is given already")
+            specs[position] = spec
+    missing = [name for at, name in enumerate(names) if at not in specs]
+    if missing:
+        raise LaunchCommentError(f"`{missing[0]}`, a parameter of `{kernel.name}`, is not given")
+    for key in ("grid", "block"):
+        if key not in values:
+            raise LaunchCommentError(f"`{key}=` is missing")
+    return LaunchComment(
+        line, kernel.name, _sizes("grid", values["grid"]), _sizes("block", values["block"]),
+        _number("shared", values.get("shared", "0")), _number("seed", values.get("seed", "0")),
+        tuple(specs[at] for at in range(len(names))),
+        cluster=_sizes("cluster", values["cluster"]) if "cluster" in values else (), bound=tuple(bound),
+    )
+
+
+def _argument(
+    word: str, key: str, equals: str, rest: str, names: list[str], given: dict[int, str]
+) -> tuple[int, str]:
+    """The position of a parameter, and its value."""
+    if not equals:
+        position = next((at for at in range(len(names)) if at not in given), -1)
+        if position < 0:
+            raise LaunchCommentError(f"`{word}`: the kernel takes {len(names)} arguments")
+        return position, word
+    if key in names:
+        return names.index(key), rest
+    if key.isdecimal() and int(key) < len(names):
+        return int(key), rest
+    listed = ", ".join(f"`{name}`" for name in names) or "none"
+    raise LaunchCommentError(f"`{key}` is no parameter; there are {listed}")
+
+
+def _name(parameter: Declared) -> str:
+    return parameter.name
+
+
+def _sizes(key: str, text: str) -> tuple[int, ...]:
+    sizes = tuple(_number(key, one) for one in text.split(","))
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise LaunchCommentError(f"`{key}={text}`: one to three sizes of at least 1 are expected")
+    return sizes
+
+
+def _number(key: str, text: str) -> int:
+    if not text.isdecimal():
+        raise LaunchCommentError(f"`{key}={text}`: a number is expected")
+    return int(text)

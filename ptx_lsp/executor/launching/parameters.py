@@ -1,0 +1,91 @@
+"""The arguments of a launch as the bytes of parameter memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.machine.errors import ExecutionError
+from ptx_lsp.executor.machine.image import Image
+from ptx_lsp.executor.machine.locals import HANDLE_BYTES
+from ptx_lsp.executor.machine.memory import Memory, bytes_of
+from ptx_lsp.executor.machine.replicas import Multimem
+from ptx_lsp.executor.machine.tensor_map import TensorMap
+from ptx_lsp.executor.machine.texture import Opaque
+from ptx_lsp.executor.textures.opaque import TYPES as KINDS
+from ptx_lsp.executor.textures.opaque import passed
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.symbols import Variable
+
+Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap | Multimem
+Value: TypeAlias = Plain | Opaque
+
+
+def parameters(
+    kernel: Function, image: Image, memory: Memory, opaque: dict[int, Opaque], args: Sequence[Value]
+) -> npt.NDArray[np.uint8]:
+    """The parameter memory of a launch; arrays become buffers of `memory`. ExecutionError for an argument
+    that does not fit its parameter.
+    """
+    if len(args) != len(image.parameters):
+        count = len(image.parameters)
+        raise ExecutionError(f"`{kernel.name}` takes {count} arguments, not {len(args)}", "launch")
+    data = np.zeros(image.parameter_bytes, np.uint8)
+    for number, (variable, value) in enumerate(zip(image.parameters, args, strict=True)):
+        size = size_bytes(variable) or (HANDLE_BYTES if variable.type in KINDS else 0)
+        name = f"argument {number}"
+        if isinstance(value, Opaque):
+            raw = passed(value, memory, opaque, name)
+        else:
+            raw = _raw(value, variable, size, memory, name)
+        if len(raw) != size:
+            raise ExecutionError(f"{name} has {len(raw)} bytes, `{variable.name}` {size}", "launch")
+        at = image.addresses[id(variable.declarator)]
+        data[at : at + size] = np.frombuffer(raw, np.uint8)
+    return data
+
+
+def _raw(value: Plain, variable: Variable, size: int, memory: Memory, name: str) -> bytes:
+    match value:
+        case np.ndarray():
+            width = 4 if size == 4 else 8
+            data = _bytes(value, name)
+            if any(one.text == ".const" for one in variable.declaration.modifiers):  # `.ptr .const`
+                address = memory.add_constant(variable.name, data)
+            else:
+                address = memory.add(variable.name, data, is_narrow=width == 4)
+            return address.to_bytes(width, "little")
+        case TensorMap():
+            return value.passed(memory, name, size)
+        case Multimem():
+            return value.passed(memory, name)
+        case np.generic():
+            return value.astype(value.dtype.newbyteorder("<")).tobytes()
+        case bytes():
+            return value
+        case int() if not variable.type.startswith(".f"):
+            if not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
+                message = f"{name} is {value}, which `{variable.name}` of {size} bytes cannot hold"
+                raise ExecutionError(message, "launch")
+            return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        case int() | float() if variable.type[:2] in (".f", ".b") and size in (2, 4, 8):
+            with np.errstate(over="ignore"):
+                return np.array(value, f"<f{size}").tobytes()
+        case _:
+            message = f"{name} is of type `{type(value).__name__}`, which does not fit `{variable.name}`"
+            raise ExecutionError(f"{message}, `{variable.type}`", "launch")
+
+
+def _bytes(array: npt.NDArray[np.generic], name: str) -> npt.NDArray[np.uint8]:
+    """The memory of an array that can be a buffer."""
+    if not array.flags.c_contiguous:
+        raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
+    if array.dtype.hasobject:
+        raise ExecutionError(f"{name} is an array of Python objects, not of numbers", "launch")
+    if array.dtype != array.dtype.newbyteorder("<"):
+        raise ExecutionError(f"{name} is an array in another byte order: `{array.dtype.str}`", "launch")
+    return bytes_of(array)

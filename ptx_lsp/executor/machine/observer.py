@@ -1,0 +1,173 @@
+"""Those who look on while a kernel runs: checkers, traces, profiles.
+
+Without an observer nothing is told and nothing is computed for one. With one, every instruction is told of by
+itself, in the order in which the machine executes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.machine.control import Block, Step
+from ptx_lsp.executor.machine.image import Image
+from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.memory import Buffer, Bytes, Memory, Space
+from ptx_lsp.executor.machine.wave import Wave, WaveState
+
+Use = Literal["read", "write", "update", "begin", "land"]
+"""What an instruction does at an address. Atomics update; asynchronous copies begin to write, and what they
+write lands there later.
+"""
+Actor = Literal["thread", "copy"]
+"""Who uses memory: the thread itself, or an asynchronous operation that it begins, such as a bulk copy."""
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """What one instruction does with memory: lane `lanes[i]` of the wave (flat: block by block) uses `size`
+    bytes of `data` from `offsets[i]` on.
+
+    `buffer` is set for global and constant memory. Shared memory has that of all blocks of the wave in
+    `data`, local memory that of all lanes, one behind the other.
+    """
+
+    use: Use
+    space: Space
+    buffer: Buffer | None
+    data: Bytes
+    size: int
+    lanes: Indices
+    offsets: Indices
+    by: Actor = "thread"
+
+
+class Observer:
+    """Is told what happens. Lanes are masks of a wave: None for all of its threads."""
+
+    def decoded(self, blocks: tuple[Block, ...]) -> None:
+        """The kernel has these blocks of instructions; the launch will begin."""
+
+    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
+        """A launch begins."""
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        """The lanes `come` are at an instruction; those of `take` will execute it, its guard being true."""
+
+    def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
+        """Lanes wait at an instruction for others of their warps; more than once where it takes long."""
+
+    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+        """An instruction uses memory, within bounds; what it writes is not there yet."""
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        """The instruction is done. Not told of jumps, ends of threads and barriers, which wait."""
+
+    def began(self, wave: Wave, operation: object) -> None:
+        """The present instruction begins an asynchronous operation: what it uses is told with it."""
+
+    def completed(
+        self, wave: Wave, operation: object, lanes: Indices, barriers: Indices | None, *, is_read: bool
+    ) -> None:
+        """The operation is complete for the lanes that began it, which know it; or those do who wait for the
+        phases of `barriers` (offsets in shared memory). With `is_read` it has no more than read its sources.
+        """
+
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+        """Barrier `number` of blocks (None: that of clusters) lets the lanes `gone` go on, all lanes of
+        `come` having reached it.
+        """
+
+    def ended(self) -> None:
+        """The launch is over, also where it went wrong."""
+
+
+class Observers(Observer):
+    """Several, told in order."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = tuple(observers)
+
+    def decoded(self, blocks: tuple[Block, ...]) -> None:
+        for one in self._observers:
+            one.decoded(blocks)
+
+    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
+        for one in self._observers:
+            one.launched(shape, image, memory)
+
+    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+        for one in self._observers:
+            one.before(wave, step, come, take)
+
+    def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
+        for one in self._observers:
+            one.held(wave, step, lanes)
+
+    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+        for one in self._observers:
+            one.accessed(wave, step, access)
+
+    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+        for one in self._observers:
+            one.after(wave, step, take)
+
+    def began(self, wave: Wave, operation: object) -> None:
+        for one in self._observers:
+            one.began(wave, operation)
+
+    def completed(
+        self, wave: Wave, operation: object, lanes: Indices, barriers: Indices | None, *, is_read: bool
+    ) -> None:
+        for one in self._observers:
+            one.completed(wave, operation, lanes, barriers, is_read=is_read)
+
+    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+        for one in self._observers:
+            one.met(wave, step, come, gone, number)
+
+    def ended(self) -> None:
+        for one in self._observers:
+            one.ended()
+
+
+def combined(observers: Sequence[Observer]) -> Observer | None:
+    """One observer for all of them; None for none."""
+    if not observers:
+        return None
+    return observers[0] if len(observers) == 1 else Observers(observers)
+
+
+class CurrentStep(WaveState):
+    """The step that a wave executes, and the threads that do (None: all). Kept for observers only."""
+
+    def __init__(self, wave: Wave) -> None:
+        super().__init__(wave)
+        self.step: Step | None = None
+        self.active: Bools | None = None
+
+    def begin(self, step: Step, active: Bools | None) -> None:
+        self.step, self.active = step, active
+
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+
+def per_lane(
+    wave: Wave, values: npt.NDArray[_Scalar], mask: Bools | None
+) -> tuple[Indices, npt.NDArray[_Scalar]]:
+    """The lanes that `values` belong to, and a value for each: `values` has the shape of the wave or less
+    where `mask` is None, or one element for each lane of it. Only lanes that execute the present step.
+    """
+    if mask is not None and values.shape != mask.shape:
+        lanes = np.flatnonzero(mask)
+        return lanes, np.broadcast_to(values.reshape(-1), lanes.shape)
+    active = wave.full(CurrentStep.of(wave).active)
+    lanes = np.flatnonzero(active)
+    return lanes, np.broadcast_to(values, wave.shape).reshape(-1)[lanes]

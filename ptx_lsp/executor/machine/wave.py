@@ -1,0 +1,125 @@
+"""Blocks that run together, all their threads as lanes of arrays: registers, memory, who is where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+
+from ptx_lsp.executor.arithmetic.program import Array, Bools, Registers
+from ptx_lsp.executor.machine.errors import Lane
+from ptx_lsp.executor.machine.frame import Frame
+from ptx_lsp.executor.machine.launch_config import Numbers, Shape, index
+from ptx_lsp.executor.machine.memory import Addresses, Bytes
+
+
+class WaveState:
+    """What a wave has besides registers and memory, such as the calls that its lanes are in. A module that
+    needs such a state derives a class from this one; each wave has at most one object of it.
+    """
+
+    def __init__(self, wave: Wave) -> None:
+        """Of a wave that has none so far."""
+
+    @classmethod
+    def of(cls, wave: Wave) -> Self:
+        """That of the wave, made when it is first asked for."""
+        found = cls.begun(wave)
+        if found is None:
+            found = wave.states[cls] = cls(wave)
+        return found
+
+    @classmethod
+    def begun(cls, wave: Wave) -> Self | None:
+        """That of the wave; None where nobody has asked for it yet."""
+        found = wave.states.get(cls)
+        return found if isinstance(found, cls) else None
+
+
+class Wave:
+    """Some of the blocks of a launch, whole clusters.
+
+    A mask says which lanes are meant; None is all of them. Lanes that fill up the last warp of a block do
+    not exist: registers may be written there, memory may not.
+    """
+
+    registers: Registers
+
+    def __init__(self, shape: Shape, frame: Frame, blocks: Numbers) -> None:
+        """`blocks` are numbers of blocks, see `Shape.order`."""
+        count = blocks.size
+        self.launch = shape
+        self.shape = (count, shape.lanes)
+        self.exists: Bools = np.broadcast_to(np.arange(shape.lanes) < shape.threads, self.shape)
+        self.count = count * shape.threads
+        self.live: Bools | None = None
+        """The threads that have not ended; None while all are there."""
+        self.blocks: Numbers = blocks.reshape(-1, 1)
+        """The number of the block of each lane, and that of the thread in it."""
+        self.threads: Numbers = np.arange(shape.lanes, dtype=np.uint32).reshape(1, -1)
+        self.block_rows: Addresses = np.arange(count, dtype=np.uint64).reshape(-1, 1)
+        """Where, of `shared`, the memory of each lane's block is; and, of `local`, its own."""
+        self.local_rows: Addresses = np.arange(count * shape.lanes, dtype=np.uint64).reshape(self.shape)
+        self.shared: Bytes = np.zeros((count, _row(shape.shared_bytes)), np.uint8)
+        self.local: Bytes = np.zeros((count * shape.lanes, _row(shape.local_bytes)), np.uint8)
+        """A row for each lane; it grows where the stack does."""
+        self.local_bytes = shape.local_bytes
+        """How many bytes of a row are in use."""
+        self.states: dict[type[WaveState], WaveState] = {}
+        """See `WaveState`."""
+        self.eager = False
+        """Whether asynchronous operations take place at once."""
+        self.cancel: Callable[[], int | None] | None = None
+        """Cancels a cluster that has not started: the number of its first block, None where all have started.
+        None where the wave is all that there is.
+        """
+        self.executed = 0
+        self.size = len(frame)
+        """How many registers there are."""
+        self.registers = [np.zeros((1, 1), frame.dtypes[number]) for number in range(self.size)]
+
+    def write(self, number: int, value: Array, mask: Bools | None) -> None:
+        """Gives a register the value, in the lanes of `mask`."""
+        if mask is not None:
+            value = np.where(mask, value, self.registers[number])
+        self.registers[number] = value
+
+    def everywhere(self, value: Array) -> Array:
+        """The value with an element for each lane."""
+        return np.broadcast_to(value, self.shape)
+
+    def present(self, mask: Bools | None) -> Bools | None:
+        """The lanes of `mask` that exist; None where that is every element of an array."""
+        if mask is not None:
+            return mask
+        return None if self.count == self.shape[0] * self.shape[1] else self.exists
+
+    def full(self, mask: Bools | None) -> Bools:
+        """The mask itself; for None that of all threads."""
+        return self.exists if mask is None else mask
+
+    def living(self) -> Bools:
+        """The threads that have not ended."""
+        return self.full(self.live)
+
+    def normal(self, mask: Bools) -> Bools | None:
+        """None for a mask of all threads."""
+        return None if np.count_nonzero(mask) == self.count else mask
+
+    def who(self, mask: Array) -> tuple[Lane, ...]:
+        """The first 32 threads of a mask."""
+        found = np.flatnonzero(np.logical_and(mask, self.exists))[:32]
+        blocks, threads = (
+            np.broadcast_to(numbers, self.shape).reshape(-1)[found].tolist()
+            for numbers in (self.blocks, self.threads)
+        )
+        return tuple(
+            Lane(index(block, self.launch.grid), index(thread, self.launch.block))
+            for block, thread in zip(blocks, threads, strict=True)
+        )
+
+
+def _row(size: int) -> int:
+    """The bytes between one block's or thread's memory and the next one's: wide accesses stay aligned."""
+    return -(-size // 16) * 16

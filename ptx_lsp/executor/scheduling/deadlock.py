@@ -1,0 +1,82 @@
+"""What is said of threads that never go on: how many wait where, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.asynchronous.mbarrier_steps import TryWait, Wait
+from ptx_lsp.executor.instructions.access import Load
+from ptx_lsp.executor.instructions.atomic import Atomic
+from ptx_lsp.executor.machine.control import Block, Step
+from ptx_lsp.executor.machine.errors import ExecutionError
+from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.scheduling.barriers import Party
+
+Waiting = tuple[str, Party]
+"""What threads wait for, in words, and who they are."""
+
+
+def deadlock(wave: Wave, waiting: Sequence[Waiting], *, note: str = "") -> ExecutionError:
+    """Tells of all who wait in the first block of which threads do, and where those of other blocks wait."""
+    lanes = np.logical_or.reduce([party.lanes for _, party in waiting])
+    who = wave.who(lanes)
+    row = int(np.argmax(lanes.any(axis=1)))
+    counts = [np.count_nonzero(party.lanes, axis=1) for _, party in waiting]
+    counted = list(zip(waiting, counts, strict=True))
+    here = [_told(one, int(count[row])) for one, count in counted if count[row]]
+    elsewhere = [_told(one, int(count.sum())) for one, count in counted if not count[row]]
+    others = f"; in other blocks, {', '.join(elsewhere)}" if elsewhere else ""
+    living = int(np.count_nonzero(wave.living()[row]))
+    message = (
+        f"threads wait for others that never come: in block {who[0].block}, "
+        f"of {living} threads that have not ended, {', '.join(here)}{others}{note}"
+    )
+    return ExecutionError(message, "deadlock", waiting[0][1].step.line, who)
+
+
+def _told(waiting: Waiting, count: int) -> str:
+    what, party = waiting
+    return f"{count} {what} (line {party.step.line}: `{party.step.text}`)"
+
+
+def held(
+    blocks: Sequence[Block], wave: Wave, groups: Mapping[int, Bools | None], at: Iterable[int]
+) -> Iterator[Waiting]:
+    """Groups that wait for others of their warps, or at an mbarrier."""
+    for block in at:
+        step, lanes = blocks[block].steps[0], wave.full(groups[block])
+        if isinstance(step.action, TryWait):
+            yield f"at {step.action.missing(wave, lanes)}", Party(step, block, lanes)
+        else:
+            yield "at others of the warp", Party(step, block, lanes)
+
+
+def going_round(
+    blocks: Sequence[Block], wave: Wave, went: Mapping[int, Bools], others: Iterable[Waiting]
+) -> Iterator[Waiting]:
+    """Threads that execute these blocks again and again, each with what it looks at in vain; without those of
+    `others`.
+    """
+    found = [(*_looked_at(blocks[block], wave), block) for block in went]
+    left = wave.living()
+    for _, party in others:
+        left = left & ~party.lanes
+    for _, what, step, block in sorted(found, key=lambda one: (one[0], one[3])):
+        lanes = left & went[block]
+        if lanes.any():
+            left = left & ~lanes
+            yield what, Party(step, block, lanes)
+
+
+def _looked_at(block: Block, wave: Wave) -> tuple[int, str, Step]:
+    """What may end the waiting, the likeliest first."""
+    for step in block.steps:
+        if isinstance(step.action, Wait):
+            return 0, f"at {step.action.looked_at(wave)}", step
+    for step in block.steps:
+        if isinstance(step.action, Load | Atomic):
+            return 1 if block.polls else 2, "at memory that nobody writes any more", step
+    return 3, "in a loop that never ends", block.steps[-1]

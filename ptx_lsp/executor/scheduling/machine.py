@@ -1,0 +1,133 @@
+"""Runs the waves of a launch, which take turns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from ptx_lsp.executor.asynchronous.cluster_control import Request
+from ptx_lsp.executor.asynchronous.pending import Pending
+from ptx_lsp.executor.machine.control import Block, Timed
+from ptx_lsp.executor.machine.frame import Frame
+from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.memory import Memory
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.specials import fill_specials
+from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.scheduling.groups import Budget
+from ptx_lsp.executor.scheduling.run import Run
+from ptx_lsp.executor.scheduling.schedule import Schedule
+from ptx_lsp.executor.scheduling.starts import Starts
+
+_MOST_RESIDENT = 1 << 19
+"""About so many threads are on their way at most: more than any device has room for."""
+
+Progress: TypeAlias = Callable[[int, int, int], None]
+"""Told how many blocks are done, of how many, and how many instructions were executed."""
+
+
+class Machine:
+    """A kernel and its launch."""
+
+    def __init__(
+        self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, memory: Memory, budget: Budget,
+        observer: Observer | None = None, *, seed: int = 0,
+    ) -> None:
+        self._blocks = blocks
+        self._frame = frame
+        self._shape = shape
+        self._memory = memory
+        self._budget = budget
+        self._observer = observer
+        self._schedule = Schedule(seed)
+        self._starts = Starts(shape, self._schedule, cancels=_cancels(blocks))
+        self._runs: deque[Run] = deque()
+        self._slices = 0
+        """How many there were since a wave began."""
+        self._stuck: list[bytes] = []
+        """The digests of memory of the last slices, in each of which a wave came to where it had been."""
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Runs every thread to its end; ExecutionError where one goes wrong.
+
+        A wave that takes long may wait for one that has not begun: another then begins, and they take turns.
+        """
+        done = executed = 0
+        runs = self._runs
+        with np.errstate(all="ignore"):
+            while True:
+                if self._is_time_for_another():
+                    self._start()
+                if not runs:
+                    return
+                run = runs.popleft()
+                if runs:
+                    run.forget()
+                before = run.wave.executed
+                self._budget.spent -= before
+                is_done = run.slice()
+                executed += run.wave.executed - before
+                self._budget.spent += run.wave.executed
+                self._slices += 1
+                if is_done:
+                    self._end(run)
+                    done += run.wave.shape[0]
+                else:
+                    runs.append(run)
+                    self._check(run)
+                if progress is not None:
+                    progress(done + self._starts.canceled, self._shape.blocks, executed)
+
+    def _is_time_for_another(self) -> bool:
+        """Whether a wave is to begin: where the others wait for something, soon; else the later the more
+        there are. Threads for which no device has room wait until others have ended.
+        """
+        runs = self._runs
+        if not runs or not self._has_room:
+            return not runs
+        return self._schedule.is_shuffled or runs[-1].waits or self._slices >= 1 << len(runs)
+
+    @property
+    def _has_room(self) -> bool:
+        return self._shape.lanes * sum(run.wave.shape[0] for run in self._runs) < _MOST_RESIDENT
+
+    def _start(self) -> None:
+        following = self._starts.wave()
+        if following is None:
+            return
+        wave = Wave(self._shape, self._frame, following)
+        fill_specials(wave, self._frame)
+        wave.eager, wave.cancel = self._schedule.is_eager, self._starts.cancel
+        self._runs.appendleft(
+            Run(self._blocks, wave, self._memory, self._budget, self._schedule, self._observer)
+        )
+        self._slices = 0
+
+    def _end(self, run: Run) -> None:
+        pending = Pending.begun(run.wave)
+        if pending is not None:
+            pending.bulk.wait_all()
+        self._budget.spent = 0
+        self._stuck.clear()
+
+    def _check(self, run: Run) -> None:
+        """ExecutionError where no wave can go on, and none that could help will begin."""
+        if run.stuck is None:
+            self._stuck.clear()
+            return
+        if run.stuck.is_alone:
+            raise run.endless()
+        if self._stuck and self._stuck[-1] != run.stuck.memory:  # another has changed it since
+            self._stuck.clear()
+        self._stuck.append(run.stuck.memory)
+        if len(self._stuck) >= len(self._runs) and not (self._starts.any_left and self._has_room):
+            raise run.endless(all_began=not self._starts.any_left)
+
+
+def _cancels(blocks: tuple[Block, ...]) -> bool:
+    """Whether a kernel may ask for clusters not to start."""
+    actions = (step.action for block in blocks for step in block.steps)
+    return any(isinstance(one.action if isinstance(one, Timed) else one, Request) for one in actions)
