@@ -9,8 +9,8 @@ TESTS = {
     "tests/analyses/test_cfg.py": "from analyses.cfg import cfg",
     "tests/analyses/test_liveness.py": "from analyses.cfg import cfg\nfrom analyses.liveness import liveness",
     "tests/executor/test_conformance.py": "",
-    "tests/ide/test_hover.py": "from ptx_lsp.ide.hover import hover",
-    "tests/ide/test_hover_word.py": "from ptx_lsp.ide.hover_word import word",
+    "tests/ide/test_hover.py": "from ptx_lsp.ide.hover.hover import hover",
+    "tests/ide/test_hover_word.py": "from ptx_lsp.ide.hover.word import word",
     "tests/lint/test_markdown.py": "",
     "tests/server/test_capabilities.py": 'ROOT / "docs" / "features.md"',
 }
@@ -23,7 +23,7 @@ def test_a_module_runs_the_tests_that_name_it_before_those_of_its_package() -> N
     assert relevant(["analyses/cfg.py"], TESTS) == [
         LAYERS, "tests/analyses/test_cfg.py", "tests/analyses/test_liveness.py"
     ]
-    assert relevant(["ptx_lsp/ide/hover.py"], TESTS)[1] == "tests/ide/test_hover.py"
+    assert relevant(["ptx_lsp/ide/hover/hover.py"], TESTS)[1] == "tests/ide/test_hover.py"
 
 
 def test_a_file_that_no_test_names_runs_the_tests_of_its_package() -> None:

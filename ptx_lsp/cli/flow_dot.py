@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.ide.flow_picture import told
+from ptx_lsp.ide.panels.flow_picture import told
 from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyses.divergence_sources import UniformityLevel
 from analyses.instructions import InstructionInfo
 from analyses.uniformity import Uniformity, uniformity
-from ptx_lsp.ide.live_range import step_number
+from ptx_lsp.ide.cursor.live_range import step_number
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes

@@ -9,9 +9,9 @@ from pathlib import PurePath
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
-from ptx_lsp.ide.access import Use
-from ptx_lsp.ide.links import Link
-from ptx_lsp.ide.occurrences import Occurrence
+from ptx_lsp.ide.cursor.access import Use
+from ptx_lsp.ide.cursor.occurrences import Occurrence
+from ptx_lsp.ide.hover.links import Link
 from ptx_lsp.lint.diagnostic import Diagnostic, Related, Severity, Tag
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.json import Json

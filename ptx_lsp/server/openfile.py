@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ptx_lsp.ide.encoded_tokens import Piece
+from ptx_lsp.ide.highlighting.encoded_tokens import Piece
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.skeleton import MOST_BYTES, skeleton

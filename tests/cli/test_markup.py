@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from ptx_lsp.cli import run
-from ptx_lsp.ide.markdown import code as ide_code
-from ptx_lsp.ide.markdown import fenced
+from ptx_lsp.ide.cursor.markdown import code as ide_code
+from ptx_lsp.ide.cursor.markdown import fenced
 from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporter import Run, find
 from ptx_lsp.lint.reporters.markdown import code, inert, prose, table

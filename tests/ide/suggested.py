@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.completion import completion
-from ptx_lsp.ide.suggestion import Suggestion
+from ptx_lsp.ide.completion.completion import completion
+from ptx_lsp.ide.completion.suggestion import Suggestion
 from tests.ide.cursor import at_cursor
 
 

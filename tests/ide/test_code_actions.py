@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.ide.code_actions import Action, code_actions, fix_all
+from ptx_lsp.ide.editing.code_actions import Action, code_actions, fix_all
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.lint.suppression import suppressed

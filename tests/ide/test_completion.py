@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.completion import completion, documentation
+from ptx_lsp.ide.completion.completion import completion, documentation
 from tests.ide.cursor import at_cursor
 from tests.ide.suggested import check_completion, one, suggestions
 

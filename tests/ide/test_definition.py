@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.definition import declarations_at, definitions, type_definitions
+from ptx_lsp.ide.navigation.definition import declarations_at, definitions, type_definitions
 from tests.ide.cursor import at_cursor, inner
 
 FUNCTIONS = """.extern .func f(.param .b32 a);

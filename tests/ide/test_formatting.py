@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.ide.formatting import Style, formatting, formatting_on_type
-from ptx_lsp.ide.tokens import tokens
+from ptx_lsp.ide.cursor.tokens import tokens
+from ptx_lsp.ide.editing.formatting import Style, formatting, formatting_on_type
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Span
 from tests.ide.cursor import at_cursor, edited

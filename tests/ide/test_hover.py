@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.ide.hover import hover
+from ptx_lsp.ide.hover.hover import hover
 from ptx_lsp.model.module import Module
 from tests.ide.cursor import at_cursor
 

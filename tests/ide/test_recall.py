@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.ide.completion import completion
+from ptx_lsp.ide.completion.completion import completion
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span

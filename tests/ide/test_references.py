@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.linked_editing import linked_editing
-from ptx_lsp.ide.references import references
+from ptx_lsp.ide.editing.linked_editing import linked_editing
+from ptx_lsp.ide.navigation.references import references
 from tests.ide.cursor import at_cursor
 
 

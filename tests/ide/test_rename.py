@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.ide.rename import RenameError, prepare_rename, rename
+from ptx_lsp.ide.editing.rename import RenameError, prepare_rename, rename
 from tests.ide.cursor import HEADER, at_cursor, body, edited
 
 

@@ -7,23 +7,23 @@ from collections.abc import Callable
 
 import pytest
 
-from ptx_lsp.ide.call_hierarchy import incoming, outgoing, prepare_calls
-from ptx_lsp.ide.code_lenses import code_lenses, title
-from ptx_lsp.ide.completion import completion, documentation
-from ptx_lsp.ide.definition import declarations_at, definitions, type_definitions
-from ptx_lsp.ide.encoded_tokens import encoded_tokens
-from ptx_lsp.ide.folding import folding
-from ptx_lsp.ide.formatting import formatting, formatting_on_type
-from ptx_lsp.ide.hover import hover
-from ptx_lsp.ide.inlay_hints import Shown, inlay_hints
-from ptx_lsp.ide.linked_editing import linked_editing
-from ptx_lsp.ide.links import links
-from ptx_lsp.ide.references import references
-from ptx_lsp.ide.rename import RenameError, rename
-from ptx_lsp.ide.selection import selection
-from ptx_lsp.ide.semantic_tokens import semantic_tokens
-from ptx_lsp.ide.signature import signature_help
-from ptx_lsp.ide.symbols import document_symbols, workspace_symbols
+from ptx_lsp.ide.annotations.code_lenses import code_lenses, title
+from ptx_lsp.ide.annotations.inlay_hints import Shown, inlay_hints
+from ptx_lsp.ide.completion.completion import completion, documentation
+from ptx_lsp.ide.completion.signature import signature_help
+from ptx_lsp.ide.editing.formatting import formatting, formatting_on_type
+from ptx_lsp.ide.editing.linked_editing import linked_editing
+from ptx_lsp.ide.editing.rename import RenameError, rename
+from ptx_lsp.ide.highlighting.encoded_tokens import encoded_tokens
+from ptx_lsp.ide.highlighting.semantic_tokens import semantic_tokens
+from ptx_lsp.ide.hover.hover import hover
+from ptx_lsp.ide.hover.links import links
+from ptx_lsp.ide.navigation.call_hierarchy import incoming, outgoing, prepare_calls
+from ptx_lsp.ide.navigation.definition import declarations_at, definitions, type_definitions
+from ptx_lsp.ide.navigation.folding import folding
+from ptx_lsp.ide.navigation.references import references
+from ptx_lsp.ide.navigation.selection import selection
+from ptx_lsp.ide.navigation.symbols import document_symbols, workspace_symbols
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source, Span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.ide.encoded_tokens import ROW, encoded_tokens
-from ptx_lsp.ide.semantic_tokens import TOKEN_MODIFIERS, TOKEN_TYPES, semantic_tokens
+from ptx_lsp.ide.highlighting.encoded_tokens import ROW, encoded_tokens
+from ptx_lsp.ide.highlighting.semantic_tokens import TOKEN_MODIFIERS, TOKEN_TYPES, semantic_tokens
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import ColumnUnit, Edit, Source, Span

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.signature import signature_help
+from ptx_lsp.ide.completion.signature import signature_help
 from tests.ide.cursor import at_cursor
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.ide.call_hierarchy import incoming, outgoing, prepare_calls
-from ptx_lsp.ide.code_lenses import code_lenses, title
-from ptx_lsp.ide.folding import folding
-from ptx_lsp.ide.inlay_hints import Shown, inlay_hints
-from ptx_lsp.ide.links import links
-from ptx_lsp.ide.selection import selection
-from ptx_lsp.ide.symbols import Outlined, document_symbols, workspace_symbols
+from ptx_lsp.ide.annotations.code_lenses import code_lenses, title
+from ptx_lsp.ide.annotations.inlay_hints import Shown, inlay_hints
+from ptx_lsp.ide.hover.links import links
+from ptx_lsp.ide.navigation.call_hierarchy import incoming, outgoing, prepare_calls
+from ptx_lsp.ide.navigation.folding import folding
+from ptx_lsp.ide.navigation.selection import selection
+from ptx_lsp.ide.navigation.symbols import Outlined, document_symbols, workspace_symbols
 from ptx_lsp.model.module import Module
 from tests.ide.cursor import HEADER, at_cursor, completed, inner
 

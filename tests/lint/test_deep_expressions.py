@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.ide.formatting import formatting
-from ptx_lsp.ide.hover import hover
+from ptx_lsp.ide.editing.formatting import formatting
+from ptx_lsp.ide.hover.hover import hover
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
 

@@ -8,7 +8,7 @@ import weakref
 
 import pytest
 
-from ptx_lsp.ide.encoded_tokens import encoded_tokens
+from ptx_lsp.ide.highlighting.encoded_tokens import encoded_tokens
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.function import Function, Home

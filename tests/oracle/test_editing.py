@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp import ptxas
-from ptx_lsp.ide.formatting import formatting
-from ptx_lsp.ide.rename import RenameError, rename
+from ptx_lsp.ide.editing.formatting import formatting
+from ptx_lsp.ide.editing.rename import RenameError, rename
 from ptx_lsp.model.module import Module
 from tests.ide.cursor import edited
 from tests.oracle import corpus

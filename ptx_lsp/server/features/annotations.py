@@ -6,8 +6,8 @@ from typing import cast
 
 from lsprotocol import types
 
-from ptx_lsp.ide.code_lenses import Lens, LensSort, code_lenses, title
-from ptx_lsp.ide.inlay_hints import HintSort, InlayHint, Shown, inlay_hints
+from ptx_lsp.ide.annotations.code_lenses import Lens, LensSort, code_lenses, title
+from ptx_lsp.ide.annotations.inlay_hints import HintSort, InlayHint, Shown, inlay_hints
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.feature import answer, handler

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from ptx_lsp.ide.code_actions import Action, ActionSort, code_actions, fix_all
-from ptx_lsp.ide.formatting import ON_TYPE, Style, formatting, formatting_on_type
+from ptx_lsp.ide.editing.code_actions import Action, ActionSort, code_actions, fix_all
+from ptx_lsp.ide.editing.formatting import ON_TYPE, Style, formatting, formatting_on_type
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import answer, answer_with_findings
 from ptx_lsp.server.session import View

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from ptx_lsp.ide.definition import declarations_at, definitions, type_definitions
-from ptx_lsp.ide.hover import hover
-from ptx_lsp.ide.linked_editing import linked_editing
-from ptx_lsp.ide.links import links
-from ptx_lsp.ide.references import highlights, references
-from ptx_lsp.ide.rename import RenameError, prepare_rename, rename
+from ptx_lsp.ide.editing.linked_editing import linked_editing
+from ptx_lsp.ide.editing.rename import RenameError, prepare_rename, rename
+from ptx_lsp.ide.hover.hover import hover
+from ptx_lsp.ide.hover.links import links
+from ptx_lsp.ide.navigation.definition import declarations_at, definitions, type_definitions
+from ptx_lsp.ide.navigation.references import highlights, references
 from ptx_lsp.server.feature import answer
 from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import View

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from ptx_lsp.ide.call_hierarchy import Called, incoming, outgoing, prepare_calls
-from ptx_lsp.ide.folding import Fold, folding
-from ptx_lsp.ide.selection import selection
-from ptx_lsp.ide.symbols import Outlined, SymbolSort, document_symbols, workspace_symbols
+from ptx_lsp.ide.navigation.call_hierarchy import Called, incoming, outgoing, prepare_calls
+from ptx_lsp.ide.navigation.folding import Fold, folding
+from ptx_lsp.ide.navigation.selection import selection
+from ptx_lsp.ide.navigation.symbols import Outlined, SymbolSort, document_symbols, workspace_symbols
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.feature import answer, handler
 from ptx_lsp.server.session import Session, View

@@ -8,8 +8,13 @@ from operator import ne
 
 from lsprotocol import types
 
-from ptx_lsp.ide.encoded_tokens import ROW, Piece, encoded_tokens, flat, token_pieces
-from ptx_lsp.ide.semantic_tokens import TOKEN_MODIFIERS, TOKEN_TYPES, TokenModifier, TokenType
+from ptx_lsp.ide.highlighting.encoded_tokens import ROW, Piece, encoded_tokens, flat, token_pieces
+from ptx_lsp.ide.highlighting.semantic_tokens import (
+    TOKEN_MODIFIERS,
+    TOKEN_TYPES,
+    TokenModifier,
+    TokenType,
+)
 from ptx_lsp.server.feature import answer
 from ptx_lsp.server.openfile import PublishedTokens
 from ptx_lsp.server.session import View

@@ -6,9 +6,9 @@ from typing import cast
 
 from lsprotocol import types
 
-from ptx_lsp.ide.completion import completion, documentation
-from ptx_lsp.ide.signature import Signature, signature_help
-from ptx_lsp.ide.suggestion import Sort, Suggestion
+from ptx_lsp.ide.completion.completion import completion, documentation
+from ptx_lsp.ide.completion.signature import Signature, signature_help
+from ptx_lsp.ide.completion.suggestion import Sort, Suggestion
 from ptx_lsp.server.convert import plain
 from ptx_lsp.server.feature import answer, handler
 from ptx_lsp.server.json import at, text

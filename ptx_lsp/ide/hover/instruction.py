@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from inspect import cleandoc
 
-from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
-from ptx_lsp.ide.needs_met import met_in_words
+from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
+from ptx_lsp.ide.cursor.needs_met import met_in_words
 from ptx_lsp.isa import modifiers
 from ptx_lsp.isa.entry import Entry, Need
 from ptx_lsp.isa.fit import Candidate

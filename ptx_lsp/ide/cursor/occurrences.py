@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.ide.access import Use, use_in
+from ptx_lsp.ide.cursor.access import Use, use_in
 from ptx_lsp.ide.cursor_context import statement_before
 from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.model.body import names_in

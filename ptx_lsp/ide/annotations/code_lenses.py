@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.ide.hover_function import function_named
+from ptx_lsp.ide.cursor.occurrences import occurrences
+from ptx_lsp.ide.hover.function import function_named
 from ptx_lsp.ide.kernel_metrics import MANY, kernel_metrics, limiters_text, registers_text
-from ptx_lsp.ide.occurrences import occurrences
 from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.lint.report import Kernel
 from ptx_lsp.model.function import Function

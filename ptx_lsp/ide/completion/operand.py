@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ptx_lsp.ide.complete_register import MOST, UNFIT, rank_of, registers
-from ptx_lsp.ide.operand_place import Wanted, depths, is_beyond, wanted
+from ptx_lsp.ide.completion.register import MOST, UNFIT, rank_of, registers
+from ptx_lsp.ide.completion.suggestion import Sort, Suggestion, escaped, plain
+from ptx_lsp.ide.cursor.operand_place import Wanted, depths, is_beyond, wanted
+from ptx_lsp.ide.cursor.scope_at import scope_at, visible
 from ptx_lsp.ide.partial_statement import PartialStatement
-from ptx_lsp.ide.scope_at import scope_at, visible
-from ptx_lsp.ide.suggestion import Sort, Suggestion, escaped, plain
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.special_registers import SpecialRegister

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ptx_lsp.facts import instruction_fact, text_fact
-from ptx_lsp.ide.semantic_tokens import (
+from ptx_lsp.ide.highlighting.semantic_tokens import (
     TOKEN_MODIFIERS,
     TOKEN_TYPES,
     SemanticToken,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from analyses.launch_bounds import launch_bounds
-from ptx_lsp.ide.hover_launch import launch_text
+from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
+from ptx_lsp.ide.cursor.needs_met import met_in_words
+from ptx_lsp.ide.cursor.occurrences import occurrences
+from ptx_lsp.ide.hover.launch import launch_text
 from ptx_lsp.ide.kernel_metrics import is_cached, kernel_metrics, occupancy_text, registers_text
-from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
-from ptx_lsp.ide.needs_met import met_in_words
-from ptx_lsp.ide.occurrences import occurrences
 from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.report import Kernel

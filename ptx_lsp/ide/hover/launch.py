@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ptx_lsp.ide.markdown import code, listed, paragraphs
+from ptx_lsp.ide.cursor.markdown import code, listed, paragraphs
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source

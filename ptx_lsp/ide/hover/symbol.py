@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from analyses.cfg import cfg
 from analyses.uniformity import uniformity
 from ptx_lsp.facts import is_computed
+from ptx_lsp.ide.cursor.live_range import live_lines, shown
+from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
+from ptx_lsp.ide.cursor.occurrences import Occurrence, is_range, occurrences
 from ptx_lsp.ide.cursor_context import CursorContext, statement_before
-from ptx_lsp.ide.hover_function import function_text, predefined_text
-from ptx_lsp.ide.live_range import live_lines, shown
-from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
-from ptx_lsp.ide.occurrences import Occurrence, is_range, occurrences
+from ptx_lsp.ide.hover.function import function_text, predefined_text
 from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.ide.uniformity_text import register_uniformity
 from ptx_lsp.isa.spaces import SPACES

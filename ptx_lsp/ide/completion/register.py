@@ -9,11 +9,11 @@ from itertools import chain
 from typing import Final
 
 from ptx_lsp.facts import grouped_fact
+from ptx_lsp.ide.completion.suggestion import Suggestion, plain
+from ptx_lsp.ide.cursor.operand_place import Wanted, depths
+from ptx_lsp.ide.cursor.scope_at import ranges, visible
 from ptx_lsp.ide.cursor_context import statement_before
-from ptx_lsp.ide.operand_place import Wanted, depths
 from ptx_lsp.ide.partial_statement import PartialStatement
-from ptx_lsp.ide.scope_at import ranges, visible
-from ptx_lsp.ide.suggestion import Suggestion, plain
 from ptx_lsp.isa.mismatch import mismatch
 from ptx_lsp.isa.operand import Argument
 from ptx_lsp.isa.types import TYPES, Kind, Type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ptx_lsp.ide.suggestion import Suggestion
+from ptx_lsp.ide.completion.suggestion import Suggestion
 from ptx_lsp.isa import modifiers, table
 from ptx_lsp.isa.entry import Entry
 from ptx_lsp.isa.fit import Candidate

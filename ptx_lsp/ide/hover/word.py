@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptx_lsp.ide.markdown import code, fenced, listed, paragraphs
-from ptx_lsp.ide.needs_met import met_in_words
+from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
+from ptx_lsp.ide.cursor.needs_met import met_in_words
 from ptx_lsp.isa import directives, features, modifiers, pragmas
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.spaces import SPACES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ptx_lsp.ide.operand_place import depths, wanted
+from ptx_lsp.ide.cursor.operand_place import depths, wanted
 from ptx_lsp.ide.partial_statement import PartialStatement, partial_statement
 from ptx_lsp.isa.fit import Candidate
 from ptx_lsp.isa.in_words import wanted as operands_in_words

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from ptx_lsp.ide.complete_register import MOST
+from ptx_lsp.ide.completion.register import MOST
+from ptx_lsp.ide.completion.suggestion import Suggestion, plain
 from ptx_lsp.ide.partial_statement import PartialStatement
-from ptx_lsp.ide.suggestion import Suggestion, plain
 from ptx_lsp.model.symbols import Variable, element_type
 
 _SPACES = frozenset((".global", ".const"))

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ptx_lsp.ide.cursor.occurrences import Occurrence, declarations, is_range, occurrences
 from ptx_lsp.ide.cursor_context import cursor_context
-from ptx_lsp.ide.occurrences import Occurrence, declarations, is_range, occurrences
 from ptx_lsp.ide.symbol_at import SymbolReference, symbol_at
 from ptx_lsp.model.body import predefined
 from ptx_lsp.model.function import Function

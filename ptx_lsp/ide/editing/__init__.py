@@ -1,0 +1,1 @@
+"""Changes to the text: rename, formatting, code actions."""

@@ -1,0 +1,1 @@
+"""Hover texts and links."""

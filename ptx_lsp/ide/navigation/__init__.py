@@ -1,0 +1,1 @@
+"""Definitions, references, symbols, calls, selection and folding."""
