@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 from analyses.register_index import RegisterIndex, register_index
 from ptx_lsp.facts import Previous, incremental_fact
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import Access, Argument, Operand
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.notation import Place
+from ptx_lsp.isa.schema.operand import Access, Argument, Operand
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ptx_lsp.cli.explain import explain
-from ptx_lsp.isa.entry import Entry
-from ptx_lsp.isa.table import all_entries
+from ptx_lsp.isa.schema.entry import Entry
+from ptx_lsp.isa.schema.table import all_entries
 from ptx_lsp.lint.budget import FIGURES
 from ptx_lsp.lint.config import KEYS
 from ptx_lsp.lint.reporter import reporters

@@ -10,7 +10,8 @@ from ptx_lsp.cli.arguments import UsageError
 from ptx_lsp.cli.explain_instruction import explain_instruction
 from ptx_lsp.cli.explain_modifier import explain_word, needs, word_names
 from ptx_lsp.cli.sections import prose, section, title
-from ptx_lsp.isa import directives, special_registers, table
+from ptx_lsp.isa import directives, special_registers
+from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.words import Word, explanations
 from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style
 from ptx_lsp.lint.rule import Rule, all_rules

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from inspect import cleandoc
 
 from ptx_lsp.cli.sections import prose, section, statements, table, title
-from ptx_lsp.isa.entry import Entry
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.in_words import concerns, since, wanted, worded
-from ptx_lsp.isa.modifiers import Modifier, describe
-from ptx_lsp.isa.resolve import Resolution, resolve
-from ptx_lsp.isa.syntax_text import syntax_text
-from ptx_lsp.isa.table import entries
+from ptx_lsp.isa.description.in_words import concerns, since, wanted, worded
+from ptx_lsp.isa.description.syntax_text import syntax_text
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.matching.resolve import Resolution, resolve
+from ptx_lsp.isa.modifiers.lookup import Modifier, describe
+from ptx_lsp.isa.schema.entry import Entry
+from ptx_lsp.isa.schema.table import entries
 from ptx_lsp.lint.reporters.style import Style
 
 _MOST = 16

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ptx_lsp.cli.sections import prose, section, table, title
-from ptx_lsp.isa import features, modifiers
-from ptx_lsp.isa.modifiers import Modifier
+from ptx_lsp.isa import features
+from ptx_lsp.isa.modifiers import lookup as modifiers
+from ptx_lsp.isa.modifiers.lookup import Modifier
 from ptx_lsp.isa.spaces import SPACES, StateSpace
 from ptx_lsp.isa.target import Requirement
 from ptx_lsp.isa.types import TYPES, Type

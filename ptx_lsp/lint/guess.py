@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ptx_lsp.isa.fit import Problem
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.fit import Problem
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.matching.verdict import judge
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.isa.verdict import judge
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function

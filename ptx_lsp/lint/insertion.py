@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptx_lsp.isa.insertion import Insertion, ways
+from ptx_lsp.isa.matching.insertion import Insertion, ways
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.guess import MOST_OFFERED, Offer, offer
 from ptx_lsp.lint.opcode import opcode_part

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ptx_lsp.facts import collect_over_functions, directive_fact, fact
-from ptx_lsp.isa.entry import Need
 from ptx_lsp.isa.features import FEATURES
+from ptx_lsp.isa.matching.verdict import Verdict
+from ptx_lsp.isa.schema.entry import Need
 from ptx_lsp.isa.target import Requirement, Target, Version, effective, has, satisfies
-from ptx_lsp.isa.verdict import Verdict
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.model.checks import checks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ptx_lsp.isa.fit import Problem
+from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes

@@ -9,8 +9,8 @@
 from __future__ import annotations
 
 from analyses.instructions import InstructionInfo, instructions
-from ptx_lsp.isa.mismatch import mismatch
-from ptx_lsp.isa.operand import Argument, Operand
+from ptx_lsp.isa.matching.mismatch import mismatch
+from ptx_lsp.isa.schema.operand import Argument, Operand
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.removal import declarations_in

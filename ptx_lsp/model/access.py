@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ptx_lsp.facts import flattened, sparse_instruction_fact
-from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.resolve import resolve
-from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.entry import form_type
+from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer

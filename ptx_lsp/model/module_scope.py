@@ -8,7 +8,7 @@ from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.isa import target as isa
-from ptx_lsp.isa.verdict import Verdicts
+from ptx_lsp.isa.matching.verdict import Verdicts
 from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.model.scope import integer, range_count, range_index
 from ptx_lsp.model.symbols import (

@@ -21,9 +21,9 @@ from ptx_lsp.facts import collect_over_results, fact
 from ptx_lsp.isa import directives as isa
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
-from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.pragmas import PRAGMAS
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.target import (
     OLDEST,
     OPTIONS,

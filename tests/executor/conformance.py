@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ptx_lsp.executor.launching.single import CARRY
-from ptx_lsp.isa.extended import READ_CARRY
-from ptx_lsp.isa.match import arrangements
-from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.instructions.extended import READ_CARRY
+from ptx_lsp.isa.matching.match import arrangements
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.operand import Operand
 from ptx_lsp.isa.types import TYPES
 
 FOLDER = Path(__file__).parents[1] / "conformance"

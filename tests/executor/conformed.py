@@ -16,9 +16,9 @@ from functools import cache
 from typing import NamedTuple
 
 from ptx_lsp.executor.launching.single import HEADER
-from ptx_lsp.isa.entry import Entry
-from ptx_lsp.isa.notation import Form
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.entry import Entry
+from ptx_lsp.isa.schema.notation import Form
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.module import Module
 from tests.executor.conformance_kernel import KERNELS

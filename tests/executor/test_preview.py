@@ -9,7 +9,7 @@ import pytest
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments, suggestion
 from ptx_lsp.executor.launching.preview import KernelPreview, preview_instruction, preview_kernels
 from ptx_lsp.executor.launching.specs import SpecError, value
-from ptx_lsp.isa.table import entries, opcodes
+from ptx_lsp.isa.schema.table import entries, opcodes
 from ptx_lsp.model.module import Module
 
 KERNEL = """.version 8.0

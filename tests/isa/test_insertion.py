@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.isa.insertion import Insertion, ways
-from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.matching.insertion import Insertion, ways
+from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.target import Target, Version
 
 FLOAT, BITS, LONG, PREDICATE = (

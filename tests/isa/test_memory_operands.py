@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.isa.operand import Argument
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.operand import Argument
 
 SHARED = Argument("address", parts=(Argument("variable", ".b32", ".shared"),))
 KERNEL_PARAMETER = Argument("address", parts=(Argument("variable", ".b32", ".param"),))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.isa import modifiers
-from ptx_lsp.isa.modifiers import describe, meanings
+from ptx_lsp.isa.modifiers import lookup as modifiers
+from ptx_lsp.isa.modifiers.lookup import describe, meanings
+from ptx_lsp.isa.schema.table import all_entries
 from ptx_lsp.isa.spaces import SPACES
-from ptx_lsp.isa.table import all_entries
 from ptx_lsp.isa.types import TYPES
 
 USES = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.isa.notation import Place, read
+from ptx_lsp.isa.schema.notation import Place, read
 
 
 def _slots(text: str) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.isa.operand import (
+from ptx_lsp.isa.description.operand_summary import summarize
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.operand import (
     Operand,
     address,
     immediate,
@@ -15,9 +17,7 @@ from ptx_lsp.isa.operand import (
     updates,
     writes,
 )
-from ptx_lsp.isa.operand_summary import summarize
-from ptx_lsp.isa.resolve import resolve
-from ptx_lsp.isa.table import all_entries
+from ptx_lsp.isa.schema.table import all_entries
 
 
 @pytest.mark.parametrize(

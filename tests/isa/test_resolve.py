@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.isa.operand import Argument
-from ptx_lsp.isa.resolve import possible_next, resolve
+from ptx_lsp.isa.matching.resolve import possible_next, resolve
+from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.target import Target, Version
 
 

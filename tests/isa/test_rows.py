@@ -6,11 +6,11 @@ import inspect
 
 import pytest
 
-from ptx_lsp.isa import selector
-from ptx_lsp.isa.entry import Entry
-from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import resolve
-from ptx_lsp.isa.table import all_entries
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema import selector
+from ptx_lsp.isa.schema.entry import Entry
+from ptx_lsp.isa.schema.operand import Operand
+from ptx_lsp.isa.schema.table import all_entries
 from ptx_lsp.isa.types import TYPES
 
 ROWS = all_entries()
@@ -72,7 +72,7 @@ _SLOT_NAMES = {"type", "dtype", "atype", "btype", "ctype", "mode", "op", "scope"
 
 
 def _names(place: object) -> set[str]:
-    from ptx_lsp.isa.notation import Place
+    from ptx_lsp.isa.schema.notation import Place
 
     assert isinstance(place, Place)
     inner = {name for part in place.parts for name in _names(part)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptx_lsp.isa import notation
-from ptx_lsp.isa.syntax_text import syntax_text
-from ptx_lsp.isa.table import all_entries
+from ptx_lsp.isa.description.syntax_text import syntax_text
+from ptx_lsp.isa.schema import notation
+from ptx_lsp.isa.schema.table import all_entries
 
 TEXT = """
     op.a.type  d,

@@ -9,7 +9,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
-from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.schema.entry import Entry
 from tests.executor import conformed
 from tests.oracle.executed import PAGE, renewed
 from tests.oracle.judge import explained, is_explained, sections

@@ -30,10 +30,10 @@ from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.specials import fill_specials
 from ptx_lsp.executor.machine.texture import Opaque, Surface, Texture
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.entry import Entry
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.notation import Form
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.entry import Entry
+from ptx_lsp.isa.schema.notation import Form
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable

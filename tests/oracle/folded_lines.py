@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ptx_lsp import ptxas
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.match import arrangements
-from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.matching.match import arrangements
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.notation import Place
+from ptx_lsp.isa.schema.operand import Operand
 from ptx_lsp.isa.types import TYPES
 from tests.executor.conformance import FOLDER, type_of, types_of
 from tests.oracle.exact_family import operand, width

@@ -11,13 +11,13 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from ptx_lsp.isa.entry import Entry, Need
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.match import arrangements
-from ptx_lsp.isa.notation import Form, Place
-from ptx_lsp.isa.operand import Argument
-from ptx_lsp.isa.resolve import resolve
-from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.matching.match import arrangements
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.entry import Entry, Need
+from ptx_lsp.isa.schema.notation import Form, Place
+from ptx_lsp.isa.schema.operand import Argument
+from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.target import LATEST, OLDEST, TARGETS, VERSIONS, Target, Version, satisfies
 from tests.oracle.isa_operands import argument, plain_argument, written
 from tests.oracle.isa_rows import Row, rows

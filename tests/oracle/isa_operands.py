@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import Argument, Operand
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.schema.notation import Place
+from ptx_lsp.isa.schema.operand import Argument, Operand
 from ptx_lsp.isa.types import TYPES
 
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from ptx_lsp.isa.notation import Form, Slot
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.notation import Form, Slot
 
 Row = tuple[str, ...]
 

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ptx_lsp import ptxas
-from ptx_lsp.isa import table
-from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.schema import table
+from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.target import Target, Version, parse_target, parse_version
 from tests.oracle.isa_cases import Case, Point, cases, old_cases
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from ptx_lsp import ptxas
-from ptx_lsp.isa import table
-from ptx_lsp.isa.operand import SPACES, Argument
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema import table
+from ptx_lsp.isa.schema.operand import SPACES, Argument
 from ptx_lsp.isa.target import Target, Version
 from tests.oracle.isa_cases import Case, Point, newest_point, plain_lines
 from tests.oracle.isa_operands import written

@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from ptx_lsp.isa import table
-from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.schema import table
+from ptx_lsp.isa.schema.operand import Argument
 from tests.oracle.isa_cases import Case, Point, newest_point, plain_lines
 from tests.oracle.isa_operands import written
 from tests.oracle.judge import VERDICTS, Verdict, judge, record

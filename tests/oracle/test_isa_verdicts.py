@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptx_lsp import ptxas
-from ptx_lsp.isa.entry import Entry
+from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.target import parse_target, parse_version
 from tests.oracle import coverage
 from tests.oracle.judge import (

@@ -20,7 +20,7 @@ from benchmarks.shapes import SHAPES
 from ptx_lsp.cli.check import check
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.lint import nearest
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rules import undeclared_name

@@ -90,7 +90,7 @@ FORMATS = frozenset(_KEPT)
 
 
 class Rounding:
-    """How the instruction at hand rounds: the float half of `ptx_lsp.isa.meaning.Operation`."""
+    """How the instruction at hand rounds: the float half of `ptx_lsp.isa.schema.meaning.Operation`."""
 
     def __init__(self, emitter: Emitter, modifiers: frozenset[str], format: str) -> None:
         """`format` is that of the result; any other type where it is no float."""

@@ -26,7 +26,7 @@ from ptx_lsp.executor.machine.memory import Space
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

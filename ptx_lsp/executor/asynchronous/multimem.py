@@ -25,8 +25,8 @@ from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.replicas import replicas
 from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.schema.entry import form_type
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

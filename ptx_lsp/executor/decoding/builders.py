@@ -22,7 +22,7 @@ from ptx_lsp.executor.matrices.matrix_memory import matrix_memory
 from ptx_lsp.executor.matrices.warpgroup import warpgroup
 from ptx_lsp.executor.textures.surface_steps import surface
 from ptx_lsp.executor.textures.texture_steps import texture
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.syntax import nodes
 
 Builder = Callable[[nodes.Instruction, Match, Operands, Spaces], Action]

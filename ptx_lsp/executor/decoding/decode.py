@@ -38,8 +38,8 @@ from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.specials import is_clock
 from ptx_lsp.executor.scheduling.groups import Budget
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.types import TYPES, Type
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function

@@ -13,8 +13,8 @@ from ptx_lsp.executor.machine.memory import Addresses, Bytes, Space
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.spaces import SPACES, Reach, Spaces
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.schema.entry import form_type
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.syntax import nodes
 

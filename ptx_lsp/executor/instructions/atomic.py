@@ -31,7 +31,7 @@ from ptx_lsp.executor.machine.memory import Space
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.spaces import Reach, Spaces
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import Type
 from ptx_lsp.syntax import nodes
 

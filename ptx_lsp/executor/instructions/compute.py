@@ -16,10 +16,10 @@ from ptx_lsp.executor.instructions.operation import Symbolic
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.entry import Meaning, form_type
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import Operand
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.schema.entry import Meaning, form_type
+from ptx_lsp.isa.schema.notation import Place
+from ptx_lsp.isa.schema.operand import Operand
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes

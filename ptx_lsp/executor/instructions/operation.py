@@ -10,7 +10,7 @@ from ptx_lsp.executor.arithmetic.lanes import Integers
 from ptx_lsp.executor.arithmetic.reals import Reals, Rounding
 from ptx_lsp.executor.machine.frame import Frame
 from ptx_lsp.executor.machine.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
-from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import Kind, Type
 
 _FLUSHED = frozenset({".ftz"})
@@ -20,7 +20,7 @@ _WINDOWS = {
 
 
 class Symbolic(Rounding):
-    """See `ptx_lsp.isa.meaning.Operation`."""
+    """See `ptx_lsp.isa.schema.meaning.Operation`."""
 
     def __init__(
         self, choices: Choices, type: Type, result: str, frame: Frame, emitter: Emitter,

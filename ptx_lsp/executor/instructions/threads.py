@@ -19,7 +19,7 @@ from ptx_lsp.executor.machine.observer import Use
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.spaces import SPACES, Reach, Spaces
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.syntax import nodes
 
 Indices: TypeAlias = npt.NDArray[np.int64]

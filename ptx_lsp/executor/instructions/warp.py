@@ -14,8 +14,8 @@ from ptx_lsp.executor.machine.control import Collective
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import TYPES, Type
 from ptx_lsp.syntax import nodes
 

@@ -13,7 +13,7 @@ from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.symbols import Register

@@ -10,9 +10,9 @@ from ptx_lsp.executor.instructions.access import Load
 from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.machine.control import Provenance, Step
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.operand import Access
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.operand import Access
 from ptx_lsp.isa.types import Type
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.body import names_in

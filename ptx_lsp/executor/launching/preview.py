@@ -23,12 +23,12 @@ from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comm
 from ptx_lsp.executor.launching.object_specs import argument, array_of, bindings
 from ptx_lsp.executor.launching.single import CARRY, single
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
-from ptx_lsp.isa.extended import READ_CARRY
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.match import arrangements
-from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.instructions.extended import READ_CARRY
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.matching.match import arrangements
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.notation import Place
+from ptx_lsp.isa.schema.operand import Operand
 from ptx_lsp.isa.types import TYPES, Type
 from ptx_lsp.model.module import Module
 

@@ -18,7 +18,7 @@ from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.matrices import elements, fragments, products, scaling, sparsity
 from ptx_lsp.executor.matrices.fragments import Fragment, Words
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

@@ -18,8 +18,8 @@ from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.matrices import elements
 from ptx_lsp.executor.matrices.fragments import Fragment
 from ptx_lsp.executor.matrices.matrix import Inputs, inputs_of, wmma_fragment
-from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.schema.entry import form_type
 from ptx_lsp.syntax import nodes
 
 Bytes = npt.NDArray[np.uint8]

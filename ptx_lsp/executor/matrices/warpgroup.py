@@ -20,7 +20,7 @@ from ptx_lsp.executor.matrices import elements, fragments, products, sparsity
 from ptx_lsp.executor.matrices.fragments import Words
 from ptx_lsp.executor.matrices.matrix import Inputs, Kind, inputs_of, kind_of, sums
 from ptx_lsp.executor.matrices.matrix_memory import Memory
-from ptx_lsp.isa.match import Match
+from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

@@ -17,9 +17,9 @@ from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.texture import SPATIAL, Image, Surface
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.textures.opaque import handle, objects
-from ptx_lsp.isa.entry import form_type
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.schema.entry import form_type
+from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

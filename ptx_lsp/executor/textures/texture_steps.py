@@ -18,8 +18,8 @@ from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.textures.opaque import TYPES as KINDS
 from ptx_lsp.executor.textures.opaque import handle, objects
 from ptx_lsp.executor.textures.sampling import Reader, Texels, on_cube
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.selector import Choices
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 

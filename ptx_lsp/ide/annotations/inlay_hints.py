@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from analyses.register_pressure import register_pressure
 from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.cursor.literal import decoded
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

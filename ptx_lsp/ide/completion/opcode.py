@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptx_lsp.ide.completion.suggestion import Suggestion
-from ptx_lsp.isa import modifiers, table
-from ptx_lsp.isa.entry import Entry
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.in_words import since
-from ptx_lsp.isa.resolve import possible_next, resolve, unfinished
+from ptx_lsp.isa.description.in_words import since
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.matching.resolve import possible_next, resolve, unfinished
+from ptx_lsp.isa.modifiers import lookup as modifiers
+from ptx_lsp.isa.schema import table
+from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.target import Target, Version, satisfies
 from ptx_lsp.model.module import Module
 

@@ -12,7 +12,7 @@ from ptx_lsp.ide.cursor.operand_place import Wanted, depths, is_beyond, wanted
 from ptx_lsp.ide.cursor.scope_at import scope_at, visible
 from ptx_lsp.ide.partial_statement import PartialStatement
 from ptx_lsp.isa import special_registers
-from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.special_registers import SpecialRegister
 from ptx_lsp.isa.target import satisfies
 from ptx_lsp.model.function import Function

@@ -14,8 +14,8 @@ from ptx_lsp.ide.cursor.operand_place import Wanted, depths
 from ptx_lsp.ide.cursor.scope_at import ranges, visible
 from ptx_lsp.ide.cursor_context import statement_before
 from ptx_lsp.ide.partial_statement import PartialStatement
-from ptx_lsp.isa.mismatch import mismatch
-from ptx_lsp.isa.operand import Argument
+from ptx_lsp.isa.matching.mismatch import mismatch
+from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.operand_place import depths, wanted
 from ptx_lsp.ide.partial_statement import PartialStatement, partial_statement
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.in_words import wanted as operands_in_words
-from ptx_lsp.isa.resolve import resolve, unfinished
+from ptx_lsp.isa.description.in_words import wanted as operands_in_words
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.matching.resolve import resolve, unfinished
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import Access, Operand
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.notation import Place
+from ptx_lsp.isa.schema.operand import Access, Operand
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptx_lsp.ide.partial_statement import PartialStatement
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.match import arrangements
-from ptx_lsp.isa.notation import Place
-from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import resolve, unfinished
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.matching.match import arrangements
+from ptx_lsp.isa.matching.resolve import resolve, unfinished
+from ptx_lsp.isa.schema.notation import Place
+from ptx_lsp.isa.schema.operand import Operand
 
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 

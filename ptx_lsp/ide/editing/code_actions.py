@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from ptx_lsp.ide.cursor.literal import spellings
 from ptx_lsp.ide.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.editing.raise_target import target_actions
-from ptx_lsp.isa.operand import Operand
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.schema.operand import Operand
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
 from ptx_lsp.lint.mending import apart
 from ptx_lsp.lint.suppression import insertion

@@ -17,8 +17,8 @@ from ptx_lsp.ide.hover.symbol import symbol_text
 from ptx_lsp.ide.hover.word import explained, pragma_text, target_text, version_text, word_text
 from ptx_lsp.ide.symbol_at import resolve_symbol
 from ptx_lsp.ide.uniformity_text import branch_uniformity
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.target import parse_version
 from ptx_lsp.isa.words import BLOCK, GUARD, VECTOR
 from ptx_lsp.model.arguments import arguments

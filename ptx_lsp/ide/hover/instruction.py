@@ -7,15 +7,15 @@ from inspect import cleandoc
 
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.needs_met import met_in_words
-from ptx_lsp.isa import modifiers
-from ptx_lsp.isa.entry import Entry, Need
-from ptx_lsp.isa.fit import Candidate
-from ptx_lsp.isa.in_words import concerns, since, wanted, worded
-from ptx_lsp.isa.match import Match
-from ptx_lsp.isa.operand import Argument
-from ptx_lsp.isa.resolve import Resolution, resolve
-from ptx_lsp.isa.syntax_text import syntax_text
-from ptx_lsp.isa.table import entries
+from ptx_lsp.isa.description.in_words import concerns, since, wanted, worded
+from ptx_lsp.isa.description.syntax_text import syntax_text
+from ptx_lsp.isa.matching.fit import Candidate
+from ptx_lsp.isa.matching.match import Match
+from ptx_lsp.isa.matching.resolve import Resolution, resolve
+from ptx_lsp.isa.modifiers import lookup as modifiers
+from ptx_lsp.isa.schema.entry import Entry, Need
+from ptx_lsp.isa.schema.operand import Argument
+from ptx_lsp.isa.schema.table import entries
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of

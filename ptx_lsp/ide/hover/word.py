@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.needs_met import met_in_words
-from ptx_lsp.isa import directives, features, modifiers, pragmas
+from ptx_lsp.isa import directives, features, pragmas
 from ptx_lsp.isa.device_limits import LIMITS
+from ptx_lsp.isa.modifiers import lookup as modifiers
 from ptx_lsp.isa.spaces import SPACES
 from ptx_lsp.isa.target import OPTIONS, TARGETS, VERSIONS, Requirement, Version, parse_target
 from ptx_lsp.isa.types import TYPES

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analyses.pointer_provenance import PointerAccess, pointer_accesses
 from ptx_lsp.facts import collect_over_results
-from ptx_lsp.isa.resolve import resolve
+from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule

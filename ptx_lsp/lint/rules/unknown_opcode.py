@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.isa.near import closeness
+from ptx_lsp.isa.matching.near import closeness
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.guess import Offer, either, replace, suiting
 from ptx_lsp.lint.opcode import problem_place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.isa.fit import Problem
+from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.opcode import problem_place

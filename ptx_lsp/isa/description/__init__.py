@@ -1,0 +1,1 @@
+"""Rows of the table in words, for people."""

@@ -1,0 +1,1 @@
+"""The instruction table: a file for each section of the manual."""

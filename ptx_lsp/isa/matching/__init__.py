@@ -1,0 +1,1 @@
+"""Holds a spelling and its operands against the rows of the table."""

@@ -1,0 +1,51 @@
+"""Modifiers that ptxas passes over on instructions which do not have them.
+
+ptxas keeps some modifiers apart from the others and looks at them only in the instructions that they
+belong to: `add.finite.f32` is an addition. Learnt from ptxas 13.5; the manual has nothing of it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptx_lsp.isa.schema.notation import Form
+from ptx_lsp.isa.types import TYPES
+
+_ONE_OF: Final = (
+    frozenset((".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal")),
+    frozenset((
+        ".global_address", ".rank", ".box_dim", ".global_dim", ".global_stride", ".element_stride",
+        ".elemtype", ".interleave_layout", ".swizzle_mode", ".swizzle_atomicity", ".fill_mode",
+    )),
+    frozenset((".acc::f16", ".acc::f32")),
+)
+"""Anywhere, but two words of a set are refused: tests of `testp`, fields of a tensor-map, precisions."""
+_FORMATS: Final = frozenset((".b8x16", ".b6x16_p32", ".b4x16_p64"))
+"""As often as you like, where there is no conversion between formats."""
+_CONVERTING: Final = frozenset(("ldmatrix", "stmatrix", "tcgen05"))
+_NEVER_COUNTED: Final = frozenset((".bf16", ".tf32", ".bf16x2", ".b1"))
+_ALTERNATE: Final = _NEVER_COUNTED | {".s2", ".u2", ".s4", ".u4"}
+"""Types that ptxas takes as a fifth one in an `mma` that has none of `_NEVER_COUNTED` in its place."""
+
+
+def is_ignored(form: Form, words: tuple[str, ...], number: int) -> bool:
+    """Whether ptxas passes over `words[number]`, a modifier for which `form` has no place."""
+    word = words[number]
+    opcode = form.opcode.partition(".")[0]
+    for kind in _ONE_OF:
+        if word in kind:
+            return opcode not in ("fabric", "multimem") and sum(one in kind for one in words) == 1
+    if word in _FORMATS:
+        return opcode not in _CONVERTING
+    return word in _ALTERNATE and opcode == "mma" and _is_fifth(words, number)
+
+
+def _is_fifth(words: tuple[str, ...], number: int) -> bool:
+    """ptxas looks at the first four types, and of an alternate one only at its size there."""
+    types = [at for at, word in enumerate(words) if word in TYPES]
+    kept = [at for at in types if at != number and words[at] not in _NEVER_COUNTED]
+    sparse_integers = ".s32" in words and not {".sp", ".sp::ordered_metadata"}.isdisjoint(words)
+    if len(kept) < 4 or ".block_scale" in words or sparse_integers:
+        return False
+    sizes, counted = ([TYPES[words[at]].width for at in part[:4]] for part in (types, kept))
+    return sizes == counted or ".f64" in words

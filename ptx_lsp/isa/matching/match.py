@@ -1,0 +1,206 @@
+"""Which form operands fit, of those that a spelling has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from ptx_lsp.isa.matching.elements import elements
+from ptx_lsp.isa.matching.fit import Candidate, Problem
+from ptx_lsp.isa.matching.mismatch import ALL_SINKS, is_all_sinks, mismatch
+from ptx_lsp.isa.schema.entry import End, Entry, Need
+from ptx_lsp.isa.schema.notation import Place
+from ptx_lsp.isa.schema.operand import Argument, Operand
+from ptx_lsp.isa.target import Target, Version, satisfies
+
+
+@dataclass(frozen=True)
+class Match:
+    """The form that a spelling with its operands is, and what is wrong with them.
+
+    `places` has, for each argument in order, its place and what is wanted there.
+    """
+
+    candidate: Candidate
+    places: tuple[tuple[Place, Operand], ...]
+    problems: tuple[Problem, ...]
+    needs: tuple[Need, ...]
+    ends: tuple[End, ...]
+
+    @property
+    def entry(self) -> Entry:
+        return self.candidate.entry
+
+    def unmet(self, version: Version, target: Target) -> tuple[Need, ...]:
+        """The requirements that `.version` and `.target` do not meet."""
+        return tuple(
+            need
+            for need in self.needs
+            if not any(satisfies(way, version, target) for way in need.ways)
+        )
+
+    def ended(self, version: Version, target: Target) -> tuple[End, ...]:
+        """What is refused or deprecated at this version and target."""
+        return tuple(end for end in self.ends if end.reached(version, target))
+
+
+def best_match(candidates: Sequence[Candidate], arguments: tuple[Argument, ...]) -> Match:
+    """The first form that these operands fit, or the nearest one with its problems."""
+    best: Match | None = None
+    for candidate in candidates:
+        for places in arrangements(candidate.form.places):
+            match = _judge(candidate, places, arguments)
+            if not match.problems:
+                return match
+            if best is None or _weight(match) < _weight(best):
+                best = match
+    assert best is not None
+    return best
+
+
+def _weight(match: Match) -> tuple[bool, int, bool]:
+    """How far the operands are from a form; one that they fit, but for an exception, is nearest."""
+    kinds = [problem.kind for problem in match.problems]
+    return ("operand-count" in kinds, len(kinds), "excluded" not in kinds)
+
+
+def arrangements(places: tuple[Place, ...]) -> Iterator[tuple[Place, ...]]:
+    """The operand lists of a form: every choice of its optional groups, shortest first."""
+    groups = sorted({place.groups[-1] for place in places if place.groups})
+    for chosen in product((False, True), repeat=len(groups)):
+        kept = {group for group, keep in zip(groups, chosen, strict=True) if keep}
+        if all(
+            set(place.groups) <= kept
+            for place in places
+            if place.groups and place.groups[-1] in kept
+        ):
+            yield tuple(place for place in places if set(place.groups) <= kept)
+
+
+def _judge(
+    candidate: Candidate, places: tuple[Place, ...], arguments: tuple[Argument, ...]
+) -> Match:
+    wanted = tuple((place, candidate.operand(place)) for place in places)
+    problems: list[Problem] = []
+    if len(places) != len(arguments):
+        message = f"{_counted(places)}, not {len(arguments)}"
+        problems.append(Problem("operand-count", min(len(places), len(arguments)), message))
+    given: set[str] = set()
+    for number, ((place, operand), argument) in enumerate(zip(wanted, arguments, strict=False)):
+        given.update(_facts(place, argument))
+        why = _wrong(candidate, place, operand, argument if number else _without_sink(place, argument))
+        if why:
+            problems.append(Problem("operand", number, why))
+    choices = candidate.choices
+    entry = candidate.entry
+    if not problems:
+        problems.extend(
+            Problem("excluded", 0, sentence)
+            for when, sentence in entry.exceptions
+            if when.about_operands and when.matches(choices, given)
+        )
+    needs = tuple(need for need in entry.needs if need.because.matches(choices, given))
+    ends = tuple(end for end in entry.ends if end.when.matches(choices, given))
+    return Match(candidate, wanted, tuple(problems), needs, ends)
+
+
+def _without_sink(place: Place, first: Argument) -> Argument:
+    """ptxas passes over `|_` behind a name that is the first operand, even the label of `bra`."""
+    is_sink = first.pair is not None and first.pair.kind == "sink"
+    return first._replace(pair=None) if is_sink and not place.paired and first.kind in _NAMED else first
+
+
+_NAMED: Final = frozenset(("register", "label"))
+
+
+def _counted(places: tuple[Place, ...]) -> str:
+    names = ", ".join(place.name for place in places)
+    match len(places):
+        case 0:
+            return "no operand is expected"
+        case 1:
+            return f"one operand is expected (`{names}`)"
+        case count:
+            return f"{count} operands are expected (`{names}`)"
+
+
+def _facts(place: Place, argument: Argument) -> Iterator[str]:
+    """What selectors may ask of a given operand: `+c`, `+c:register`, `+p` for the pair."""
+    yield place.name
+    yield f"{place.name}:{argument.kind}"
+    if argument.pair is not None:
+        yield place.pair
+    if argument.negated:
+        yield f"{place.name}:negated"
+    if argument.suffix:
+        yield f"{place.name}:suffix"
+    if argument.kind == "address" and argument.parts:
+        yield f"{place.name}:{argument.parts[0].kind}"
+    if argument.kind == "vector" and any(part.kind == "sink" for part in argument.parts):
+        yield f"{place.name}:sink"
+    for part, inner in zip(place.parts, argument.parts, strict=False):
+        if place.shape != "plain" and part.name != place.name:
+            yield from _facts(part, inner)
+
+
+def _takes_functions(candidate: Candidate, wanted: Operand) -> bool:
+    """ptxas takes a function's name for a constant of any type; `mov` has forms of its own for it."""
+    is_source = wanted.access == "read" and "register" in wanted.kinds
+    return is_source and candidate.entry.opcode not in ("mov", "cvta")
+
+
+def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument) -> str:
+    reads_predicate = wanted.type == ".pred" and wanted.access == "read"
+    if given.negated and not place.negatable and not reads_predicate:
+        return "this operand cannot be negated"
+    if given.suffix and given.suffix not in place.suffixes:
+        what = f"the name of a {given.kind}" if given.kind in ("label", "function") else "this operand"
+        return f"`{given.suffix}` cannot follow {what}"
+    if given.pair is not None and not place.paired:
+        return "a second destination cannot stand here"
+    if given.pair is None and place.paired == "|":
+        return f"a second destination is expected here: `{place.name}|{place.pair}`"
+    if given.pair is not None:
+        if given.kind == given.pair.kind == "sink":
+            return "`_|_` discards both results; one of them needs a register"
+        why = mismatch(candidate.operand(Place(place.pair)), given.pair)
+        if why:
+            return f"the second destination: {why}"
+    if given.kind == "function" and _takes_functions(candidate, wanted):
+        return ""
+    if given.kind == "vector" and (wrong := next((part.suffix for part in given.parts if part.suffix), "")):
+        return f"`{wrong}` cannot follow an element of a vector"
+    if given.kind == "vector" and not is_all_sinks(given):
+        first = wanted if place.shape == "plain" else candidate.operand(place.parts[0])
+        parts, problem = elements(given.parts, first, candidate.entry.opcode)
+        if problem:
+            return problem
+        given = given._replace(parts=parts)
+    if place.shape == "plain" or given.kind == "unknown":
+        return mismatch(wanted, given)
+    if place.shape == "vector":
+        return _parted(candidate, place, given, "vector")
+    if place.shape == "address" and given.kind == "address":
+        return mismatch(wanted, given) or _parted(candidate, place, given, "address")
+    if place.shape == "list":
+        return "" if given.kind == "list" else "a list in parentheses is expected here"
+    if given.kind == "element" and "element" in wanted.kinds:
+        return mismatch(wanted, given)
+    return "" if given.kind in wanted.kinds else "an address is expected here"
+
+
+def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> str:
+    """Checks what stands inside braces or brackets (an address's own base is checked before)."""
+    if given.kind != shape:
+        return f"`{{{', '.join(part.name for part in place.parts)}}}` is expected here"
+    if shape == "vector" and is_all_sinks(given):
+        return ALL_SINKS
+    for parts in arrangements(place.parts):
+        if len(parts) == len(given.parts):
+            skip = 1 if shape == "address" else 0
+            pairs = zip(parts[skip:], given.parts[skip:], strict=True)
+            whys = (_wrong(candidate, part, candidate.operand(part), one) for part, one in pairs)
+            return next((why for why in whys if why), "")
+    return f"{len(place.parts)} values are expected here, not {len(given.parts)}"

@@ -1,0 +1,211 @@
+"""Why what a program gives at a place is not what the instruction wants, in the words of the manual."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ptx_lsp.isa.schema.operand import ANY_ADDRESS, SPACES, Argument, Operand
+from ptx_lsp.isa.types import TYPES, Kind, Type, fits, fits_wider
+
+
+def mismatch(wanted: Operand, given: Argument) -> str:
+    """Why `given` may not stand where a resolved operand is `wanted`; "" when it may."""
+    count = wanted.count if isinstance(wanted.count, int) else 0
+    if given.kind == "unknown":
+        return ""
+    if given.kind == "offset":
+        return _offset(wanted, given)
+    if given.kind == "element" and "element" in wanted.kinds:
+        return _space(wanted, given)
+    if given.kind == "element" and "variable" in wanted.kinds:
+        given = given._replace(kind="variable")
+    if given.kind == "vector" and "vector" not in wanted.kinds:
+        return _vector(wanted, given, count)
+    scalar = given.kind in ("register", "integer", "float", "single", "variable")
+    scalar |= given.kind == "sink" and not wanted.discarded
+    if count > 0 and scalar and 0 not in wanted.lengths:
+        return f"a vector of {count} elements is expected here, such as `{{a, b}}`"
+    if given.kind not in wanted.kinds:
+        why = f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
+        return f"{why}; {_NO_ADDRESS}" if given.kind == "label" else why
+    if given.kind == "special" and len(given.parts) != count:
+        if not given.parts:
+            return f"a special register of {count} elements is expected here, such as `%tid`"
+        return f"a vector cannot stand here: {_expected(wanted)} is expected"
+    types = _types(wanted)
+    match given.kind:
+        case "register" | "special":
+            return _register(wanted, given, types)
+        case "integer":
+            return _integer(wanted, given, types)
+        case "float" | "single":
+            return _literal(given, types)
+        case "address":
+            return _address(wanted, given)
+        case "variable" if "address" not in wanted.kinds:
+            return _handle(wanted, given) or _space(wanted, given)
+        case _:
+            return ""
+
+
+_NO_ADDRESS: Final = "labels have no addresses, and an indirect branch is `brx.idx`"
+ALL_SINKS: Final = "a vector of `_` alone cannot stand here: its elements have no type"
+
+
+def is_all_sinks(given: Argument) -> bool:
+    """Whether a vector has no element but `_`."""
+    return all(part.kind == "sink" for part in given.parts)
+
+
+def _types(wanted: Operand) -> list[Type]:
+    names = wanted.type.split("|") if isinstance(wanted.type, str) else ()
+    return [TYPES[name] for name in names if name in TYPES]
+
+
+def _vector(wanted: Operand, given: Argument, count: int) -> str:
+    if count == 0 and not wanted.lengths:
+        return f"a vector cannot stand here: {_expected(wanted)} is expected"
+    if count >= 0 and len(given.parts) not in (count, *wanted.lengths):
+        return f"a vector of {count} elements is expected here, not of {len(given.parts)}"
+    if is_all_sinks(given):
+        return ALL_SINKS
+    if all(part.kind == "special" and part.type == ".pred" for part in given.parts):
+        return f"a vector of predicates cannot stand here: {_expected(wanted)} is expected"
+    single = replace(wanted, count=0)
+    return next((why for part in given.parts if (why := mismatch(single, part))), "")
+
+
+def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
+    registers = [TYPES[name] for name in given.type.split("|") if name in TYPES]
+    if not registers or not types:
+        return ""
+    rule = fits_wider if wanted.wider else fits
+    if any(rule(register, type) for register in registers for type in types):
+        return ""
+    register = registers[0]
+    names = " or ".join(dict.fromkeys(f"`{type.name}`" for type in types))
+    holder = f"{names} (held in `.b{types[0].width}`)" if _is_format(types[0]) else names
+    expected = wanted.what or holder
+    kind = "special register" if given.kind == "special" else "register"
+    return f"a {kind} of type `{register.name}` cannot stand here: {expected} is expected"
+
+
+def _offset(wanted: Operand, given: Argument) -> str:
+    """`r+4` stands for a register of any number of bits, `variable+4` for an integer, too."""
+    if wanted.access in ("write", "both"):
+        return f"a sum cannot stand here: {_expected(wanted)} is expected"
+    plain = given._replace(kind="variable" if given.space else "register")
+    if {"register", "integer"} <= wanted.kinds:
+        integers = [type for type in _types(wanted) if type.is_integer or type.kind is Kind.BITS]
+        register = TYPES.get(given.type)
+        is_number = given.space or (register and (register.is_integer or register.kind is Kind.BITS))
+        if integers and is_number:
+            return ""
+    return mismatch(wanted, plain)
+
+
+def _is_format(type: Type) -> bool:
+    return type.kind is Kind.ALTERNATE
+
+
+def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
+    if types and all(type.kind in (Kind.FLOAT, Kind.ALTERNATE) for type in types):
+        return f"an integer cannot stand here: `{wanted.type}` takes {_constants(types[0])}"
+    if given.value is None:
+        return ""
+    value = _counted(given.value, wanted.wraps)
+    if wanted.values and value not in wanted.values:
+        return f"{given.value} is not one of {', '.join(map(str, wanted.values))}"
+    if value % wanted.multiple:
+        return f"{given.value} is not a multiple of {wanted.multiple}"
+    low, high = wanted.low, wanted.high
+    if (low is not None and value < low) or (high is not None and value > high):
+        return f"{given.value} is out of range: {_range(low, high)}"
+    return ""
+
+
+def _counted(value: int, bits: int | None) -> int:
+    """A constant as ptxas counts it: 64 bits with a sign, or the low `bits` without."""
+    if bits is not None:
+        return value % 2**bits
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def _constants(type: Type) -> str:
+    return "a float such as 1.0" if type.name in (".f32", ".f64") else "no constant"
+
+
+def _range(low: int | None, high: int | None) -> str:
+    if high is None:
+        return f"at least {low}"
+    return f"at most {high}" if low is None else f"{low} to {high}"
+
+
+def _literal(given: Argument, types: list[Type]) -> str:
+    """A float stands for `.f32` and `.f64`, and for the `.bN` of its own size."""
+    size = ".b32" if given.kind == "single" else ".b64"
+    if not types or any(type.name in (".f32", ".f64", size) for type in types):
+        return ""
+    names = " or ".join(f"`{type.name}`" for type in types)
+    return f"a float cannot stand here: {names} is expected"
+
+
+def _address(wanted: Operand, given: Argument) -> str:
+    base = given.parts[0] if given.parts else Argument("unknown")
+    if base.kind == "register" and base.type in TYPES:
+        type = TYPES[base.type]
+        if wanted.type and not (type.is_integer or type.kind is Kind.BITS):
+            return f"a register of type `{base.type}` cannot hold an address"
+        if wanted.type not in ("", ANY_ADDRESS) and not any(
+            type.width == one.width and one.kind in (Kind.UNSIGNED, type.kind)
+            for one in _types(wanted)
+        ):
+            return f"a register of type `{base.type}` cannot hold this address: `{wanted.type}` does"
+    if base.kind in ("label", "function"):
+        return f"a {base.kind} is no address in memory; a register or variable is expected"
+    if base.kind == "special" and (base.parts or base.type == ".pred"):
+        return f"a special register of {'several elements' if base.parts else 'type `.pred`'} is no address"
+    return _handle(wanted, base) or _space(wanted, base) if base.kind == "variable" else ""
+
+
+def _handle(wanted: Operand, variable: Argument) -> str:
+    """Why a variable is not the texture, sampler or surface that is wanted. Those of `.tex` have any type."""
+    handles = [type.name for type in _types(wanted) if type.kind is Kind.HANDLE]
+    if not handles or variable.type in handles or variable.space == ".tex":
+        return ""
+    found = f", not `{variable.type}`" if variable.type else ""
+    return f"a variable of type {' or '.join(f'`{name}`' for name in handles)} is expected here{found}"
+
+
+def _space(wanted: Operand, variable: Argument) -> str:
+    """Why a variable is not where an address must point; "" where it is, or nothing is asked."""
+    if isinstance(wanted.space, str) and wanted.space and variable.space:
+        spaces = ["." + one.lstrip(".").partition("::")[0] for one in wanted.space.split("|")]
+        if set(spaces) <= set(SPACES) and variable.space not in spaces:
+            listed = " or ".join(f"`{space}`" for space in spaces)
+            return f"this address is in `{variable.space}`; {listed} is expected"
+    return ""
+
+
+def _article(given: Argument) -> str:
+    words = {
+        "integer": "an integer",
+        "single": "a float",
+        "address": "an address",
+        "element": "an element of an array",
+        "sink": "_",
+        "special": "a special register",
+    }
+    return words.get(given.kind, f"a {given.kind}")
+
+
+def _expected(wanted: Operand) -> str:
+    if wanted.what:
+        return wanted.what
+    kinds = [kind for kind in ("register", "address", "label", "function", "variable", "list")
+             if kind in wanted.kinds]
+    if "integer" in wanted.kinds:
+        kinds.append("constant")
+    text = " or ".join(kinds) or " or ".join(sorted(wanted.kinds))
+    return f"a `{wanted.type}` {text}" if wanted.type and "register" in wanted.kinds else f"a {text}"
