@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.instructions import InstructionInfo, instructions
-from analyses.ssa import ssa_form
-from analyses.sync_dependence import sync_dependence
+from analyses.dataflow.ssa import ssa_form
+from analyses.divergence.sync_dependence import sync_dependence
+from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.facts import collect_over_functions, fact, sparse_instruction_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

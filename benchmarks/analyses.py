@@ -17,15 +17,15 @@ import time
 from collections.abc import Callable
 from itertools import count, cycle
 
-from analyses.cfg import cfg
-from analyses.definite_assignment import uninitialized_reads
-from analyses.dominance import dominance
-from analyses.instructions import instructions
-from analyses.liveness import liveness
-from analyses.memory_access import memory_access
-from analyses.register_estimate import register_estimate
-from analyses.register_pressure import register_pressure
-from analyses.uniformity import uniformity
+from analyses.control_flow.cfg import cfg
+from analyses.control_flow.dominance import dominance
+from analyses.dataflow.definite_assignment import uninitialized_reads
+from analyses.dataflow.liveness import liveness
+from analyses.divergence.memory_access import memory_access
+from analyses.divergence.uniformity import uniformity
+from analyses.instructions.uses_and_defs import instructions
+from analyses.registers.register_estimate import register_estimate
+from analyses.registers.register_pressure import register_pressure
 from benchmarks.inputs import HEADER, kernels
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

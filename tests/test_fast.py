@@ -6,8 +6,8 @@ from tests.fast import LAYERS, relevant
 
 TESTS = {
     LAYERS: "",
-    "tests/analyses/test_cfg.py": "from analyses.cfg import cfg",
-    "tests/analyses/test_liveness.py": "from analyses.cfg import cfg\nfrom analyses.liveness import liveness",
+    "tests/analyses/test_cfg.py": "from analyses.control_flow.cfg import cfg",
+    "tests/analyses/test_liveness.py": "from analyses.control_flow.cfg import cfg\nfrom analyses.dataflow.liveness import liveness",
     "tests/executor/test_conformance.py": "",
     "tests/ide/test_hover.py": "from ptx_lsp.ide.hover.hover import hover",
     "tests/ide/test_hover_word.py": "from ptx_lsp.ide.hover.word import word",
@@ -17,10 +17,10 @@ TESTS = {
 
 
 def test_a_module_runs_the_tests_that_name_it_before_those_of_its_package() -> None:
-    assert relevant(["analyses/liveness.py"], TESTS) == [
+    assert relevant(["analyses/dataflow/liveness.py"], TESTS) == [
         LAYERS, "tests/analyses/test_liveness.py", "tests/analyses/test_cfg.py"
     ]
-    assert relevant(["analyses/cfg.py"], TESTS) == [
+    assert relevant(["analyses/control_flow/cfg.py"], TESTS) == [
         LAYERS, "tests/analyses/test_cfg.py", "tests/analyses/test_liveness.py"
     ]
     assert relevant(["ptx_lsp/ide/hover/hover.py"], TESTS)[1] == "tests/ide/test_hover.py"

@@ -119,7 +119,7 @@ def test_every_module_has_a_layer() -> None:
         ("ptx_lsp.isa.types", "if TYPE_CHECKING:\n    from ptx_lsp.model.module import Module"),
         ("ptx_lsp.lint.engine", "import tree_sitter"),
         ("ptx_lsp.ide.hover.hover", "from lsprotocol.types import Hover"),
-        ("analyses.cfg", "from ptx_lsp.executor import launch"),
+        ("analyses.control_flow.cfg", "from ptx_lsp.executor import launch"),
     ],
 )
 def test_a_violation_is_seen(module: str, source: str) -> None:

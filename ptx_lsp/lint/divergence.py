@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from analyses.cfg import cfg
-from analyses.divergent_control import DivergentBranch, divergent_control
-from analyses.dominance import dominance
-from analyses.instructions import InstructionInfo
-from analyses.uniformity import Reason, uniformity
+from analyses.control_flow.cfg import cfg
+from analyses.control_flow.dominance import dominance
+from analyses.divergence.divergent_control import DivergentBranch, divergent_control
+from analyses.divergence.uniformity import Reason, uniformity
+from analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from analyses.cfg import EXITS, JUMPS, BasicBlock, cfg
-from analyses.divergence_sources import UniformityLevel
-from analyses.dominance import dominance
-from analyses.instructions import InstructionInfo, instructions
-from analyses.register_pressure import register_pressure
-from analyses.uniformity import Uniformity, uniformity
+from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, cfg
+from analyses.control_flow.dominance import dominance
+from analyses.divergence.divergence_sources import UniformityLevel
+from analyses.divergence.uniformity import Uniformity, uniformity
+from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from analyses.registers.register_pressure import register_pressure
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.details import Details, Flow, FlowBlock, FlowEdge, Live, Pressure, Turn
 from ptx_lsp.model.function import Function

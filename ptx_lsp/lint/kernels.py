@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
-from analyses import launch_bounds as bounds
-from analyses.call_graph import call_graph_node
-from analyses.divergence_sources import UniformityLevel
-from analyses.occupancy import Occupancy as Resident
-from analyses.occupancy import occupancy
-from analyses.occupancy_curves import best_block_size
-from analyses.register_estimate import register_estimate
-from analyses.uniformity import uniformity
+from analyses.control_flow.call_graph import call_graph_node
+from analyses.divergence.divergence_sources import UniformityLevel
+from analyses.divergence.uniformity import uniformity
+from analyses.occupancy import launch_bounds as bounds
+from analyses.occupancy.calculator import Occupancy as Resident
+from analyses.occupancy.calculator import occupancy
+from analyses.occupancy.curves import best_block_size
+from analyses.registers.register_estimate import register_estimate
 from ptx_lsp.lint.flow import details
 from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers, ThreadsSource
 from ptx_lsp.model.calls import calls

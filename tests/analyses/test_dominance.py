@@ -9,8 +9,8 @@ from typing import Protocol, cast
 
 import pytest
 
-from analyses.cfg import Cfg, cfg
-from analyses.dominance import Dominance, dominance
+from analyses.control_flow.cfg import Cfg, cfg
+from analyses.control_flow.dominance import Dominance, dominance
 from ptx_lsp.model.module import Module
 
 

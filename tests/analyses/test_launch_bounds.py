@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyses.launch_bounds import (
+from analyses.occupancy.calculator import occupancy
+from analyses.occupancy.launch_bounds import (
     Directives,
     Failure,
     LaunchBounds,
@@ -15,7 +16,6 @@ from analyses.launch_bounds import (
     launch_bounds_of,
     thresholds,
 )
-from analyses.occupancy import occupancy
 from ptx_lsp import ptxas
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.model.module import Module

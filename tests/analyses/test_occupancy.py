@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyses.occupancy import (
+from analyses.occupancy.calculator import (
     UNLIMITED,
     Limits,
     Occupancy,
@@ -16,7 +16,7 @@ from analyses.occupancy import (
     occupancy,
     occupancy_of,
 )
-from analyses.occupancy_curves import (
+from analyses.occupancy.curves import (
     best_block_size,
     headroom,
     over_registers,

@@ -6,11 +6,11 @@ from statistics import median
 
 import pytest
 
-from analyses.dominance import dominance
-from analyses.register_estimate import register_estimate
-from analyses.register_pressure import register_pressure
-from analyses.straight_line_regions import straight_line_regions, trip_count
-from analyses.virtual_registers import virtual_registers
+from analyses.control_flow.dominance import dominance
+from analyses.registers.register_estimate import register_estimate
+from analyses.registers.register_pressure import register_pressure
+from analyses.registers.straight_line_regions import straight_line_regions, trip_count
+from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

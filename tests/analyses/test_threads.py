@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from analyses.lane_values import lane_values
-from analyses.ssa import ssa_form
-from analyses.uniformity import uniformity
+from analyses.dataflow.ssa import ssa_form
+from analyses.divergence.lane_values import lane_values
+from analyses.divergence.uniformity import uniformity
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit

@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 
-from analyses.divergence_sources import UniformityLevel
-from analyses.dominance import dominance
-from analyses.instructions import InstructionInfo
-from analyses.uniformity import Uniformity, uniformity
+from analyses.control_flow.dominance import dominance
+from analyses.divergence.divergence_sources import UniformityLevel
+from analyses.divergence.uniformity import Uniformity, uniformity
+from analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from analyses.cfg import Cfg, cfg
-from analyses.definite_assignment import uninitialized_reads
-from analyses.dominance import dominance
-from analyses.instructions import FunctionInstructions, instructions
-from analyses.liveness import liveness
-from analyses.pointer_provenance import register_accesses
+from analyses.control_flow.cfg import Cfg, cfg
+from analyses.control_flow.dominance import dominance
+from analyses.dataflow.definite_assignment import uninitialized_reads
+from analyses.dataflow.liveness import liveness
+from analyses.dataflow.pointer_provenance import register_accesses
+from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.model.function import Function
 
 Sentence = tuple[int, str]

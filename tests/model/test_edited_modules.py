@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from analyses.call_graph import call_graph_node
-from analyses.instructions import instructions
+from analyses.control_flow.call_graph import call_graph_node
+from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.model.function import Function

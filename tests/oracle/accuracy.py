@@ -23,9 +23,9 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple, TypedDict
 
-from analyses import register_estimate as registers
-from analyses.launch_bounds import launch_bounds
-from analyses.occupancy import occupancy
+from analyses.occupancy.calculator import occupancy
+from analyses.occupancy.launch_bounds import launch_bounds
+from analyses.registers import register_estimate as registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document

@@ -1,4 +1,4 @@
-"""Compares `analyses.occupancy` with NVIDIA's calculator, the header `cuda_occupancy.h`.
+"""Compares `analyses.occupancy.calculator` with NVIDIA's calculator, the header `cuda_occupancy.h`.
 
     python -m tests.oracle.occupancy --header PATH             compile the header, judge the sweep anew
     python -m tests.oracle.occupancy --header PATH --update    the same, and record the header's answers
@@ -23,8 +23,14 @@ from random import Random
 from typing import NamedTuple
 from zlib import crc32
 
-from analyses.occupancy import UNLIMITED, BlockResources, Limiter, Occupancy, occupancy_of
-from analyses.occupancy_curves import best_block_size
+from analyses.occupancy.calculator import (
+    UNLIMITED,
+    BlockResources,
+    Limiter,
+    Occupancy,
+    occupancy_of,
+)
+from analyses.occupancy.curves import best_block_size
 from ptx_lsp.isa.device_limits import LIMITS, MAX_STATIC_SHARED_BYTES
 
 RECORDED = Path(__file__).parent / "occupancy_answers.xz"
@@ -121,7 +127,7 @@ def _block(number: int, random: Random) -> BlockResources:
 
 
 def computed(case: Case) -> Answer:
-    """What `analyses.occupancy` says, in the header's terms."""
+    """What `analyses.occupancy.calculator` says, in the header's terms."""
     result = occupancy_of(LIMITS[case.number], case.block)
     limits = result.limits
     return Answer(

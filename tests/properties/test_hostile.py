@@ -14,7 +14,7 @@ from types import FrameType
 
 import pytest
 
-from analyses import cfg, dominance
+from analyses.control_flow import cfg, dominance
 from benchmarks.hostile import edits
 from benchmarks.shapes import SHAPES
 from ptx_lsp.cli.check import check

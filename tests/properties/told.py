@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from analyses.cfg import cfg
-from analyses.definite_assignment import uninitialized_reads
-from analyses.dominance import dominance
-from analyses.instructions import InstructionInfo, instructions
-from analyses.lane_values import LaneValues, first_warp_values, lane_values
-from analyses.liveness import liveness
-from analyses.memory_access import WarpAccess, memory_access
-from analyses.pointer_provenance import pointer_provenance, register_accesses
-from analyses.register_estimate import register_estimate
-from analyses.register_pressure import register_pressure
-from analyses.ssa import NONE, SsaForm, ssa_form
-from analyses.straight_line_regions import straight_line_regions
-from analyses.uniformity import uniformity
-from analyses.virtual_register_liveness import virtual_register_liveness
-from analyses.virtual_registers import MachineInstruction, virtual_registers
+from analyses.control_flow.cfg import cfg
+from analyses.control_flow.dominance import dominance
+from analyses.dataflow.definite_assignment import uninitialized_reads
+from analyses.dataflow.liveness import liveness
+from analyses.dataflow.pointer_provenance import pointer_provenance, register_accesses
+from analyses.dataflow.ssa import NONE, SsaForm, ssa_form
+from analyses.divergence.lane_values import LaneValues, first_warp_values, lane_values
+from analyses.divergence.memory_access import WarpAccess, memory_access
+from analyses.divergence.uniformity import uniformity
+from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from analyses.registers.register_estimate import register_estimate
+from analyses.registers.register_pressure import register_pressure
+from analyses.registers.straight_line_regions import straight_line_regions
+from analyses.registers.virtual_register_liveness import virtual_register_liveness
+from analyses.registers.virtual_registers import MachineInstruction, virtual_registers
 from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Located

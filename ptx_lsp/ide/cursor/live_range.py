@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from analyses.instructions import FunctionInstructions
-from analyses.liveness import Liveness, liveness
+from analyses.dataflow.liveness import Liveness, liveness
+from analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from analyses.launch_bounds import launch_bounds
+from analyses.occupancy.launch_bounds import launch_bounds
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.needs_met import met_in_words
 from ptx_lsp.ide.cursor.occurrences import occurrences

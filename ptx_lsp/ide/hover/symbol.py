@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.cfg import cfg
-from analyses.uniformity import uniformity
+from analyses.control_flow.cfg import cfg
+from analyses.divergence.uniformity import uniformity
 from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.cursor.live_range import live_lines, shown
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from analyses.occupancy import Occupancy, occupancy_of
-from analyses.occupancy_curves import headroom, over_registers, over_shared, over_threads, steps
-from analyses.register_estimate import register_estimate
+from analyses.occupancy.calculator import Occupancy, occupancy_of
+from analyses.occupancy.curves import headroom, over_registers, over_shared, over_threads, steps
+from analyses.registers.register_estimate import register_estimate
 from ptx_lsp.ide.kernel_metrics import kernel_metrics
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.kernels import resident

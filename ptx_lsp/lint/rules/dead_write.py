@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dead_writes import dead_writes, registers_read
-from analyses.instructions import FunctionInstructions, InstructionInfo, instructions
+from analyses.dataflow.dead_writes import dead_writes, registers_read
+from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, Remedy
 from ptx_lsp.lint.removal import removal

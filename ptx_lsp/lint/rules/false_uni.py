@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from analyses.divergence_sources import UniformityLevel
-from analyses.divergent_control import divergent_control
-from analyses.instructions import InstructionInfo
-from analyses.lane_predicates import UNKNOWN, lane_predicates
-from analyses.opcode_index import instructions_matching
-from analyses.uniformity import Uniformity, uniformity
+from analyses.divergence.divergence_sources import UniformityLevel
+from analyses.divergence.divergent_control import divergent_control
+from analyses.divergence.lane_predicates import UNKNOWN, lane_predicates
+from analyses.divergence.uniformity import Uniformity, uniformity
+from analyses.instructions.opcode_index import instructions_matching
+from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.divergence import reasons

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.pointer_provenance import PointerAccess, pointer_accesses
+from analyses.dataflow.pointer_provenance import PointerAccess, pointer_accesses
 from ptx_lsp.facts import collect_over_results
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement

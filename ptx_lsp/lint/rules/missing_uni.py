@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dominance import Dominance
-from analyses.instructions import instructions
-from analyses.uniformity import uniformity
+from analyses.control_flow.dominance import Dominance
+from analyses.divergence.uniformity import uniformity
+from analyses.instructions.uses_and_defs import instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import function_rule

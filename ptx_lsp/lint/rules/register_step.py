@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.launch_bounds import launch_bounds
-from analyses.occupancy import BlockResources, occupancy_of
-from analyses.occupancy_curves import steps
-from analyses.register_estimate import register_estimate
+from analyses.occupancy.calculator import BlockResources, occupancy_of
+from analyses.occupancy.curves import steps
+from analyses.occupancy.launch_bounds import launch_bounds
+from analyses.registers.register_estimate import register_estimate
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.constants import literal
-from analyses.divergent_control import divergent_control
-from analyses.instructions import instructions
-from analyses.lane_values import lane_values
-from analyses.memory_access import SECTOR, WarpAccess, bytes_of, memory_access, sectors_of
+from analyses.divergence.divergent_control import divergent_control
+from analyses.divergence.lane_values import lane_values
+from analyses.divergence.memory_access import (
+    SECTOR,
+    WarpAccess,
+    bytes_of,
+    memory_access,
+    sectors_of,
+)
+from analyses.instructions.constants import literal
+from analyses.instructions.uses_and_defs import instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule

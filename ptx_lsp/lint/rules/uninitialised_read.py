@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.definite_assignment import uninitialized_reads
-from analyses.instructions import InstructionInfo, instructions
+from analyses.dataflow.definite_assignment import uninitialized_reads
+from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule

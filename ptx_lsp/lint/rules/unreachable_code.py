@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.cfg import EXITS, JUMPS, Cfg, cfg
-from analyses.instructions import instructions
+from analyses.control_flow.cfg import EXITS, JUMPS, Cfg, cfg
+from analyses.instructions.uses_and_defs import instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.instructions import instructions
-from analyses.memory_access import memory_access
+from analyses.divergence.memory_access import memory_access
+from analyses.instructions.uses_and_defs import instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.instructions import instructions
-from analyses.unwaited_async import unwaited_async
-from analyses.wgmma_pipeline import Access, Conflict, wgmma_conflicts
+from analyses.asynchronous.unwaited_async import unwaited_async
+from analyses.asynchronous.wgmma_pipeline import Access, Conflict, wgmma_conflicts
+from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from analyses.constants import literal
-from analyses.divergent_control import ALL_LANES, divergent_control
-from analyses.instructions import InstructionInfo
-from analyses.lane_values import first_warp_values
-from analyses.opcode_index import instructions_matching
-from analyses.uniformity_transfer import block_size
+from analyses.divergence.divergent_control import ALL_LANES, divergent_control
+from analyses.divergence.lane_values import first_warp_values
+from analyses.divergence.uniformity_transfer import block_size
+from analyses.instructions.constants import literal
+from analyses.instructions.opcode_index import instructions_matching
+from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import decided, related

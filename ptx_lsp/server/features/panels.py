@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from analyses.cfg import cfg
-from analyses.instructions import instructions
-from analyses.occupancy import Occupancy
+from analyses.control_flow.cfg import cfg
+from analyses.instructions.uses_and_defs import instructions
+from analyses.occupancy.calculator import Occupancy
 from ptx_lsp.executor.launching.launch_comment import launch_comments
 from ptx_lsp.ide.kernel_metrics import kernel_metrics
 from ptx_lsp.ide.layered_layout import TooLargeError

@@ -1,0 +1,1 @@
+"""Asynchronous operations: copies that nothing waits for, registers of `wgmma` in flight."""

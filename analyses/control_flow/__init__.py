@@ -1,0 +1,1 @@
+"""Control flow: basic blocks, dominators, loops, early exits and the call graph."""

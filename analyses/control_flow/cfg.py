@@ -1,0 +1,328 @@
+"""The control flow graph of a function: basic blocks and the edges between them.
+
+1. A basic block is a run of instructions that is entered at its first and left at its last. Instructions
+   after which control may go elsewhere (`bra`, `brx.idx`, `ret`, `exit`, `trap`, a call of a `.noreturn`
+   function) end a block; a label begins one. Instructions after one that never falls through, up to the next
+   label, are unreachable: they are one block, whatever they are.
+2. A guarded branch goes to its target or falls through; `bra` without a guard goes only to its target. A
+   guarded `ret`, `exit` or `trap` falls through, or leaves; an unguarded one leaves. So does the end of the
+   text.
+3. `brx.idx` goes to each label of its list. Where that list, or the target of a `bra`, is unknown, the branch
+   may go to every label of the function, and its block has `has_unknown_successors`.
+4. The last block of the graph, `exit`, is empty: all that leaves the function goes there.
+5. Block 0 is the entry of the function. Unreachable blocks stay in the graph.
+6. Where branches to several labels make more than `_EDGES_ANYWAY` edges and `_EDGES_OF_EACH` per block, the
+   remaining ones lead to `exit` alone, and the graph is not complete. Compilers make 2 per block.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, repeat
+from typing import NamedTuple
+
+from analyses.instructions.opcode_index import instructions_matching
+from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.model.calls import calls
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
+from ptx_lsp.syntax import nodes
+
+_EDGES_ANYWAY, _EDGES_OF_EACH = 10_000, 32
+
+Edges = tuple[tuple[int, ...], ...]
+"""For each block some others."""
+
+JUMPS = frozenset({"bra", "brx"})
+EXITS = frozenset({"ret", "exit", "trap"})
+
+
+class BasicBlock(NamedTuple):
+    """Steps `first` to `end` (without `end`). `labels` are those at its beginning.
+
+    Of the successors of a guarded jump, the block that is reached when it does not jump comes first.
+    """
+
+    number: int
+    first: int
+    end: int
+    labels: tuple[str, ...]
+    successors: tuple[int, ...]
+    predecessors: tuple[int, ...]
+    has_unknown_successors: bool
+
+    @property
+    def instructions(self) -> range:
+        return range(self.first, self.end)
+
+    @property
+    def is_branching(self) -> bool:
+        """Whether control leaves the block in more than one way."""
+        return len(self.successors) > 1
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The edges between blocks, without their instructions: the same object for as long as edits leave them
+    unchanged.
+    """
+
+    successors: Edges
+    predecessors: Edges
+    has_unknown_successors: tuple[bool, ...]
+    is_complete: bool = True
+    """Whether it has all edges (6)."""
+
+    @property
+    def exit(self) -> int:
+        """The number of the empty block at the end."""
+        return len(self.successors) - 1
+
+    @cached_property
+    def reverse_postorder(self) -> tuple[int, ...]:
+        """The reachable blocks in reverse postorder."""
+        return reverse_postorder(self.successors, 0)
+
+    @cached_property
+    def reached(self) -> frozenset[int]:
+        """The reachable blocks."""
+        return frozenset(self.reverse_postorder)
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """For each block its place in an order in which most lead to later ones."""
+        rest = [block for block in range(len(self.successors)) if block not in self.reached]
+        ranks = [0] * len(self.successors)
+        for place, block in enumerate((*self.reverse_postorder, *rest)):
+            ranks[block] = place
+        return tuple(ranks)
+
+
+@dataclass(frozen=True)
+class Cfg:
+    """The graph with its instructions. `blocks` are in the order of the text, `exit` is the last."""
+
+    blocks: tuple[BasicBlock, ...]
+    starts: tuple[int, ...]
+    """The first step of each block but `exit`."""
+    graph: Graph
+    cuts: tuple[int, ...]
+    """The steps before which one ends a block."""
+    labelled: dict[int, int]
+    """The block that each label stands before, by the start of its name."""
+
+    @property
+    def exit(self) -> int:
+        """The number of the empty block at the end."""
+        return len(self.blocks) - 1
+
+    @cached_property
+    def block_of(self) -> tuple[int, ...]:
+        """For each instruction, the number of its block."""
+        return tuple(chain.from_iterable([repeat(one.number, one.end - one.first) for one in self.blocks]))
+
+    @property
+    def reverse_postorder(self) -> tuple[int, ...]:
+        """The reachable blocks in reverse postorder."""
+        return self.graph.reverse_postorder
+
+    @property
+    def reached(self) -> frozenset[int]:
+        """The reachable blocks."""
+        return self.graph.reached
+
+
+@incremental_fact
+def cfg(function: Function, earlier: Previous[Cfg] | None) -> Cfg:
+    """The control flow graph of `function`."""
+    return _Builder(function, earlier).build()
+
+
+def reverse_postorder(edges: Edges, root: int) -> tuple[int, ...]:
+    """The blocks reachable from `root`, in reverse postorder."""
+    seen = {root}
+    postorder: list[int] = []
+    path = [(root, iter(edges[root]))]
+    while path:
+        node, following = path[-1]
+        for target in following:
+            if target not in seen:
+                seen.add(target)
+                path.append((target, iter(edges[target])))
+                break
+        else:
+            postorder.append(node)
+            path.pop()
+    return tuple(reversed(postorder))
+
+
+class _Builder:
+    def __init__(self, function: Function, earlier: Previous[Cfg] | None) -> None:
+        self.function = function
+        self.earlier = earlier
+        self.instructions = instructions(function).instructions
+        self.without_return = _without_return(function)
+        self.names: dict[int, list[str]] = {}
+        """The labels before each step."""
+        self.at: dict[int, int] = {}
+        """The step that each label stands before, by the start of its name."""
+        self.starts: list[int] = []
+        self.number_of: dict[int, int] = {}
+        """Of each step that begins a block the number of the block."""
+        self.left = 0
+        """How many edges jumps to several labels may still make; below 0 once there were more."""
+        self.listed: dict[int, tuple[int, ...] | None] = {}
+        """The steps that the labels of a table stand before."""
+
+    def build(self) -> Cfg:
+        self.place_labels()
+        count = len(self.instructions)
+        cuts = self.cuts()
+        self.starts = sorted({0, *self.names, *self.reachable_cuts(cuts)} - {count}) if count else []
+        self.number_of = {start: number for number, start in enumerate(self.starts)}
+        self.number_of[count] = len(self.starts)
+        labelled = {label: self.number_of[step] for label, step in self.at.items()}
+        graph = self.same_graph(cuts, labelled) or self.graph()
+        blocks = map(
+            BasicBlock, range(len(self.starts) + 1), (*self.starts, count), (*self.starts[1:], count, count),
+            [tuple(self.names.get(start, ())) for start in (*self.starts, count)],
+            graph.successors, graph.predecessors, graph.has_unknown_successors,
+        )
+        return Cfg(tuple(blocks), tuple(self.starts), graph, tuple(cuts), labelled)
+
+    def same_graph(self, cuts: list[int], labelled: dict[int, int]) -> Graph | None:
+        """The graph before an edit that has come and gone between the jumps."""
+        if self.earlier is None:
+            return None
+        before, (first, old_end, end) = self.earlier
+        is_same = (
+            before.labelled == labelled
+            and len(before.starts) == len(self.starts)
+            and not any(first < one <= old_end for one in before.cuts)
+            and not any(first < one <= end for one in cuts)
+        )
+        return before.graph if is_same else None
+
+    def graph(self) -> Graph:
+        count = len(self.instructions)
+        ends = [*self.starts[1:], count]
+        self.left = _EDGES_ANYWAY + _EDGES_OF_EACH * len(ends)
+        ways = [self.successors(start, end) for start, end in zip(self.starts, ends, strict=False)]
+        number_of = self.number_of
+        successors = [
+            tuple(dict.fromkeys([number_of[step] for step in targets])) for targets, _ in ways
+        ]
+        predecessors: list[list[int]] = [[] for _ in range(len(self.starts) + 1)]
+        for number, targets in enumerate(successors):
+            for target in targets:
+                predecessors[target].append(number)
+        unknown = [is_unknown for _, is_unknown in ways]
+        into = tuple(map(tuple, predecessors))
+        found = Graph((*successors, ()), into, (*unknown, False), is_complete=self.left >= 0)
+        is_same = self.earlier is not None and self.earlier.value.graph == found
+        return self.earlier.value.graph if self.earlier and is_same else found
+
+    def place_labels(self) -> None:
+        statements = self.function.body.statements
+        kinds: list[type] = list(map(type, statements))
+        position = past = 0
+        for index in [index for index, kind in enumerate(kinds) if kind is nodes.Label]:
+            position += kinds[past:index].count(nodes.Instruction)
+            past = index
+            label = statements[index]
+            if not isinstance(label, nodes.Label):
+                continue
+            symbol = self.function.body.symbols.get(label.name.start)
+            if isinstance(symbol, Label):
+                self.names.setdefault(position, []).append(symbol.name)
+                self.at[symbol.place.start] = position
+
+    def cuts(self) -> list[int]:
+        """Where blocks begin because the step before ends one."""
+        return [step.number + 1 for step in _may_end(self.function) if self.ends_block(step)]
+
+    def reachable_cuts(self, cuts: list[int]) -> Iterator[int]:
+        """The cuts, except those among unreachable instructions (1)."""
+        labels = sorted(self.names)
+        left_at = -1
+        for cut in cuts:
+            if left_at >= 0:
+                next_label = bisect_left(labels, left_at)
+                if next_label == len(labels) or labels[next_label] >= cut:
+                    continue
+            yield cut
+            left_at = cut if not self.instructions[cut - 1].is_guarded else -1
+
+    def ends_block(self, step: InstructionInfo) -> bool:
+        opcode = step.opcode
+        return opcode in JUMPS or opcode in EXITS or step.node.start in self.without_return
+
+    def successors(self, first: int, end: int) -> tuple[tuple[int, ...], bool]:
+        """The steps that control may go on with after the block, and whether they are not known."""
+        count = len(self.instructions)
+        if end == first:
+            return (end,), False
+        step = self.instructions[end - 1]
+        onward = (end,) if step.is_guarded else ()
+        if step.opcode in JUMPS:
+            targets = self.targets(step)
+            is_unknown = targets is None
+            if targets is None:
+                targets = self.labelled_instructions or (() if onward else (count,))
+            if len(targets) > 1:
+                self.left -= len(targets)
+                if self.left < 0:
+                    return (*onward, count), True
+            return (*onward, *targets), is_unknown
+        if self.ends_block(step):
+            return (*onward, count), False
+        return (end,), False
+
+    @cached_property
+    def labelled_instructions(self) -> tuple[int, ...]:
+        """The steps that labels stand before."""
+        return tuple(sorted(self.at.values()))
+
+    def targets(self, step: InstructionInfo) -> tuple[int, ...] | None:
+        """The steps that a jump goes to; None where they are not known."""
+        name = step.node.operands[-1] if step.node.operands else None
+        symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
+        match symbol:
+            case Label() if symbol.place.start in self.at:
+                return (self.at[symbol.place.start],)
+            case TargetTable():
+                key = symbol.place.start
+                if key not in self.listed:
+                    self.listed[key] = self.labels(symbol)
+                return self.listed[key]
+            case _:
+                return None
+
+    def labels(self, table: TargetTable) -> tuple[int, ...] | None:
+        listed = [self.function.resolve(item) for item in table.node.names]
+        found = [self.at.get(s.place.start) for s in listed if isinstance(s, Label)]
+        known = [position for position in found if position is not None]
+        return tuple(known) if known and len(known) == len(listed) else None
+
+
+@instructions_matching
+def _may_end(spelling: str) -> bool:
+    opcode = spelling.partition(".")[0]
+    return opcode in JUMPS or opcode in EXITS or opcode == "call"
+
+
+def _without_return(function: Function) -> frozenset[int]:
+    """Where the calls begin that do not come back."""
+    return frozenset(
+        call.node.start
+        for call in calls(function)
+        if call.callees and all(_never_returns(callee.symbol) for callee in call.callees)
+    )
+
+
+def _never_returns(symbol: FunctionName | Prototype) -> bool:
+    return any(directive.name.text == ".noreturn" for directive in symbol.node.directives)

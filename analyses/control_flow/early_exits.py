@@ -1,0 +1,171 @@
+"""Early exits: where threads leave the kernel, and the control flow of the threads that continue.
+
+1. An *exiting* block is one from which every path reaches the end of the kernel without an effect: it has
+   only `ret`, `exit`, `trap`, branches, and instructions that only write registers. The `ret` of a function
+   that is not a kernel leads back to the caller and is not an exit.
+2. A *private* path begins where a branch leads to a block without another predecessor, and never meets
+   another path before the end of the kernel: some threads store their results and exit. It is not private
+   where all threads reach it sooner or later, as they do after a loop, nor where threads wait for others on
+   it, at a barrier or at an `.aligned` instruction.
+3. An edge of a branch to an exiting block, or to a private path, is an *early exit*: a barrier waits for the
+   threads that have not exited, so threads that take it are not missed.
+4. The *pruned graph* is the control flow graph without early exits and without exiting blocks. In it, the
+   threads of a branch reconverge where all that continue do.
+5. Code after the label of an exit that has an effect (`end: st.global ...; ret`) is not an early exit where
+   other paths lead to it: threads reconverge there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from analyses.control_flow.cfg import Cfg, cfg, reverse_postorder
+from analyses.control_flow.dominance import Dominance, dominance, dominance_of
+from analyses.instructions.opcode_index import instructions_matching
+from analyses.instructions.side_effects import is_pure
+from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.model.function import Function
+
+_ENDS = frozenset({"exit", "trap"})
+_EXIT_OPCODES = frozenset({"exit", "trap", "ret", "bra"})
+
+
+@dataclass(frozen=True)
+class EarlyExits:
+    """The early exits of a function."""
+
+    dominance: Dominance
+    """The whole control flow graph."""
+    exiting: frozenset[int]
+    """The exiting blocks, and in a kernel the exit of the graph."""
+    terminating: frozenset[int]
+    """The blocks that end with `exit` or `trap`: in any function, these leave the kernel."""
+    synchronizing: frozenset[int]
+    """The blocks with a block-wide or cluster-wide barrier, or an `.aligned` instruction."""
+    is_kernel: bool
+
+    @cached_property
+    def pruned(self) -> Dominance:
+        """The pruned graph with its dominators; the whole graph if there are no early exits."""
+        edges = self._without_exiting.graph.successors
+        private = {
+            (block, target)
+            for block in self._without_exiting.graph.reverse_postorder
+            if len(edges[block]) > 1
+            for target in edges[block]
+            if target in self._exit_regions and self._is_private(block, target)
+        }
+        return self._without(self._without_exiting, private)
+
+    @cached_property
+    def _without_exiting(self) -> Dominance:
+        """The graph without early exits to exiting blocks."""
+        graph = self.dominance.graph
+        exits = {(above, block) for block in self.exiting for above in graph.predecessors[block]}
+        exits.update((block, graph.exit) for block in self.terminating)
+        if not any(len(graph.successors[block]) > 1 for block, _ in exits):
+            return self.dominance
+        return self._without(self.dominance, exits)
+
+    def _without(self, known: Dominance, exits: set[tuple[int, int]]) -> Dominance:
+        if not exits:
+            return known
+        edges = tuple([
+            tuple([target for target in targets if (block, target) not in exits])
+            for block, targets in enumerate(known.graph.successors)
+        ])
+        predecessors: list[list[int]] = [[] for _ in edges]
+        for block in reverse_postorder(edges, 0):
+            for target in edges[block]:
+                predecessors[target].append(block)
+        into = tuple(map(tuple, predecessors))
+        return dominance_of(replace(known.graph, successors=edges, predecessors=into))
+
+    def _is_private(self, source: int, block: int) -> bool:
+        """Whether `source` is the only predecessor of `block`, and not all of its threads reach it
+        sooner or later.
+        """
+        known = self._without_exiting
+        reached = [one for one in known.graph.predecessors[block] if one in known.graph.reached]
+        is_back = known.dominates(block, source)
+        return reached == [source] and not is_back and not self.dominance.postdominates(block, source)
+
+    @cached_property
+    def _exit_regions(self) -> frozenset[int]:
+        """The blocks from which control leaves the kernel without meeting another path, or waiting."""
+        known = self._without_exiting
+        if not self.is_kernel or known.is_too_complex:
+            return frozenset()
+        waits = set(self.synchronizing)
+        found: set[int] = set()
+        for block in sorted(known.graph.reverse_postorder, key=known.depths.__getitem__, reverse=True):
+            if block in waits:
+                waits.add(known.immediate_dominators[block])
+            elif known.frontiers[block] - {block} <= self.exiting:
+                found.add(block)
+        return frozenset(found)
+
+
+def _successors(graph: Cfg, flow: tuple[InstructionInfo, ...], block: int) -> tuple[int, ...]:
+    """The successors, except the exit that an `exit` or `trap` leads to."""
+    found = graph.blocks[block]
+    if block == graph.exit or found.first == found.end or flow[found.end - 1].opcode not in _ENDS:
+        return found.successors
+    return tuple([one for one in found.successors if one != graph.exit])
+
+
+def is_exit_path(
+    graph: Cfg, flow: tuple[InstructionInfo, ...], block: int, first: int, leaving: Set[int]
+) -> bool:
+    """Whether from instruction `first` of a block on, control only goes on to blocks of `exiting`,
+    without an effect.
+    """
+    if not all(target in leaving for target in _successors(graph, flow, block)):
+        return False
+    return all(_has_no_effect(flow[number]) for number in range(first, graph.blocks[block].end))
+
+
+def _has_no_effect(step: InstructionInfo) -> bool:
+    return step.opcode in _EXIT_OPCODES or is_pure(step)
+
+
+def _exiting(function: Function) -> frozenset[int]:
+    """The exiting blocks (1), and in a kernel the exit of the graph."""
+    graph, flow = cfg(function), instructions(function).instructions
+    found = {graph.exit} if function.is_kernel else set[int]()
+    worklist = [*graph.blocks[graph.exit].predecessors]
+    while worklist:
+        block = worklist.pop()
+        if block not in found and is_exit_path(graph, flow, block, graph.blocks[block].first, found):
+            found.add(block)
+            worklist.extend(graph.blocks[block].predecessors)
+    return frozenset(found & graph.reached | {graph.exit} & found)
+
+
+def _is_synchronizing(spelling: str) -> bool:
+    opcode, *modifiers = spelling.split(".")
+    if opcode == "bar":
+        return modifiers[:1] != ["warp"]
+    return opcode == "barrier" or "aligned" in modifiers
+
+
+_synchronizing = instructions_matching(_is_synchronizing)
+
+
+@incremental_fact
+def early_exits(function: Function, earlier: Previous[EarlyExits] | None) -> EarlyExits:
+    """The early exits of `function`."""
+    graph, flow = cfg(function), instructions(function).instructions
+    ends = [block for block in graph.blocks[graph.exit].predecessors if graph.blocks[block].instructions]
+    found = EarlyExits(
+        dominance(function),
+        _exiting(function),
+        frozenset([one for one in ends if flow[graph.blocks[one].end - 1].opcode in _ENDS]),
+        frozenset([graph.block_of[step.number] for step in _synchronizing(function)]),
+        function.is_kernel,
+    )
+    is_same = earlier is not None and earlier.value.dominance is found.dominance
+    return earlier.value if earlier and is_same and earlier.value == found else found

@@ -1,0 +1,1 @@
+"""Dataflow: liveness, static single assignment, definite assignment and where pointers lead."""

@@ -1,0 +1,110 @@
+"""Backward gen/kill dataflow over blocks (liveness of registers or virtual registers), solved with bit
+vectors.
+
+1. A number is live at the start of a block that reads it before writing it (*gen*, the upward-exposed uses),
+   and of one that leads to such a block and does not *kill* it.
+2. Each number is a bit of an integer, and no bit depends on another. After an edit, only the bits are solved
+   again whose gen or kill sets the edit changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Final, NamedTuple
+
+from analyses.bitset import BitIndex
+from analyses.control_flow.cfg import Graph
+from ptx_lsp.facts import GenerationalCache
+
+_SPARE: Final = 64
+
+
+class GenKill(NamedTuple):
+    """The gen and kill sets of one block. `key` identifies them: equal after an edit only where both are
+    the same.
+    """
+
+    key: Hashable
+    gen: frozenset[int]
+    kill: frozenset[int]
+
+
+class LiveSets:
+    """The solution. `bits` assigns bits to the numbers that are live across blocks; `live_in` is the bit set
+    at the start of each block: the same list after an edit that changed nothing.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        blocks: Sequence[GenKill],
+        at_exit: frozenset[int],
+        before: LiveSets | None,
+    ) -> None:
+        numbers = set(at_exit).union(*[one.gen for one in blocks])
+        self._graph = graph
+        self._frozen = GenerationalCache[int, frozenset[int]]()
+        self._pairs = GenerationalCache[Hashable, tuple[int, int]]()
+        more = numbers - before.bits.bits.keys() if before is not None else numbers
+        if before is None or len(before.bits.numbers) > 2 * len(numbers) + _SPARE:
+            self.bits, before = BitIndex(sorted(numbers)), None
+        else:
+            self.bits = BitIndex([*before.bits.numbers, *sorted(more)]) if more else before.bits
+            self._frozen = GenerationalCache(before._frozen)
+        if before is not None and not more:
+            self._pairs = GenerationalCache(before._pairs)
+        self._masks = [
+            self._pairs.get(one.key) or self._pairs.put(one.key, self._pair(one)) for one in blocks
+        ]
+        self._at_exit = self.bits.mask(at_exit)
+        self.live_in = self._solved(before)
+
+    def members(self, bits: int) -> frozenset[int]:
+        """The numbers in a bit set: mostly the same object for the same set."""
+        found = self._frozen.get(bits)
+        if found is None:
+            found = self._frozen.put(bits, frozenset(self.bits.members(bits)))
+        return found
+
+    def _pair(self, one: GenKill) -> tuple[int, int]:
+        return self.bits.mask(one.gen), ~self.bits.mask(one.kill)
+
+    def _solved(self, before: LiveSets | None) -> list[int]:
+        if before is None or before._graph is not self._graph:
+            return _solve(self._graph, self._masks, self._at_exit)
+        changed = before._at_exit ^ self._at_exit
+        for mine, theirs in zip(self._masks, before._masks, strict=True):
+            if mine is not theirs:
+                changed |= (mine[0] ^ theirs[0]) | (mine[1] ^ theirs[1])
+        if not changed:
+            return before.live_in
+        of = [(exposed & changed, kept) for exposed, kept in self._masks]
+        found = _solve(self._graph, of, self._at_exit & changed)
+        return [
+            known if known & changed == new else known & ~changed | new
+            for known, new in zip(before.live_in, found, strict=True)
+        ]
+
+
+def _solve(graph: Graph, of: Sequence[tuple[int, int]], at_exit: int) -> list[int]:
+    """The live-in sets; `of` has the gen set of each block, and the complement of its kill set."""
+    found = [exposed for exposed, _ in of]
+    found[graph.exit] |= at_exit
+    rank = graph.ranks
+    waiting = [(-rank[block], block) for block, live in enumerate(found) if live]
+    heapify(waiting)  # those first that nothing follows
+    queued = {block for _, block in waiting}
+    while waiting:
+        _, block = heappop(waiting)
+        queued.discard(block)
+        live = found[block]
+        for source in graph.predecessors[block]:
+            known = found[source]
+            more = known | (live & of[source][1])
+            if more != known:
+                found[source] = more
+                if source not in queued:
+                    queued.add(source)
+                    heappush(waiting, (-rank[source], source))
+    return found

@@ -1,0 +1,218 @@
+"""Definite assignment: registers that are read although nothing has written them, on some path or on all.
+
+1. A register is assigned after an instruction that writes it, or part of it; parameters are from the start.
+2. A write under a guard counts for what runs under the same guard, and together with one under the opposite
+   guard for everything; until the guard's predicate is written again.
+3. On the taken edge of a guarded branch the guard is true; on the fall-through edge it is false. So what is
+   assigned on one of two paths that meet again is assigned for what runs under the guard of that path.
+4. `wgmma` may leave its accumulator unread; `xor` and `sub` of a register with itself, too. Those are not
+   reads here.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, cfg
+from analyses.dataflow.liveness import liveness
+from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register
+
+_LEADING_AWAY = JUMPS | EXITS | {"call"}
+_CANCELLING = frozenset({"xor", "sub"})
+_MOST = 3_000_000
+"""Registers times blocks times predicates up to which guards are taken into account."""
+
+
+class UninitializedRead(NamedTuple):
+    """The first read of a register that is not definitely assigned; `on_all_paths`: no path to it has a
+    write.
+    """
+
+    instruction: int
+    register: int
+    on_all_paths: bool
+
+
+@fact
+def uninitialized_reads(function: Function) -> tuple[UninitializedRead, ...]:
+    """The first uninitialized read of each register, in the order of the text."""
+    parameters = {
+        number
+        for symbol in function.body.parameters
+        if isinstance(symbol, Register)
+        and (number := instructions(function).index_of(symbol)) is not None
+    }
+    suspects = sorted(liveness(function).live_on_entry - parameters)
+    return tuple(_Search(function, suspects).run()) if suspects else ()
+
+
+GuardValue = tuple[int, bool]
+"""A predicate register and its value."""
+
+
+class _State:
+    """What is written at one place: sets of suspects as bits. `maybe`: on some way; `always`: on all;
+    `when`: on all ways on which the condition holds. One that places share is not changed.
+    """
+
+    __slots__ = ("always", "maybe", "under_guard")
+
+    def __init__(self, maybe: int, always: int, when: dict[GuardValue, int]) -> None:
+        self.maybe = maybe
+        self.always = always
+        self.under_guard = when
+
+    def copy(self) -> _State:
+        return _State(self.maybe, self.always, dict(self.under_guard))
+
+    def under(self, condition: GuardValue | None) -> int:
+        """What is written where `condition` holds."""
+        return self.always if condition is None else self.always | self.under_guard.get(condition, 0)
+
+    def write(self, registers: int, condition: GuardValue | None) -> None:
+        self.maybe |= registers
+        if condition is None:
+            self.always |= registers
+            return
+        self.always |= registers & self.under_guard.get((condition[0], not condition[1]), 0)
+        self.under_guard[condition] = self.under_guard.get(condition, 0) | registers
+
+    def forget(self, predicate: int) -> None:
+        """What is known under a predicate that gets another value."""
+        self.under_guard.pop((predicate, True), None)
+        self.under_guard.pop((predicate, False), None)
+
+    def assume(self, predicate: int, value: bool, everything: int) -> None:
+        self.always |= self.under_guard.get((predicate, value), 0)
+        self.under_guard[predicate, not value] = everything
+
+    def meet(self, other: _State) -> _State:
+        """What both know: this very state if the other one knows all of it."""
+        if other is self:
+            return self
+        conditions = self.under_guard.keys() | other.under_guard.keys()
+        when = {c: self.under(c) & other.under(c) for c in conditions}
+        always = self.always & other.always
+        when = {c: known for c, known in when.items() if known & ~always}
+        found = _State(self.maybe | other.maybe, always, when)
+        is_same = (found.maybe, always, when) == (self.maybe, self.always, self.under_guard)
+        return self if is_same else found
+
+
+class _Search:
+    def __init__(self, function: Function, suspects: list[int]) -> None:
+        self.flow = instructions(function)
+        self.graph = cfg(function)
+        self.bits = {register: 1 << index for index, register in enumerate(suspects)}
+        self.everything = (1 << len(suspects)) - 1
+        guards = {step.guard for step in self.flow.instructions if step.guard >= 0}
+        effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
+        self.guards = guards if effort <= _MOST else set[int]()
+        live = liveness(function)
+        suspected = self.bits.keys()
+        self.quiet = [
+            tuple(written & self.guards)
+            if suspected.isdisjoint(read) and suspected.isdisjoint(written)
+            else None
+            for read, written in zip(live.upward_exposed, live.defined, strict=True)
+        ]
+        """Of each block that names no suspect the guards that it writes; None of others."""
+
+    def run(self) -> list[UninitializedRead]:
+        found: dict[int, UninitializedRead] = {}
+        for number, state in sorted(self.states().items()):
+            if self.quiet[number] is not None:
+                continue
+            state = state.copy()
+            for step in self.instructions_of(self.graph.blocks[number]):
+                self.check(step, state, found)
+                self.transfer(step, state)
+        return sorted(found.values())
+
+    def check(self, step: InstructionInfo, state: _State, found: dict[int, UninitializedRead]) -> None:
+        known = state.under(self.condition(step))
+        for register in _read(step):
+            bit = self.bits.get(register, 0)
+            if bit & ~known and register not in found:
+                found[register] = UninitializedRead(step.number, register, not bit & state.maybe)
+        bit = self.bits.get(step.guard, 0)
+        if bit & ~state.always and step.guard not in found:
+            found[step.guard] = UninitializedRead(step.number, step.guard, not bit & state.maybe)
+
+    def states(self) -> dict[int, _State]:
+        """What is written at the beginning of each block that is reached."""
+        order = self.graph.reverse_postorder
+        position = {block: index for index, block in enumerate(order)}
+        found = {0: _State(0, 0, {})}
+        waiting = [0]  # positions, those first that lead to others
+        queued = {0}
+        while waiting:
+            place = heappop(waiting)
+            queued.discard(place)
+            number = order[place]
+            block = self.graph.blocks[number]
+            state = self.state_after(block, found[number])
+            for target in block.successors:
+                after = self.state_on_edge(block, target, state)
+                known = found.get(target)
+                found[target] = after if known is None else known.meet(after)
+                if found[target] is not known and position[target] not in queued:
+                    queued.add(position[target])
+                    heappush(waiting, position[target])
+        return found
+
+    def state_after(self, block: BasicBlock, state: _State) -> _State:
+        """What is written behind a block."""
+        quiet = self.quiet[block.number]
+        if quiet == ():
+            return state
+        state = state.copy()
+        for guard in quiet or ():
+            state.forget(guard)
+        for step in self.instructions_of(block) if quiet is None else ():
+            self.transfer(step, state)
+        return state
+
+    def state_on_edge(self, block: BasicBlock, target: int, state: _State) -> _State:
+        """What is written on the edge from `block` to `target`."""
+        last = self.flow.instructions[block.end - 1] if block.is_branching else None
+        condition = self.condition(last) if last is not None else None
+        if last is None or condition is None or last.opcode not in _LEADING_AWAY:
+            return state
+        after = state.copy()
+        jumps = target != block.successors[0]
+        after.assume(condition[0], condition[1] == jumps, self.everything)
+        return after
+
+    def transfer(self, step: InstructionInfo, state: _State) -> None:
+        written = 0
+        for register in step.defs:
+            written |= self.bits.get(register, 0)
+        if written:
+            state.write(written, self.condition(step))
+        for register in step.defs:
+            if register in self.guards:
+                state.forget(register)
+
+    def condition(self, step: InstructionInfo) -> GuardValue | None:
+        """The guard of a step; where guards are passed over, a write under one counts for all."""
+        guard = step.node.guard
+        if guard is None or step.guard not in self.guards:
+            return None
+        return step.guard, not guard.negated
+
+    def instructions_of(self, block: BasicBlock) -> tuple[InstructionInfo, ...]:
+        return self.flow.instructions[block.first : block.end]
+
+
+def _read(step: InstructionInfo) -> tuple[int, ...]:
+    reads = step.uses
+    if step.opcode == "wgmma":
+        return tuple(one for one in reads if one not in step.defs)
+    if step.opcode in _CANCELLING and len(reads) == 2 and reads[0] == reads[1]:
+        return ()
+    return reads

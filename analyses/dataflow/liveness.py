@@ -1,0 +1,262 @@
+"""Liveness: which registers hold a value that may still be read, at each instruction.
+
+1. A register is live before an instruction that reads it (its guard included), and before one after which it
+   is live unless that instruction writes all of it.
+2. A partial definition (`InstructionInfo.partial_defs`) does not end the live range of the previous value.
+3. At the end of a block, live is what is live at the start of some successor.
+4. At `exit`, the registers of the function's return parameters are live.
+5. All that only where some path leads on which the register was written: a register without a value is not
+   live. Unreachable code counts as if each of its blocks were entered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import NamedTuple, TypeAlias
+
+from analyses.bitset import EMPTY, BitIndex
+from analyses.control_flow.block_identity import block_fact, block_identities
+from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
+from analyses.dataflow.bitvector_dataflow import GenKill, LiveSets
+from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
+from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register
+
+LiveAtEnd: TypeAlias = tuple[frozenset[int], tuple[tuple[int, int], ...]]
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """The live registers at both ends of each block. Registers are indices, see
+    `FunctionInstructions.registers`.
+    """
+
+    instructions: FunctionInstructions
+    cfg: Cfg
+    live_in: tuple[frozenset[int], ...]
+    live_out: tuple[frozenset[int], ...]
+    kills: tuple[Collection[int], ...]
+    """For each instruction, the registers whose live ranges begin there."""
+    not_yet_defined: tuple[dict[int, int], ...]
+    """For each block, the registers that no path to it has written, with the first instruction that does;
+    past its end if none.
+    """
+    live_on_entry: frozenset[int]
+    """The registers that may be read before all of them is written, parameters included."""
+    upward_exposed: tuple[frozenset[int], ...]
+    """For each block what it reads before it writes all of it."""
+    defined: tuple[frozenset[int], ...]
+    """For each block what it writes."""
+    sets: LiveSets
+
+    def backward(self, block: int) -> Iterator[tuple[InstructionInfo, set[int]]]:
+        """The instructions of `block` from last to first, each with the registers live after it.
+
+        The set is the same one all the time: copy it to keep it.
+        """
+        live = set(self.live_out[block])
+        for number in reversed(self.cfg.blocks[block].instructions):
+            step = self.instructions.instructions[number]
+            yield step, live
+            self._step_back(block, step, live)
+
+    def live_at_end(self, block: int) -> LiveAtEnd:
+        """The registers live at the end of a block, and those not yet defined in it, by the instruction
+        counted from its first: with the block's instructions, this determines the live registers anywhere in
+        it.
+        """
+        first, end = self.cfg.blocks[block].first, self.cfg.blocks[block].end
+        late = [
+            (one, at - first)
+            for one, at in self.not_yet_defined[block].items()
+            if at < end or one in self.upward_exposed[block]
+        ]
+        return self.live_out[block], tuple(late)
+
+    def before(self, number: int) -> frozenset[int]:
+        """What is live before step `number`."""
+        block = self.cfg.block_of[number]
+        for step, live in self.backward(block):
+            if step.number == number:
+                self._step_back(block, step, live)
+                return frozenset(live)
+        raise IndexError(number)
+
+    def after(self, number: int) -> frozenset[int]:
+        """What is live after step `number`."""
+        block = self.cfg.block_of[number]
+        for step, live in self.backward(block):
+            if step.number == number:
+                return frozenset(live)
+        raise IndexError(number)
+
+    def _step_back(self, block: int, step: InstructionInfo, live: set[int]) -> None:
+        _before(step, self.kills[step.number], live)
+        not_yet_defined = self.not_yet_defined[block]
+        if len(not_yet_defined) > len(live):
+            live.difference_update([one for one in live if not_yet_defined.get(one, -1) >= step.number])
+        elif not_yet_defined:
+            live.difference_update([one for one, at in not_yet_defined.items() if at >= step.number])
+
+
+@incremental_fact
+def liveness(function: Function, earlier: Previous[Liveness] | None) -> Liveness:
+    """The live registers of `function`."""
+    flow, graph, lives = instructions(function), cfg(function), _block_liveness(function)
+    sets = _sets(function)
+    not_yet_defined = _not_yet_defined(function, graph, sets)
+    kills = [one for block in lives for one in block.kills]
+    for block, begins in zip(graph.blocks, not_yet_defined, strict=True):
+        for number in block.instructions if begins else ():
+            born = [one for one in flow.instructions[number].partial_defs if begins.get(one) == number]
+            if born:
+                kills[number] = frozenset([*kills[number], *born])
+    before = earlier.value if earlier else None
+    if (
+        before is not None
+        and before.sets.live_in is sets.live_in
+        and not any((*not_yet_defined, *before.not_yet_defined))
+    ):
+        live_in, live_out = before.live_in, before.live_out
+    else:
+        live_in, live_out = _live_at_ends(graph, sets, not_yet_defined)
+    entered = sets.members(sets.live_in[0])
+    return Liveness(
+        flow, graph, live_in, live_out, tuple(kills), tuple(not_yet_defined), entered,
+        tuple([one.upward_exposed for one in lives]), tuple([one.defined for one in lives]), sets,
+    )
+
+
+def _live_at_ends(
+    graph: Cfg, sets: LiveSets, not_yet_defined: list[dict[int, int]]
+) -> tuple[tuple[frozenset[int], ...], tuple[frozenset[int], ...]]:
+    """What is live where each block begins, and where it ends."""
+    live_in = sets.live_in
+    ins: list[frozenset[int]] = []
+    outs: list[frozenset[int]] = []
+    for block, begins in zip(graph.blocks, not_yet_defined, strict=True):
+        out = live_in[graph.exit] if block.number == graph.exit else 0
+        for target in block.successors:
+            out |= live_in[target]
+        live = live_in[block.number]
+        if begins:  # their bits are taken away first, so that the sets are mostly known
+            live &= ~sets.bits.mask(begins)
+            out &= ~sets.bits.mask([one for one, at in begins.items() if at >= block.end])
+        ins.append(sets.members(live))
+        outs.append(sets.members(out))
+    return tuple(ins), tuple(outs)
+
+
+class _BlockLiveness(NamedTuple):
+    """Of a block what it reads before it writes all of it, what it writes, what it writes all of, and of each
+    step its `kills`.
+    """
+
+    upward_exposed: frozenset[int]
+    defined: frozenset[int]
+    killed: frozenset[int]
+    kills: tuple[Collection[int], ...]
+
+
+@block_fact
+def _block_liveness(_: Function, block: Sequence[InstructionInfo]) -> _BlockLiveness:
+    kills = tuple([_kills(step) for step in block])
+    live: set[int] = set()
+    dead: set[int] = set()
+    for step, killed in zip(reversed(block), reversed(kills), strict=True):
+        dead.update(killed)
+        _before(step, killed, live)
+    written = dead.union(*[step.partial_defs for step in block])
+    return _BlockLiveness(
+        frozenset(live) or EMPTY, frozenset(written) or EMPTY, frozenset(dead) or EMPTY, kills
+    )
+
+
+@incremental_fact
+def _sets(function: Function, earlier: Previous[LiveSets] | None) -> LiveSets:
+    blocks = [
+        GenKill(content, one.upward_exposed, one.killed)
+        for content, one in zip(block_identities(function).blocks, _block_liveness(function), strict=True)
+    ]
+    return LiveSets(cfg(function).graph, blocks, _returned(function), earlier.value if earlier else None)
+
+
+def _returned(function: Function) -> frozenset[int]:
+    """The registers of the return parameters."""
+    flow = instructions(function)
+    return frozenset(
+        number
+        for symbol in function.body.returns
+        if isinstance(symbol, Register) and (number := flow.index_of(symbol)) is not None
+    )
+
+
+def _kills(step: InstructionInfo) -> Collection[int]:
+    """The registers that a step writes all of, each once. A set of one would take four times the memory."""
+    if len(step.defs) < 2 and not step.partial_defs:
+        return step.defs
+    return frozenset(step.defs).difference(step.partial_defs) or EMPTY
+
+
+def _before(step: InstructionInfo, kills: Collection[int], live: set[int]) -> None:
+    live.difference_update(kills)
+    live.update(step.uses)
+    if step.guard >= 0:
+        live.add(step.guard)
+
+
+def _not_yet_defined(function: Function, graph: Cfg, sets: LiveSets) -> list[dict[int, int]]:
+    """For each block, the live registers that no path to it has written, see `Liveness.not_yet_defined`."""
+    bits, live_in = sets.bits, sets.live_in
+    suspects = live_in[0]
+    for block in graph.blocks:
+        if block.number not in graph.reached:
+            suspects |= live_in[block.number]
+    if not suspects:  # whatever is live at some place has been written on some way there
+        return [{} for _ in graph.blocks]
+    written = _written(function, graph, bits, suspects)
+    flow = instructions(function)
+    found: list[dict[int, int]] = []
+    for block, lives, known in zip(graph.blocks, _block_liveness(function), written, strict=True):
+        registers = sets.members(live_in[block.number] & suspects & ~known)
+        if registers.isdisjoint(lives.defined):
+            found.append(dict.fromkeys(registers, block.end))
+        else:
+            found.append(_first_writes(flow, block, registers))
+    return found
+
+
+def _written(function: Function, graph: Cfg, bits: BitIndex, suspects: int) -> list[int]:
+    """For each block, those of `suspects` that some way to it has written."""
+    named = bits.members(suspects)
+    writes = [bits.mask(one.defined & named) for one in _block_liveness(function)]
+    found = [0] * len(graph.blocks)
+    rank = graph.graph.ranks
+    block_at = sorted(range(len(rank)), key=rank.__getitem__)
+    waiting = list(range(len(block_at)))
+    queued = set(waiting)
+    while waiting:
+        place = heappop(waiting)
+        queued.discard(place)
+        number = block_at[place]
+        after = found[number] | writes[number]
+        for target in graph.blocks[number].successors:
+            if after & ~found[target]:
+                found[target] |= after
+                if rank[target] not in queued:
+                    queued.add(rank[target])
+                    heappush(waiting, rank[target])
+    return found
+
+
+def _first_writes(flow: FunctionInstructions, block: BasicBlock, registers: frozenset[int]) -> dict[int, int]:
+    """For each of `registers` the first step of `block` that writes it; the end of the block if none."""
+    found = dict.fromkeys(registers, block.end)
+    for step in reversed(flow.instructions[block.first : block.end]):
+        for register in step.defs:
+            if register in registers:
+                found[register] = step.number
+    return found

@@ -1,0 +1,1 @@
+"""Divergence: uniform values and branches, lanes that differ, and their accesses to memory."""

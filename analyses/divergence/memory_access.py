@@ -1,0 +1,326 @@
+"""What the lanes of a warp do together when they access memory, estimated for a full warp.
+
+1. An access is a `ld`, `st`, `ldu`, `atom`, `red` or `cp.async` at an address of `.global`, `.shared`,
+   `.const`, `.local` or a generic one. The lanes' addresses are those of `lane_values.py`, with what is taken
+   for granted there; the uniform part is taken to be a multiple of 128 bytes.
+2. All lanes at one address: *broadcast*. Every sector (32 bytes) that is touched is used whole: *coalesced*,
+   even if the first is not. Otherwise *strided*, where the distance from lane to lane is the same, or else
+   *scattered*. It is scattered also where the address depends on loaded data, and *unknown* otherwise.
+   What a thread has in `.local` memory lies beside that of the other lanes: at one address, coalesced.
+3. Shared memory has 32 banks of 4 bytes. Lanes of one group (the warp, or its halves for 8 bytes, or its
+   quarters for 16) that want different words of one bank are served one after the other: the degree is how
+   many times the fullest bank of a group is asked, 1 is no conflict.
+4. Accesses of one block with the same opcode, base register and value in it, at consecutive offsets, could
+   be one vector access if no other access to memory and no barrier or call stands between them, and for
+   loads if their addresses do not change on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias
+
+from analyses.control_flow.cfg import BasicBlock
+from analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, add, constant
+from analyses.divergence.lane_values import BlockData, LaneValues, alignment_of, lane_values
+from analyses.instructions.constants import literal
+from analyses.instructions.uses_and_defs import InstructionInfo
+from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register, Variable
+from ptx_lsp.syntax import nodes
+
+Pattern: TypeAlias = Literal["coalesced", "strided", "broadcast", "scattered", "unknown"]
+
+SECTOR = 32
+"""Bytes that global memory is read in."""
+
+BANKS = 32
+BANK_BYTES = 4
+"""Bytes of a word of shared memory."""
+
+
+class WarpAccess(NamedTuple):
+    """One address of one instruction, as the lanes of a warp access it.
+
+    `size` is in bytes for each lane, `space` has no dot and is empty for a generic address. `lanes` are the
+    addresses, where they are known.
+    """
+
+    number: int
+    space: str
+    size: int
+    base: int
+    """The value of the register in the address; -1 where there is none."""
+    offset: int
+    lanes: LaneOffsets | None
+    pattern: Pattern
+
+    @property
+    def stride(self) -> int | None:
+        """Bytes from each lane to the next, where that is always the same."""
+        return self.lanes.stride if self.lanes else None
+
+    @property
+    def sectors(self) -> int | None:
+        """The sectors that one execution touches; None where that is not known."""
+        return len(sectors_of(self.lanes.offsets, self.size)) if self.lanes else None
+
+    @property
+    def least_sectors(self) -> int:
+        """What they were if the lanes' data lay side by side."""
+        return -(-WARP * self.size // SECTOR)
+
+    @property
+    def bank_conflict(self) -> int | None:
+        """The degree (3) of an access to shared memory; None where that is not known or elsewhere."""
+        if self.lanes is None or self.space != "shared":
+            return None
+        return _bank_conflict(self.lanes.offsets, self.size)
+
+
+class Neighbours(NamedTuple):
+    """Accesses that could be one of `size` bytes, in the order of their addresses. `is_aligned` says that
+    the first address is known to be a multiple of `size`.
+    """
+
+    accesses: tuple[WarpAccess, ...]
+    size: int
+    is_aligned: bool
+
+
+@dataclass(frozen=True)
+class MemoryAccess:
+    """The accesses of a function, in order."""
+
+    accesses: tuple[WarpAccess, ...]
+    neighbours: tuple[Neighbours, ...]
+
+    def of_instruction(self, number: int) -> tuple[WarpAccess, ...]:
+        """Those of step `number`."""
+        return tuple(access for access in self.accesses if access.number == number)
+
+
+@fact
+def memory_access(function: Function) -> MemoryAccess:
+    """What the accesses of `function` cost."""
+    known = lane_values(function)
+    memory = _access_cache(function)
+    accesses: list[WarpAccess] = []
+    neighbours: list[Neighbours] = []
+    for block in known.uniformity.ssa.cfg.blocks:
+        data = known.blocks.get(block.number)
+        if data is not None:
+            found = memory.get(data)
+            if found is None:
+                found = memory.put(data, _block_accesses(function, known, block))
+            elif found.first != block.first:
+                found = memory.put(data, found.moved(block.first))
+            if found.accesses:
+                accesses.extend(found.accesses)
+                neighbours.extend(found.neighbours)
+    return MemoryAccess(tuple(accesses), tuple(neighbours))
+
+
+class _BlockAccesses(NamedTuple):
+    """The accesses of a block whose first step is `first`."""
+
+    first: int
+    accesses: tuple[WarpAccess, ...]
+    neighbours: tuple[Neighbours, ...]
+
+    def moved(self, first: int) -> _BlockAccesses:
+        """The same where the block begins at another step."""
+        by = first - self.first
+        if not by or not self.accesses:
+            return self
+        accesses = tuple([one._replace(number=one.number + by) for one in self.accesses])
+        same = dict(zip(map(id, self.accesses), accesses, strict=True))
+        neighbours = tuple([
+            one._replace(accesses=tuple([same[id(access)] for access in one.accesses]))
+            for one in self.neighbours
+        ])  # fmt: skip
+        return _BlockAccesses(first, accesses, neighbours)
+
+
+@incremental_fact
+def _access_cache(
+    _: Function, earlier: Previous[GenerationalCache[BlockData, _BlockAccesses]] | None
+) -> GenerationalCache[BlockData, _BlockAccesses]:
+    return GenerationalCache(earlier.value if earlier else None)
+
+
+def _block_accesses(function: Function, known: LaneValues, block: BasicBlock) -> _BlockAccesses:
+    steps = known.uniformity.ssa.instructions.instructions[block.first : block.end]
+    found = [access for step in steps for access in _accesses(function, known, step)]
+    return _BlockAccesses(block.first, tuple(found), tuple(_neighbours(steps, found)))
+
+
+def _accesses(function: Function, known: LaneValues, step: InstructionInfo) -> list[WarpAccess]:
+    shape = _shape(step.spelling)
+    if shape is None:
+        return []
+    size, spaces = shape
+    addresses = [one for one in step.node.operands if isinstance(one, nodes.Address)]
+    if not size and step.opcode == "cp" and len(step.node.operands) > 2:
+        size = literal(step.node.operands[2]) or 0
+    if not size:
+        return []
+    return [
+        _access(function, known, step, address, space, size)
+        for address, space in zip(addresses, spaces, strict=False)
+        if address.items
+    ]
+
+
+@lru_cache(maxsize=2048)
+def _shape(spelling: str) -> tuple[int, tuple[str, ...]] | None:
+    """The bytes of each lane (0: an operand tells) and the spaces of the addresses; None for no access."""
+    opcode, *modifiers = spelling.split(".")
+    spaces = tuple(
+        space for one in modifiers if (space := one.partition("::")[0]) in _SPACES
+    )
+    if opcode == "cp":
+        is_plain = modifiers[:1] == ["async"] and modifiers[1:2] in (["ca"], ["cg"])
+        return (0, ("shared", "global")) if is_plain else None
+    if opcode not in ("ld", "ldu", "st", "atom", "red") or "param" in spaces or "async" in modifiers:
+        return None
+    type = TYPES.get(f".{modifiers[-1]}") if modifiers else None
+    if type is None or not type.bytes:
+        return None
+    count = next((int(one[1:]) for one in modifiers if one in ("v2", "v4", "v8")), 1)
+    return type.bytes * count, spaces[:1] or ("",)
+
+
+_SPACES = frozenset({"global", "shared", "const", "local", "param"})
+
+
+def _access(
+    function: Function,
+    known: LaneValues,
+    step: InstructionInfo,
+    operand: nodes.Address,
+    space: str,
+    size: int,
+) -> WarpAccess:
+    base, offset = -1, 0
+    where: LaneOffsets | None = None
+    match operand.items[0]:
+        case nodes.Binary(operator="+" | "-" as sign, left=left, right=right):
+            distance = literal(right) or 0
+            offset, address = (distance if sign == "+" else -distance), left
+        case address:
+            pass
+    match function.resolve(address) if isinstance(address, nodes.Name) else None:
+        case Register() as symbol:
+            index = known.uniformity.ssa.instructions.index_of(symbol)
+            if index in step.uses:
+                base = known.uniformity.ssa.by_instruction[step.number].uses[step.uses.index(index)]
+                where = known.value(base)
+        case Variable() as symbol:
+            where = UNIFORM._replace(alignment=alignment_of(symbol))
+        case _:
+            pass
+    if where is not None and offset:
+        where = add(where, constant(offset))
+    pattern = _pattern(where, size, space, is_data=base in known.data)
+    return WarpAccess(step.number, space, size, base, offset, where, pattern)
+
+
+def _pattern(addresses: LaneOffsets | None, size: int, space: str, *, is_data: bool) -> Pattern:
+    if addresses is None:
+        return "scattered" if is_data else "unknown"
+    if addresses.is_uniform:
+        return "coalesced" if space == "local" else "broadcast"
+    touched = len(sectors_of(addresses.offsets, size))
+    used = len(bytes_of(addresses.offsets, size))
+    first = min(addresses.offsets) % SECTOR
+    if touched == -(-(first + used) // SECTOR):
+        return "coalesced"
+    return "strided" if addresses.stride is not None else "scattered"
+
+
+@lru_cache(maxsize=4096)
+def sectors_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
+    """The numbers of the sectors that accesses of `size` bytes at these offsets touch."""
+    return frozenset(
+        sector
+        for one in offsets
+        for sector in range(one // SECTOR, (one + size - 1) // SECTOR + 1)
+    )
+
+
+@lru_cache(maxsize=4096)
+def bytes_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
+    """Which bytes they touch."""
+    return frozenset(byte for one in offsets for byte in range(one, one + size))
+
+
+@lru_cache(maxsize=4096)
+def _bank_conflict(offsets: tuple[int, ...], size: int) -> int:
+    group = WARP if size <= BANK_BYTES else WARP * BANK_BYTES // size
+    degree = 1
+    for first in range(0, WARP, max(group, 1)):
+        wanted: dict[int, set[int]] = {}
+        for one in offsets[first : first + group]:
+            for word in range(one // BANK_BYTES, (one + size - 1) // BANK_BYTES + 1):
+                wanted.setdefault(word % BANKS, set()).add(word)
+        degree = max(degree, *map(len, wanted.values()))
+    return degree
+
+
+def _neighbours(steps: Sequence[InstructionInfo], found: list[WarpAccess]) -> list[Neighbours]:
+    """Runs of accesses of one block that could be one; see 4."""
+    by_number = {access.number: access for access in found}
+    groups: list[Neighbours] = []
+    run: list[WarpAccess] = []
+    spelling = ""
+    for step in steps:
+        access = by_number.get(step.number)
+        if access is None:
+            if step.opcode in _BETWEEN:
+                groups.extend(_vectors(run))
+                run = []
+            continue
+        is_same = run and spelling == step.spelling
+        if not is_same or access.base != run[0].base or step.is_guarded:
+            groups.extend(_vectors(run))
+            run = []
+        is_plain = _ORDERED.isdisjoint(step.spelling.split("."))
+        if step.opcode in ("ld", "st") and is_plain and access.base >= 0 and not step.is_guarded:
+            run.append(access)
+            spelling = step.spelling
+    groups.extend(_vectors(run))
+    return groups
+
+
+_ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
+_BETWEEN = frozenset({"bar", "barrier", "call", "membar", "fence", "mbarrier", "cp", "multimem", "wmma"})
+
+
+def _vectors(run: list[WarpAccess]) -> list[Neighbours]:
+    """The longest vectors of 16, 8 or 4 bytes that a run can be cut into."""
+    found: list[Neighbours] = []
+    ordered = sorted(run, key=lambda access: access.offset)
+    while len(ordered) > 1:
+        count = next((n for n in (4, 2) if _is_vector(ordered[:n], n)), 0)
+        if count:
+            parts = tuple(ordered[:count])
+            size = count * parts[0].size
+            where = parts[0].lanes
+            found.append(Neighbours(parts, size, where is not None and where.multiple % size == 0))
+        del ordered[: count or 1]
+    return found
+
+
+def _is_vector(parts: list[WarpAccess], count: int) -> bool:
+    size = parts[0].size
+    return (
+        len(parts) == count
+        and count * size <= 16
+        and parts[0].offset % (count * size) == 0
+        and all(one.offset == parts[0].offset + i * size for i, one in enumerate(parts))
+    )

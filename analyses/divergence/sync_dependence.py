@@ -1,0 +1,277 @@
+"""Sync dependence: which joins and cycles a divergent branch affects.
+
+1. Threads that leave a divergent branch in different directions meet at its reconvergence point (`Dominance`)
+   and wait for each other there. Threads that exit are not waited for: where all others go through some block
+   before that, they reconverge there.
+2. A block where two paths from the branch meet that share no earlier block is a *join*: a phi there depends
+   on the path that a thread took.
+3. When some threads leave a loop and others stay, values defined in the loop belong to different iterations
+   for users outside it (*temporal divergence*). The loop is a *cycle with a divergent exit*. Where the
+   threads leave an outer loop directly, and only those of one direction can reach the blocks between the two
+   loops, the divergent exit is that of the outer loop alone.
+4. When some threads start another iteration before they meet the others inside the loop, the blocks on their
+   paths are *assumed divergent*: threads execute them out of step, and every definition in them may differ.
+5. An irreducible cycle (a strongly connected region with several entries) is assumed divergent if the branch
+   is in it or its entries are joins.
+6. Threads that exit early are not among those that continue. Joins, divergent exits and assumed-divergent
+   blocks are therefore those of the pruned graph (`early_exits.py`); those of the whole graph count only for
+   blocks that are not in the pruned one.
+7. Where the divergent regions of all branches together exceed `most_visited`, or the graph is too complex
+   (`dominance.py`), nothing is known of any block. In kernels of compilers the regions have at most 12 edges
+   per block, and 3 000 in all.
+
+A path is labelled by the first block after which it shares nothing with the others, as in Karrenberg and
+Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's `SyncDependenceAnalysis`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import NamedTuple
+
+from analyses.control_flow.cfg import Graph
+from analyses.control_flow.dominance import Dominance, Loop, dominance, visit_limit
+from analyses.control_flow.early_exits import early_exits
+from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.model.function import Function
+
+
+class ControlDivergence(NamedTuple):
+    """The effects of a divergent branch, as sets of blocks (LLVM's `ControlDivergenceDesc`)."""
+
+    joins: frozenset[int]
+    divergent_exit_cycles: tuple[frozenset[int], ...]
+    assumed_divergent: tuple[frozenset[int], ...]
+
+
+@dataclass(frozen=True)
+class SyncDependence:
+    """The control divergence of each block with several successors, computed on demand."""
+
+    graph: Graph
+    dominance: Dominance
+    whole_graph: SyncDependence | None = None
+    """For a pruned graph: the sync dependence of the whole graph (6)."""
+    cache: dict[int, ControlDivergence] = field(default_factory=dict[int, ControlDivergence])
+
+    @cached_property
+    def is_too_complex(self) -> bool:
+        """Whether the divergent regions together exceed the limit (7)."""
+        if self.dominance.is_too_complex or (
+            self.whole_graph is not None and self.whole_graph.is_too_complex
+        ):
+            return True
+        left = visit_limit(len(self.graph.successors))
+        for block in self.graph.reverse_postorder:
+            if len(self.graph.successors[block]) > 1:
+                left -= self._region_edges(block, left)
+                if left < 0:
+                    return True
+        return False
+
+    def _region_edges(self, block: int, most: int) -> int:
+        """The number of edges between `block` and its reconvergence point; some number above `most` if there
+        are more.
+        """
+        reconvergence = self.dominance.reconvergence(block)
+        seen = {block, reconvergence}
+        worklist = [block]
+        count = 0
+        while worklist and count <= most:
+            for target in self.graph.successors[worklist.pop()]:
+                count += 1
+                if target not in seen:
+                    seen.add(target)
+                    worklist.append(target)
+        return count
+
+    def control_divergence(self, block: int) -> ControlDivergence:
+        """The effects of a divergent branch at the end of `block`."""
+        found = self.cache.get(block)
+        if found is None:
+            found = self.cache[block] = self._with_early_exits(block)
+        return found
+
+    def _with_early_exits(self, block: int) -> ControlDivergence:
+        if self.whole_graph is None:
+            return self._control_divergence(block)
+        with_exits = self.whole_graph.control_divergence(block)
+        if block not in self.graph.reached:
+            return with_exits
+        found = self._control_divergence(block)
+        exiting = self.whole_graph.graph.reached - self.graph.reached
+        exit_cycles = (
+            (*found.divergent_exit_cycles, self.graph.reached)
+            if with_exits.divergent_exit_cycles
+            else found.divergent_exit_cycles
+        )
+        assumed_divergent = [
+            blocks & exiting
+            for blocks in with_exits.assumed_divergent
+            if not exiting.isdisjoint(blocks)
+        ]
+        return ControlDivergence(
+            found.joins | (with_exits.joins & exiting),
+            exit_cycles,
+            (*found.assumed_divergent, *assumed_divergent),
+        )
+
+    def _control_divergence(self, block: int) -> ControlDivergence:
+        joins, region, reconvergence = self._divergent_region(block)
+        assumed_divergent = [
+            cycle
+            for cycle in self.irreducible_cycles
+            if block in cycle or not cycle.isdisjoint(joins)
+        ]
+        region_blocks = frozenset(region | {block})
+        loops = self.loops_of[block]
+        left = [loop for loop in loops if reconvergence not in loop.blocks or not region <= loop.blocks]
+        exit_cycles = self._divergent_exit_cycles(
+            block, [loop.blocks for loop in left], region_blocks - {reconvergence}, reconvergence
+        )
+        for loop in loops:
+            if reconvergence not in loop.blocks or reconvergence == loop.header:
+                continue
+            if loop.header in region or (loop.header == block and self._is_reentered(block, region)):
+                assumed_divergent.append(region_blocks)
+        return ControlDivergence(frozenset(joins), exit_cycles, tuple(assumed_divergent))
+
+    def _divergent_region(self, block: int) -> tuple[set[int], set[int], int]:
+        """The joins, the blocks between the branch and its reconvergence point, and that point.
+
+        A path is labelled by the block after the last one that it shared with another. Paths are followed in
+        reverse postorder, those through a back edge after all others.
+        """
+        graph, index_of = self.graph, self.postorder_index
+        end = self.dominance.reconvergence(block)
+        label = {target: target for target in graph.successors[block]}
+        worklist: list[tuple[int, int, int]] = []
+        for target in label:
+            if target != graph.exit:
+                heappush(worklist, (index_of[target] <= index_of[block], index_of[target], target))
+        joins: set[int] = set()
+        region: set[int] = set()
+        is_split = False  # some threads wait elsewhere already
+        while worklist:
+            turn, _, current = heappop(worklist)
+            if current in (end, block):
+                is_split = True
+                continue
+            if not worklist and not is_split and not self.irreducible_cycles:
+                return joins, region, current
+            region.add(current)
+            for target in graph.successors[current]:
+                known = label.get(target)
+                if known is None:
+                    label[target] = label[current]
+                elif known == label[current] or known == target:
+                    if target not in joins and known != label[current]:
+                        joins.add(target)
+                    continue
+                else:
+                    label[target] = target
+                    joins.add(target)
+                if target != graph.exit:
+                    turn_of = turn + (index_of[target] <= index_of[current])
+                    heappush(worklist, (turn_of, index_of[target], target))
+        return joins, region, end
+
+    def _divergent_exit_cycles(
+        self, block: int, left: list[frozenset[int]], region_blocks: frozenset[int], reconvergence: int
+    ) -> tuple[frozenset[int], ...]:
+        """The cycles with a divergent exit among the loops that threads leave (3)."""
+        if len(left) < 2 or self.irreducible_cycles:
+            return tuple(left)
+        nested = sorted(left, key=len)
+        targets = [target for target in self.graph.successors[block] if target in region_blocks]
+        reached = [self._reachable_within(target, region_blocks) for target in targets]
+        found = [nested[-1]]
+        for inner, outer in pairwise(nested):
+            between = outer - inner
+            coming = sum(not between.isdisjoint(one) for one in reached)
+            if coming > 1 or reconvergence in outer:
+                found.append(inner)
+        return tuple(found)
+
+    def _reachable_within(self, start: int, within: frozenset[int]) -> set[int]:
+        """The blocks reachable from `start` without leaving `within`."""
+        found = {start}
+        worklist = [start]
+        while worklist:
+            for target in self.graph.successors[worklist.pop()]:
+                if target in within and target not in found:
+                    found.add(target)
+                    worklist.append(target)
+        return found
+
+    def _is_reentered(self, block: int, region: set[int]) -> bool:
+        """Whether a path leads back to `block` before the reconvergence point."""
+        sources = self.graph.predecessors[block]
+        return any(source in region or source == block for source in sources)
+
+    @cached_property
+    def postorder_index(self) -> tuple[int, ...]:
+        """The reverse-postorder index of each block."""
+        found = [0] * len(self.graph.successors)
+        for index, block in enumerate(self.graph.reverse_postorder):
+            found[block] = index
+        return tuple(found)
+
+    @cached_property
+    def loops_of(self) -> tuple[tuple[Loop, ...], ...]:
+        """For each block, the loops that contain it."""
+        found: list[list[Loop]] = [[] for _ in self.graph.successors]
+        for loop in self.dominance.loops:
+            for block in loop.blocks:
+                found[block].append(loop)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def irreducible_cycles(self) -> tuple[frozenset[int], ...]:
+        """The irreducible cycles: strongly connected regions with a back edge to a block that does not
+        dominate its source.
+        """
+        if not self.dominance.is_irreducible:
+            return ()
+        found: list[frozenset[int]] = []
+        for block in self.graph.reverse_postorder:
+            for target in self.graph.successors[block]:
+                if self.postorder_index[target] > self.postorder_index[block]:
+                    continue
+                if self.dominance.dominates(target, block) or any(target in cycle for cycle in found):
+                    continue
+                found.append(self._strongly_connected(target))
+        return tuple(found)
+
+    def _strongly_connected(self, block: int) -> frozenset[int]:
+        """The strongly connected component of `block`."""
+        ahead, behind = {block}, {block}
+        for seen, edges in ((ahead, self.graph.successors), (behind, self.graph.predecessors)):
+            worklist = [block]
+            while worklist:
+                for other in edges[worklist.pop()]:
+                    if other not in seen and other in self.graph.reached:
+                        seen.add(other)
+                        worklist.append(other)
+        return frozenset(ahead & behind)
+
+
+@incremental_fact
+def sync_dependence(function: Function, earlier: Previous[SyncDependence] | None) -> SyncDependence:
+    """The sync dependence of `function`."""
+    found, staying = dominance(function), early_exits(function).pruned
+    whole_graph = earlier.value.whole_graph or earlier.value if earlier is not None else None
+    if whole_graph is None or whole_graph.dominance is not found:
+        whole_graph = SyncDependence(found.graph, found)
+    if staying is found:
+        return whole_graph
+    if (
+        earlier is not None
+        and earlier.value.whole_graph is whole_graph
+        and earlier.value.dominance is staying
+    ):
+        return earlier.value
+    return SyncDependence(staying.graph, staying, whole_graph)

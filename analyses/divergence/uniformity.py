@@ -1,0 +1,256 @@
+"""Uniformity analysis: which values are the same for all threads of the grid, a block or a warp, and which
+branches diverge.
+
+1. The level of a value is the join of the level that its instruction contributes (`divergence_sources.py`)
+   and the levels of its inputs. Inputs of a partial definition also include the guard and the previous value.
+2. The level of a phi is the join of its inputs and, at a join of a divergent branch, of that branch
+   (`sync_dependence.py`). A branch also raises values defined in a cycle that it exits, where they are read
+   outside (temporal divergence), and all definitions in assumed-divergent blocks. A value without inputs (a
+   number, a parameter of a kernel) is the same at all times.
+3. The level of `bra` and `brx` is that of their guard and index; of `call`, that of its guard and of the
+   register that it goes through. `ret` and `exit` are also no more uniform than the branches that they are
+   control-dependent on: not all threads leave there together.
+4. Threads that diverge at a branch reconverge at its reconvergence point, and instructions that threads of a
+   warp reach together are executed together. Nothing is claimed about threads that do not.
+5. The solution is a fixed point: every value starts as uniform in the grid and is raised until nothing
+   changes.
+6. Nothing is known of a function whose branches are too complex (`sync_dependence.py`) or that has no SSA
+   form (`ssa.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from analyses.control_flow.dominance import Dominance, dominance
+from analyses.dataflow.ssa import NONE, SsaForm, ssa_form
+from analyses.divergence.divergence_sources import BlockSize, UniformityLevel
+from analyses.divergence.sync_dependence import sync_dependence
+from analyses.divergence.uniformity_solver import BlockResultCache, Cause, TemporalDivergence, solve
+from analyses.divergence.uniformity_transfer import (
+    TransferFunction,
+    block_transfers,
+    transfer_functions,
+)
+from analyses.instructions.uses_and_defs import InstructionInfo
+from ptx_lsp.facts import GenerationalCache, Previous, incremental_fact
+from ptx_lsp.model.function import Function
+
+
+class Reason(NamedTuple):
+    """One link of an explanation: what `instruction` contributes; -1 for the function itself."""
+
+    instruction: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Uniformity:
+    """The uniformity levels of the values (`SsaForm`) and blocks of a function."""
+
+    ssa: SsaForm
+    transfer_functions: tuple[TransferFunction, ...]
+    dominance: Dominance
+    levels: tuple[UniformityLevel, ...]
+    raw_levels: bytes
+    """The levels as bytes, for comparing many of them."""
+    branches: dict[int, UniformityLevel]
+    """For each reached block with several successors, how uniformly it is left."""
+    causes: dict[int, Cause]
+    temporal_divergence: TemporalDivergence
+    context: tuple[BlockSize, bool]
+    """What the transfer functions depend on besides the blocks and their values."""
+    cache: BlockResultCache
+    is_available: bool
+    """Whether the function was simple enough to analyse (6)."""
+
+    def def_levels(self, number: int) -> tuple[UniformityLevel, ...]:
+        """The levels of the registers that instruction `number` defines, in the order of
+        `InstructionInfo.defs`.
+        """
+        return tuple(
+            self.levels[value] if value != NONE else UniformityLevel.UNKNOWN
+            for value in self.ssa.by_instruction[number].defs
+        )
+
+    def use_level(self, number: int, register: int) -> UniformityLevel:
+        """The level of a register as instruction `number` reads it."""
+        step, found = self.ssa.instructions.instructions[number], self.ssa.by_instruction[number]
+        for one, value in zip((*step.uses, step.guard), (*found.uses, found.guard), strict=True):
+            if one == register:
+                return self.level_at(value, self.ssa.cfg.block_of[number])
+        raise KeyError(register)
+
+    def guard_level(self, number: int) -> UniformityLevel:
+        """The level of the guard of instruction `number`; `GRID` if it has none."""
+        return self.level_at(self.ssa.by_instruction[number].guard, self.ssa.cfg.block_of[number])
+
+    def execution_level(self, number: int) -> UniformityLevel:
+        """How uniformly instruction `number` is executed, branches or exits (3); for others, the level
+        of the guard.
+        """
+        block = self.ssa.cfg.block_of[number]
+        if block not in self.ssa.cfg.reached:
+            return UniformityLevel.UNKNOWN
+        level = max(self.guard_level(number), UniformityLevel(self.transfer_functions[number].control_level))
+        for value in self.transfer_functions[number].target_inputs:
+            level = max(level, self.level_at(value, block))
+        if self.ssa.instructions.instructions[number].opcode in ("ret", "exit"):
+            level = max(level, self.block_level(block))
+        return level
+
+    def block_level(self, block: int) -> UniformityLevel:
+        """How uniformly a block is reached: whether all threads of a warp reach it, or none."""
+        return self._block_levels[block][0]
+
+    def controlling_branches(self, block: int) -> tuple[InstructionInfo, ...]:
+        """The non-uniform branches that `block` is control-dependent on, directly or not, the nearest
+        first.
+        """
+        found: list[InstructionInfo] = []
+        seen: set[int] = set()
+        waiting = [block] if self.is_available else []
+        for one in waiting:
+            for above in self.dominance.control_dependences[one]:
+                if above not in seen:
+                    seen.add(above)
+                    waiting.append(above)
+                    if not self.branches[above].is_uniform:
+                        last = self.ssa.cfg.blocks[above].end - 1
+                        found.append(self.ssa.instructions.instructions[last])
+        return tuple(found)
+
+    def reasons(self, number: int) -> tuple[Reason, ...]:
+        """Why instruction `number` has its execution level, back to the source of divergence."""
+        block = self.ssa.cfg.block_of[number]
+        level = self.execution_level(number)
+        for value in (self.ssa.by_instruction[number].guard, *self.transfer_functions[number].target_inputs):
+            if value != NONE and self.level_at(value, block) == level:
+                return tuple(self._chain(value, block, level))
+        decided = self._block_levels[block][1]
+        if decided == NONE or level > self._block_levels[block][0]:
+            return ()
+        return tuple(self._branch_chain(decided, "decides whether this is reached", set()))
+
+    def value_reasons(self, value: int) -> tuple[Reason, ...]:
+        """Why a value has its level."""
+        return tuple(self._chain(value, self.ssa.block_of(value), self.levels[value]))
+
+    def level_at(self, value: int, block: int) -> UniformityLevel:
+        """The level of a value where `block` reads it."""
+        if value == NONE:
+            return UniformityLevel.GRID if self.is_available else UniformityLevel.UNKNOWN
+        level = self.levels[value]
+        for blocks, worse, _ in self.temporal_divergence.get(value, ()):
+            if block not in blocks and worse > level:
+                level = UniformityLevel(worse)
+        return level
+
+    # -- reasons --------------------------------------------------------------------------------
+
+    def _chain(
+        self, value: int, block: int, level: UniformityLevel, seen: set[int] | None = None
+    ) -> Iterator[Reason]:
+        seen = set() if seen is None else seen
+        while value not in seen:
+            seen.add(value)
+            if self.levels[value] < level:  # it escapes
+                for blocks, worse, branch in self.temporal_divergence.get(value, ()):
+                    if block not in blocks and worse == level:
+                        yield from self._branch_chain(branch, self._loop_exit_text(value), seen)
+                        return
+            number = self.ssa.definition(value)
+            cause = self.cause(value)
+            if cause.block != NONE:
+                holds = f"decides what `{self.register_name(value)}` holds"
+                text = holds if cause.value == NONE else self._loop_exit_text(cause.value)
+                yield from self._branch_chain(cause.block, text, seen)
+                return
+            if cause.value == NONE:
+                if cause.text:
+                    yield Reason(number, cause.text)
+                return
+            if number != NONE:
+                yield Reason(
+                    number,
+                    f"`{self.register_name(value)}` depends on `{self.register_name(cause.value)}`",
+                )
+            block = self.ssa.block_of(value)
+            value = cause.value
+
+    def cause(self, value: int) -> Cause:
+        """Why a value has its level."""
+        if self.ssa.is_initial(value):
+            register = self.ssa.instructions.registers[value]
+            given = "is given by the caller" if register.is_parameter else "is not written before"
+            return Cause(text=f"`{register.name}` {given}")
+        return self.causes.get(value, Cause())
+
+    def _loop_exit_text(self, value: int) -> str:
+        return f"threads leave the loop that makes `{self.register_name(value)}` at different times"
+
+    def _branch_chain(self, block: int, text: str, seen: set[int]) -> Iterator[Reason]:
+        number = self.ssa.cfg.blocks[block].end - 1
+        yield Reason(number, text)
+        level = self.branches.get(block, UniformityLevel.GRID)
+        for value in (self.ssa.by_instruction[number].guard, *self.transfer_functions[number].target_inputs):
+            if value != NONE and self.level_at(value, block) == level:
+                yield from self._chain(value, block, level, seen)
+                return
+
+    def register_name(self, value: int) -> str:
+        """The name of the register that holds the value."""
+        register = self.ssa.register(value)
+        return self.ssa.instructions.registers[register].name if register >= 0 else "the carry"
+
+    # -- control --------------------------------------------------------------------------------
+
+    @cached_property
+    def _block_levels(self) -> tuple[tuple[UniformityLevel, int], ...]:
+        """The level of each block, and the block whose branch causes it."""
+        if not self.is_available:
+            return ((UniformityLevel.UNKNOWN, NONE),) * len(self.ssa.cfg.blocks)
+        found = [(UniformityLevel.GRID, NONE) for _ in self.ssa.cfg.blocks]
+        below: list[list[int]] = [[] for _ in found]
+        for block, deciding in enumerate(self.dominance.control_dependences):
+            for above in deciding:
+                below[above].append(block)
+        for level in sorted(UniformityLevel, reverse=True):
+            waiting = [block for block, own in self.branches.items() if own == level]
+            source = {block: block for block in waiting}
+            for above in waiting:
+                for block in below[above]:
+                    if found[block][0] < level:
+                        found[block] = (level, source[above])
+                        source.setdefault(block, source[above])
+                        waiting.append(block)
+        return tuple(found)
+
+
+@incremental_fact
+def uniformity(function: Function, earlier: Previous[Uniformity] | None) -> Uniformity:
+    """The uniformity of the values and branches of `function`."""
+    found, transfers, dependence = ssa_form(function), block_transfers(function), sync_dependence(function)
+    context = transfers.context
+    is_same = earlier is not None and earlier.value.context == context
+    cache: BlockResultCache = GenerationalCache(earlier.value.cache if earlier and is_same else None)
+    levels = solve(found, transfers.blocks, dependence, cache)
+    return Uniformity(
+        found,
+        transfer_functions(function),
+        dominance(function),
+        tuple([_LEVELS[level] for level in levels.values]),
+        levels.values,
+        {block: _LEVELS[level] for block, level in levels.branches.items()},
+        levels.causes,
+        levels.temporal_divergence,
+        context,
+        cache,
+        found.is_available and not dependence.is_too_complex,
+    )
+
+
+_LEVELS = tuple(UniformityLevel)

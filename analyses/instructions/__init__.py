@@ -1,0 +1,1 @@
+"""Single instructions: the registers that each reads and writes, constants, side effects."""

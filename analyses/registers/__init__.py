@@ -1,0 +1,1 @@
+"""Registers: pressure, and how many ptxas will use."""

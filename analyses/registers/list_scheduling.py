@@ -1,0 +1,263 @@
+"""List scheduling: the registers that a straight-line region needs, depending on the order of its
+instructions.
+
+1. An order is a sequence of the instructions in which each comes after those it depends on. Its *profile* is
+   the register pressure around each instruction: the virtual registers that are live before it, or after it
+   together with those that it has just read, for a result is seldom put where its operands were. Addresses
+   are counted on targets where an addition can take their base from the constant bank (`is_banked`).
+2. The order of *minimal pressure* is built from the end: always the instruction next that makes the fewest
+   more registers live (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions",
+   1970). The order of the text takes its place where that needs fewer.
+3. A compiler hides the latency of loads by *hoisting* them. Instructions are scheduled by their critical
+   path, as soon as their operands are ready; but one is scheduled before its turn in the order of minimal
+   pressure only where the profile up to its turn stays within a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from typing import Final, NamedTuple
+
+from analyses.registers.dependence import DependenceGraph, dependence_graph
+from analyses.registers.virtual_registers import MachineInstruction
+from ptx_lsp.syntax import nodes
+
+WINDOW: Final = 512
+"""How many operations before its turn an operation may be taken."""
+_TRIES: Final = 8
+_SUMS: Final = frozenset({"add.s64", "add.u64"})
+
+
+class _PressureProfile(NamedTuple):
+    """For each instruction of an order: the virtual registers live around it, and by how many scheduling it
+    earlier raises the pressure at the instructions that it overtakes.
+    """
+
+    live: list[int]
+    sizes: list[int]
+
+
+class StraightLineRegion:
+    """Machine instructions in the order of the text, and the virtual registers that are live after them."""
+
+    def __init__(self, operations: Sequence[MachineInstruction], live_out: frozenset[int]) -> None:
+        self.instructions = operations
+        self.live_out = live_out
+        self._profiles: dict[bool, _PressureProfile] = {}
+        self._hoisted: dict[tuple[int, bool], int] = {}
+
+    def min_registers(self, is_banked: bool) -> int:
+        """The fewest registers with which the region can be scheduled (2)."""
+        return max(self._profile(is_banked).live, default=len(self.live_out))
+
+    def registers_with_hoisting(self, limit: int, is_banked: bool) -> int:
+        """The registers it needs when loads are hoisted as long as there are no more than `limit` (3)."""
+        known = self._hoisted.get((limit, is_banked))
+        if known is None:
+            known = self._hoisted[limit, is_banked] = self._hoist(limit, is_banked)
+        return known
+
+    def _hoist(self, limit: int, is_banked: bool) -> int:
+        least = self.min_registers(is_banked)
+        if not self.instructions or least >= limit:
+            return max(least, len(self.live_out))
+        profile = self._profile(is_banked)
+        return max(_Hoisting(self._order, profile, self._dependence, limit).run())
+
+    @cached_property
+    def _dependence(self) -> DependenceGraph:
+        return dependence_graph(self.instructions)
+
+    @cached_property
+    def _order(self) -> list[int]:
+        text = list(range(len(self.instructions)))
+        least = _min_pressure_order(self.instructions, self._dependence, self.live_out)
+        return text if self._peak(text) <= self._peak(least) else least
+
+    def _profile(self, is_banked: bool) -> _PressureProfile:
+        found = self._profiles.get(is_banked)
+        if found is None:
+            found = self._profiles[is_banked] = self._profile_of(self._order, is_banked)
+        return found
+
+    def _peak(self, order: list[int]) -> int:
+        return max(self._profile_of(order, False).live, default=0)
+
+    def _profile_of(self, order: list[int], is_banked: bool) -> _PressureProfile:
+        live = set(self.live_out)
+        found = _PressureProfile([0] * len(order), [0] * len(order))
+        for turn in range(len(order) - 1, -1, -1):
+            operation = self.instructions[order[turn]]
+            after = len(live | operation.defs)
+            live -= operation.defs - operation.partial_defs
+            ending = len(operation.uses - live)
+            live |= operation.uses
+            more = operation.materialised_constants + _scratch(operation)
+            is_overlaid = is_banked and operation.instruction.spelling in _SUMS
+            found.live[turn] = max(after + (0 if is_overlaid else ending), len(live)) + more
+            found.sizes[turn] = len(operation.defs) - ending
+        return found
+
+
+def _scratch(operation: MachineInstruction) -> int:
+    """The registers that the sequence of machine code needs meanwhile that stands for one instruction."""
+    opcode, spelling = operation.instruction.opcode, operation.instruction.spelling
+    match opcode:
+        case "div" | "rem":
+            by_constant = any(
+                isinstance(operand, nodes.Number) for operand in operation.instruction.node.operands[2:]
+            )
+            if ".f64" in spelling:
+                return 10
+            if ".f32" in spelling:
+                return 1 if ".approx" in spelling or ".full" in spelling else 4
+            if "64" in spelling:
+                return 2 if by_constant else 12
+            return 1 if by_constant else 3
+        case "sqrt" | "rcp" | "rsqrt":
+            return 8 if ".f64" in spelling else 3 if ".rn" in spelling else 0
+        case _:
+            return 0
+
+
+def _min_pressure_order(
+    operations: Sequence[MachineInstruction], depends: DependenceGraph, live_out: frozenset[int]
+) -> list[int]:
+    before: list[list[int]] = [[] for _ in operations]
+    behind = [len(after) for after in depends.successors]
+    for number, after in enumerate(depends.successors):
+        for other, _ in after:
+            before[other].append(number)
+    live = set(live_out)
+    readers: dict[int, list[int]] = {}
+    ready: list[tuple[int, int]] = []
+    taken = [False] * len(operations)
+
+    def cost(number: int) -> int:
+        operation = operations[number]
+        made = sum(word in live and word not in operation.uses for word in operation.defs)
+        return len(operation.uses - live) - made
+
+    def offer(number: int) -> None:
+        heappush(ready, (cost(number), -number))
+        for word in operations[number].uses - live:
+            readers.setdefault(word, []).append(number)
+
+    for number in range(len(operations)):
+        if not behind[number]:
+            offer(number)
+    order: list[int] = []
+    while ready:
+        price, negative = heappop(ready)
+        number = -negative
+        if taken[number]:
+            continue
+        now = cost(number)
+        if now != price:
+            heappush(ready, (now, negative))
+            continue
+        taken[number] = True
+        order.append(number)
+        operation = operations[number]
+        live -= operation.defs - operation.partial_defs
+        for word in operation.uses - live:
+            live.add(word)
+            for other in readers.pop(word, ()):  # they have become cheaper
+                if not taken[other]:
+                    heappush(ready, (cost(other), -other))
+        for other in before[number]:
+            behind[other] -= 1
+            if not behind[other]:
+                offer(other)
+    order.reverse()
+    return order
+
+
+class _Hoisting:
+    """Takes the operations one by one (3)."""
+
+    def __init__(
+        self, order: list[int], profile: _PressureProfile, depends: DependenceGraph, limit: int
+    ) -> None:
+        self.order = order
+        self.turn = [0] * len(order)
+        for turn, number in enumerate(order):
+            self.turn[number] = turn
+        self.live = list(profile.live)
+        self.sizes = profile.sizes
+        self.depends = depends
+        self.limit = limit
+        self.waits_for = list(depends.predecessor_counts)
+        self.earliest = [0] * len(order)
+        self.taken = [False] * len(order)
+        self.waiting = [
+            (0, -depends.critical_path[number], number)
+            for number in range(len(order))
+            if not depends.predecessor_counts[number]
+        ]
+        heapify(self.waiting)
+        self.ready: list[tuple[int, int]] = []
+
+    def run(self) -> list[int]:
+        """The profile of the least order, raised by what was taken early."""
+        now = at = 0
+        count = len(self.order)
+        for _ in range(count):
+            while at < count and self.taken[self.order[at]]:
+                at += 1
+            chosen = self.choose(at, now)
+            while chosen is None:
+                now = self.waiting[0][0] if self.waiting else now
+                chosen = self.choose(at, now)
+            now = max(now, self.earliest[chosen]) + 1
+            self.take(chosen, at, now - 1)
+        return self.live
+
+    def choose(self, at: int, now: int) -> int | None:
+        """The operation to take; None where it is better to wait for one."""
+        waiting, ready = self.waiting, self.ready
+        while waiting and waiting[0][0] <= now:
+            _, priority, number = heappop(waiting)
+            heappush(ready, (priority, number))
+        refused: list[tuple[int, int]] = []
+        chosen = None
+        while ready and len(refused) < _TRIES:
+            priority, number = heappop(ready)
+            if self.taken[number]:
+                continue
+            if self.is_free(number, at):
+                chosen = number
+                break
+            refused.append((priority, number))
+        for one in refused:
+            heappush(ready, one)
+        if chosen is None:
+            following = self.order[at]
+            is_waited_for = not refused and waiting and self.earliest[following] > now
+            if is_waited_for or self.waits_for[following]:
+                return None
+            chosen = following
+        return chosen
+
+    def is_free(self, number: int, at: int) -> bool:
+        turn = self.turn[number]
+        size = self.sizes[turn]
+        if turn == at or size <= 0:
+            return True
+        if turn - at > WINDOW or self.live[at] + size > self.limit:
+            return False
+        return max(self.live[at:turn]) + size <= self.limit
+
+    def take(self, number: int, at: int, now: int) -> None:
+        self.taken[number] = True
+        turn = self.turn[number]
+        size = self.sizes[turn]
+        if turn > at and size:
+            self.live[at:turn] = [live + size for live in self.live[at:turn]]
+        for other, cycles in self.depends.successors[number]:
+            self.earliest[other] = max(self.earliest[other], now + cycles)
+            self.waits_for[other] -= 1
+            if not self.waits_for[other]:
+                heappush(self.waiting, (self.earliest[other], -self.depends.critical_path[other], other))

@@ -1,0 +1,203 @@
+"""How many registers ptxas will use for a kernel: an estimate, with an interval.
+
+ptxas is not at hand when this is asked for, and its register allocation is not public. So the code is
+taken as machine code would have it (`words`), its loops unrolled (`unrolling`), its loads hoisted as far
+as that costs no blocks on a multiprocessor (`schedule`), and counted:
+
+1. `peak_live` is the largest number of 32-bit registers that are live at once, with one for the stack
+   pointer. It is what `nvdisasm -plr` counts in the machine code.
+2. Loads are hoisted up to the most registers with which as many blocks are resident as with the fewest
+   that the code can do with, less a `reserve`. The size of a block is that of `.reqntid` or `.maxntid`;
+   without them full warps are counted, as of blocks of 128 threads.
+3. Calls of functions of the same module are inlined: where one happens, what is live across it adds to
+   what the callee needs. Calls that cannot be (recursive, through a register, of other modules) follow
+   the ABI, which keeps registers for them: `_ABI_PEAK`.
+4. In a debug build (`.target debug`) nothing is optimised: every value of PTX has a register of
+   its own, and some are needed on top, more with calls.
+5. `estimate` is what ptxas reports as used. It is higher than the peak, since registers of 64 and 128 bits
+   must be aligned, and two are always counted on top; with small blocks there are registers to spare, and
+   ptxas spreads them more. `low` and `high` hold nine of ten kernels of the
+   corpus, and about eight of ten others (docs/accuracy.md).
+6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
+
+The constants (`Calibration`) were found on one half of a set of kernels, by leaving out each source in
+turn; the error is in docs/accuracy.md.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+
+from analyses.control_flow.call_graph import CallGraphNode, call_graph_node
+from analyses.control_flow.cfg import cfg
+from analyses.occupancy.launch_bounds import (
+    LaunchBounds,
+    directives_of,
+    launch_bounds_of,
+    thresholds,
+)
+from analyses.registers.register_pressure import register_pressure
+from analyses.registers.straight_line_regions import straight_line_regions
+from analyses.registers.virtual_register_liveness import virtual_register_liveness
+from analyses.registers.virtual_registers import virtual_registers
+from ptx_lsp.isa.device_limits import LIMITS
+from ptx_lsp.isa.target import Target
+from ptx_lsp.model.function import Function
+
+_USUAL_BLOCK: Final = 128
+_USUAL_THREADS: Final = 1536
+"""What ptxas seems to have in mind for sm_75, which has no more than 1024 threads."""
+_STACK_POINTER: Final = 1
+_LOADS_CONSTANTS: Final = 90
+"""From this target on parameters are loaded into registers where an address is computed from them."""
+_ABI_PEAK: Final = 22
+_EXTERNAL_PEAK: Final = 16
+_LOCAL_CALL_PEAK: Final = 17
+_ABI_USED: Final = 24
+_LEAST_USED: Final = 2
+_LOW: Final = 0.76
+_HIGH: Final = 1.36
+_SMALL_BLOCK: Final = 64
+_MATRIX: Final = frozenset({"mma", "wmma", "wgmma"})
+
+Spread = Literal["singles", "pairs", "matrix", "small block", "debug"]
+"""What a kernel holds, as far as it decides how many registers are used that never live at once (5)."""
+
+
+class Calibration(NamedTuple):
+    """The constants that were found by measuring; all are registers."""
+
+    reserve: int = 6
+    """How far below the next loss of blocks the hoisting of loads ends (2)."""
+    debug: int = 6
+    debug_with_calls: int = 13
+    singles: int = 3
+    pairs: int = 4
+    matrix: int = 6
+    small_block: int = 7
+
+    def above(self, spread: Spread) -> int:
+        """How many more registers are used than live."""
+        match spread:
+            case "singles":
+                return self.singles
+            case "matrix":
+                return self.matrix
+            case "small block":
+                return self.small_block
+            case "pairs" | "debug":
+                return self.pairs
+
+
+CALIBRATED: Final = Calibration()
+
+
+class RegisterEstimate(NamedTuple):
+    """Registers of 32 bits for each thread."""
+
+    peak_live: int
+    estimate: int
+    low: int
+    high: int
+
+
+def register_estimate(
+    function: Function,
+    target: Target | None = None,
+    calibration: Calibration = CALIBRATED,
+    maxrregcount: int | None = None,
+) -> RegisterEstimate | None:
+    """The registers of a kernel or function on `target`, else on that of its module; None where there are
+    no figures for that target. `maxrregcount` is the option of ptxas.
+    """
+    target = target or function.module.target
+    if target is None or target.number not in LIMITS:
+        return None
+    bounds = launch_bounds_of(target, directives_of(function), maxrregcount)
+    made = call_graph_node(function)
+    if _is_debug(function):
+        above = calibration.debug_with_calls if made.callees else calibration.debug
+        peak = register_pressure(function).peak + above
+    else:
+        peak = _peak(function, target, bounds, calibration.reserve)
+    peak = max(peak, _with_calls(function, made))
+    used = peak + calibration.above(spread(function, target))
+    if made.has_indirect or made.has_external or made.is_recursive:
+        used = max(used, _ABI_USED)
+    cap = bounds.register_limit
+    return RegisterEstimate(
+        min(peak, cap),
+        min(used, cap),
+        min(max(_LEAST_USED, int(used * _LOW)), cap),
+        min(round(used * _HIGH), cap),
+    )
+
+
+def _peak(function: Function, target: Target, bounds: LaunchBounds, reserve: int) -> int:
+    """The registers that are live at once, with loads hoisted (2)."""
+    is_banked = target.number < _LOADS_CONSTANTS
+    least = max((run.min_registers(is_banked) for run in straight_line_regions(function)), default=0)
+    limit = _hoisting_limit(bounds, least + _STACK_POINTER) - reserve
+    peak = max(
+        (run.registers_with_hoisting(limit, is_banked) for run in straight_line_regions(function)),
+        default=0,
+    )
+    return peak + _STACK_POINTER
+
+
+def _hoisting_limit(bounds: LaunchBounds, least: int) -> int:
+    """The most registers with which as many blocks are resident as with `least`."""
+    device, threads = bounds.device, bounds.threads_per_block
+    if not threads:
+        threads = _USUAL_BLOCK
+        device = device._replace(threads_per_sm=max(device.threads_per_sm, _USUAL_THREADS))
+    at_hand = [min(step.registers, bounds.register_limit) for step in thresholds(device, threads)]
+    enough = [registers for registers in at_hand if registers >= least]
+    return min(enough, default=bounds.register_limit)
+
+
+def _with_calls(function: Function, made: CallGraphNode) -> int:
+    """The peak around the calls of a function (3)."""
+    if made.has_indirect or made.is_recursive:
+        return _ABI_PEAK
+    peak = _EXTERNAL_PEAK if made.has_external else 0
+    if not any(made.callees.values()):
+        return peak
+    if any(variable.space == ".local" for variable in function.body.variables):
+        peak = max(peak, _LOCAL_CALL_PEAK)  # code without optimisation: nothing is inlined
+    left, alive, graph = virtual_registers(function), virtual_register_liveness(function), cfg(function)
+    for block in graph.blocks:
+        live = set(alive.live_in_any(block.successors))
+        for number in reversed(block.instructions):
+            operation = left.instructions[number]
+            if operation is None:
+                continue
+            live -= operation.defs - operation.partial_defs
+            for callee in made.callees.get(operation.instruction.node.start, ()):
+                peak = max(peak, len(live) + _of_callee(callee))
+            live |= operation.uses
+    return peak
+
+
+def _of_callee(function: Function) -> int:
+    made = call_graph_node(function)
+    if made.is_recursive:
+        return _ABI_PEAK
+    own = max((run.min_registers(False) for run in straight_line_regions(function)), default=0)
+    return max(own, _with_calls(function, made))
+
+
+def spread(function: Function, target: Target) -> Spread:
+    """What decides how far the registers of `function` spread (5)."""
+    if _is_debug(function):
+        return "debug"
+    left = [one for one in virtual_registers(function).instructions if one is not None]
+    if any(one.instruction.opcode in _MATRIX for one in left):
+        return "matrix"
+    if 0 < launch_bounds_of(target, directives_of(function)).threads_per_block <= _SMALL_BLOCK:
+        return "small block"
+    return "pairs" if any(len(one.defs) > 1 for one in left) else "singles"
+
+
+def _is_debug(function: Function) -> bool:
+    return any(name.text == "debug" for name in function.module.target_names)

@@ -1,0 +1,42 @@
+"""Liveness of virtual registers at the start of each block.
+
+As `liveness` of registers, for the machine instructions. A virtual register that is live at the entry of the
+function is read somewhere without a definition on some path; it is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analyses.control_flow.cfg import cfg
+from analyses.dataflow.bitvector_dataflow import GenKill, LiveSets
+from analyses.registers.machine_blocks import machine_blocks
+from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.model.function import Function
+
+
+class VirtualRegisterLiveness:
+    """The virtual registers that are live at the starts of blocks."""
+
+    def __init__(self, sets: LiveSets) -> None:
+        self.sets = sets
+
+    def live_in_any(self, blocks: Iterable[int]) -> frozenset[int]:
+        """The virtual registers live at the start of at least one of these blocks; mostly the same object for
+        the same set.
+        """
+        live_in = self.sets.live_in
+        found = 0
+        for block in blocks:
+            found |= live_in[block]
+        return self.sets.members(found & ~live_in[0])
+
+
+@incremental_fact
+def virtual_register_liveness(
+    function: Function, earlier: Previous[VirtualRegisterLiveness] | None
+) -> VirtualRegisterLiveness:
+    """The virtual registers of `function` that are live at the starts of its blocks."""
+    blocks = [GenKill(one, one.upward_exposed, one.defined) for one in machine_blocks(function)]
+    before = earlier.value.sets if earlier else None
+    return VirtualRegisterLiveness(LiveSets(cfg(function).graph, blocks, frozenset(), before))

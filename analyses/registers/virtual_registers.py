@@ -1,0 +1,413 @@
+"""Virtual registers: the values of a function as machine code would hold them, after copy coalescing.
+
+A *virtual register* is 32 bits that need a register of the machine. It is a number; each is defined in one
+place, and may stand for parts of several PTX registers.
+
+1. A register has one virtual register for every 32 bits of its type, at least one; predicates have none (they
+   live elsewhere), and neither have registers that nothing writes.
+2. A register with a single, unguarded definition may share virtual registers with others (*coalescing*):
+   `mov` and `cvta` copy; `mov` that packs or unpacks takes those of its parts; so do `cvt` between 32 and 64
+   bits, where the upper half follows from the lower one. An integer constant added to an address is folded
+   into the offset of the `ld` or `st` that uses it. A product or shift that is only added to an address is
+   folded into the addition.
+3. Constants, addresses of variables, parameters of a kernel, `%ntid` and `%nctaid` are read from the
+   instruction or from the constant bank: they need no virtual register (`NO_REGISTER`). The generic address
+   of a local variable does, for it is computed.
+4. An instruction that defines none of the remaining values is *eliminated*: it is not in the machine code.
+5. The virtual registers of a register have numbers of their own, whatever other registers there are. After an
+   edit, only those registers are lowered again that a changed instruction names, and those that may share
+   with them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from analyses.instructions.register_index import RegisterIndex
+from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
+from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.scope import integer
+from ptx_lsp.syntax import nodes
+
+NO_REGISTER: Final = -1
+"""In place of a virtual register: a value that needs none."""
+
+_BANKED: Final = frozenset({"%ntid", "%nctaid"})
+_ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ldmatrix", "stmatrix"})
+_SUMS: Final = frozenset({"add.s64", "add.u64"})
+_COPY_DEPTH: Final = 200
+"""Copies of copies are followed so far, unless the text has them in order: then without end."""
+_COALESCIBLE: Final = frozenset({"mov", "ld", "cvta", "cvt", "add", "mul", "shl"})
+"""Instructions whose result may share the virtual registers of what they read."""
+_OFFSETS: Final = frozenset({"add.s64", "add.u64", "add.s32", "add.u32"})
+
+
+class MachineInstruction(NamedTuple):
+    """An instruction that was not eliminated (its index may be an earlier one), with its virtual registers.
+
+    `partial_defs` are the defs that keep part of the previous value. `flags_read` and `flags_written` are
+    predicates, which have no virtual registers. `materialised_constants` is how many more registers it needs
+    during execution, for constants that it cannot take as they are.
+    """
+
+    instruction: InstructionInfo
+    uses: frozenset[int]
+    defs: frozenset[int]
+    partial_defs: frozenset[int]
+    flags_read: tuple[int, ...]
+    flags_written: tuple[int, ...]
+    materialised_constants: int
+
+
+@dataclass(frozen=True)
+class VirtualRegisters:
+    """For each register its virtual registers, lowest first; for each instruction its machine
+    instruction, if any.
+    """
+
+    of_registers: tuple[tuple[int, ...], ...]
+    instructions: tuple[MachineInstruction | None, ...]
+    count: int
+    state: _LoweringState
+
+
+class _LoweringState(NamedTuple):
+    """For each register its definitions, its uses, and whether virtual registers are allocated for it; then
+    where eliminated instructions begin, all instructions, and the register index.
+    """
+
+    writers: list[list[InstructionInfo]]
+    readers: list[list[InstructionInfo]]
+    is_allocated: list[bool]
+    eliminated: set[int]
+    instructions: tuple[InstructionInfo, ...]
+    sizes: list[int]
+    """Of each register how many words it has."""
+    register_index: RegisterIndex
+
+
+@incremental_fact
+def virtual_registers(function: Function, earlier: Previous[VirtualRegisters] | None) -> VirtualRegisters:
+    """The virtual registers of `function`."""
+    flow = instructions(function)
+    if earlier is None or earlier.value.state.register_index != flow.register_index:
+        sizes = [_size(register.type, register.vector) for register in flow.registers]
+        return _Lowering(function, flow, sizes).run()
+    return _Lowering(function, flow, earlier.value.state.sizes).update(earlier)
+
+
+def constant(value: nodes.Operand) -> int | None:
+    """The integer value of an operand; None if it is not one."""
+    match value:
+        case nodes.Number(kind="integer", text=text):
+            return integer(text)
+        case nodes.Unary(operator="-", value=nodes.Number(kind="integer", text=text)):
+            number = integer(text)
+            return None if number is None else -number
+        case _:
+            return None
+
+
+class _Lowering:
+    def __init__(self, function: Function, flow: FunctionInstructions, sizes: list[int]) -> None:
+        self.function = function
+        self.flow = flow
+        self.sizes = sizes
+        self.firsts = [0, *accumulate(self.sizes)]
+        self.writers: list[list[InstructionInfo]] = []
+        self.readers: list[list[InstructionInfo]] = []
+        self.values: list[tuple[int, ...] | None] = [None] * len(flow.registers)
+        self.in_progress = [False] * len(flow.registers)
+        self.is_allocated = [False] * len(flow.registers)
+        self.eliminated: set[int] = set()
+        self.depth = 0
+
+    def run(self) -> VirtualRegisters:
+        self.writers = [[] for _ in self.flow.registers]
+        self.readers = [[] for _ in self.flow.registers]
+        for step in self.flow.instructions:
+            for register in step.defs:
+                self.writers[register].append(step)
+            for register in step.uses:
+                self.readers[register].append(step)
+        values = tuple([self.value(register) for register in range(len(self.values))])
+        return self.result(values, [self.machine_instruction(step) for step in self.flow.instructions])
+
+    def result(
+        self, values: tuple[tuple[int, ...], ...], operations: Sequence[MachineInstruction | None]
+    ) -> VirtualRegisters:
+        flow = self.flow
+        found = _LoweringState(
+            self.writers,
+            self.readers,
+            self.is_allocated,
+            self.eliminated,
+            flow.instructions,
+            self.sizes,
+            flow.register_index,
+        )
+        return VirtualRegisters(values, tuple(operations), self.firsts[-1], found)
+
+    def machine_instruction(self, step: InstructionInfo) -> MachineInstruction | None:
+        if step.node.start in self.eliminated:
+            return None
+        reads = {word for register in step.uses for word in self.value(register)}
+        writes = {word for register in step.defs for word in self.allocated(register)}
+        keeps = {word for register in step.partial_defs for word in self.allocated(register)}
+        reads.discard(NO_REGISTER)
+        flags = tuple(register for register in step.uses if not self.sizes[register])
+        return MachineInstruction(
+            step, frozenset(reads), frozenset(writes), frozenset(keeps),
+            (*flags, step.guard) if step.guard >= 0 else flags,
+            tuple(register for register in step.defs if not self.sizes[register]),
+            self.materialised_constants(step),
+        )
+
+    # -- after an edit --------------------------------------------------------------------------
+
+    def update(self, earlier: Previous[VirtualRegisters]) -> VirtualRegisters:
+        """Lowers again after an edit, starting from the previous result."""
+        before, (first, old_end, end) = earlier
+        came = self.flow.instructions[first:end]
+        went = before.state.instructions[first:old_end]
+        named = self.replace(before.state, went, came)
+        touched = self.dependent(named)
+        self.values = list(before.of_registers)
+        self.is_allocated = list(before.state.is_allocated)
+        again = {step.node.start: step for step in came}
+        for register in touched:
+            for step in (*self.writers[register], *self.readers[register]):
+                again[step.node.start] = step
+            self.values[register] = None
+            self.is_allocated[register] = False
+        self.eliminated = before.state.eliminated - again.keys() - {step.node.start for step in went}
+        values = tuple([
+            self.value(register) if found is None else found
+            for register, found in enumerate(self.values)
+        ])  # fmt: skip
+        operations = [*before.instructions[:first], *[None] * len(came), *before.instructions[old_end:]]
+        for step in again.values():
+            operations[self.number(step)] = self.machine_instruction(step)
+        return self.result(values, operations)
+
+    def number(self, step: InstructionInfo) -> int:
+        """Of a step that was there before the edit, the number that it has now."""
+        offset = self.function.item.offset
+        at = offset(step.node.start)
+        return bisect_left(self.flow.instructions, at, key=lambda one: offset(one.node.start))
+
+    def replace(
+        self, found: _LoweringState, went: Sequence[InstructionInfo], came: Sequence[InstructionInfo]
+    ) -> set[int]:
+        """Makes writers and readers those of the steps as they are; the registers that these name."""
+        self.writers, self.readers = list(found.writers), list(found.readers)
+        starts = {step.node.start for step in went}
+        named = {register for step in (*went, *came) for register in (*step.uses, *step.defs)}
+        for lists in (self.writers, self.readers):
+            for register in named:
+                lists[register] = [one for one in lists[register] if one.node.start not in starts]
+        for step in came:
+            for register in step.defs:
+                self.writers[register].append(step)
+            for register in step.uses:
+                self.readers[register].append(step)
+        return named
+
+    def dependent(self, named: set[int]) -> set[int]:
+        """These registers, and all that may take their words from one of them."""
+        found = set(named)
+        waiting = list(named)
+        while waiting:
+            for step in self.readers[waiting.pop()]:
+                if step.opcode in _COALESCIBLE:
+                    more = [one for one in step.defs if one not in found]
+                    found.update(more)
+                    waiting.extend(more)
+        return found
+
+    # -- the words of a register ----------------------------------------------------------------
+
+    def allocated(self, register: int) -> tuple[int, ...]:
+        """The virtual registers that a definition of `register` allocates."""
+        return self.value(register) if self.is_allocated[register] else ()
+
+    def value(self, register: int) -> tuple[int, ...]:
+        known = self.values[register]
+        if known is not None:
+            return known
+        found: tuple[int, ...] | None = None
+        if not self.sizes[register] or not self.writers[register]:
+            found = ()
+        elif (
+            self.has_single_definition(register)
+            and not self.in_progress[register]
+            and self.depth < _COPY_DEPTH
+        ):
+            self.in_progress[register] = True  # a value that needs itself is a register of its own
+            self.depth += 1
+            found = self.coalesced(register, self.writers[register][0])
+            self.depth -= 1
+            if found is not None and self.values[register] is None:
+                self.eliminated.add(self.writers[register][0].node.start)
+        known = self.values[register]  # found meanwhile, by way of itself
+        if known is not None:
+            return known
+        if found is None:
+            found = tuple(range(self.firsts[register], self.firsts[register + 1]))
+            self.is_allocated[register] = True
+        self.values[register] = found
+        return found
+
+    def has_single_definition(self, register: int) -> bool:
+        writers = self.writers[register]
+        return len(writers) == 1 and not writers[0].partial_defs
+
+    def single_definition(self, registers: Sequence[int]) -> tuple[int, ...] | None:
+        """The virtual registers of the only one of `registers`, if it has at most one definition."""
+        if len(registers) != 1 or not (
+            self.has_single_definition(registers[0]) or not self.writers[registers[0]]
+        ):
+            return None
+        return self.value(registers[0])
+
+    def coalesced(self, register: int, step: InstructionInfo) -> tuple[int, ...] | None:
+        """The virtual registers that the single definition of `register` shares; None where it allocates
+        some.
+        """
+        size = self.sizes[register]
+        match step.opcode:
+            case "mov":
+                return self.copied(register, step, size)
+            case "ld" if not step.uses and self.function.is_kernel and ".param" in step.spelling:
+                return (NO_REGISTER,) * size
+            case "cvta":
+                return self.generic(step, size)
+            case "cvt":
+                return self.converted(step)
+            case "add" if step.spelling in _OFFSETS and self.is_offset(register, step):
+                base = self.single_definition(step.uses)
+                return base if base and any(word != NO_REGISTER for word in base) else None
+            case "mul" | "shl" if self.is_scaled_index(register, step):
+                index = self.single_definition(step.uses)
+                return None if index is None else (*index, *(NO_REGISTER,) * size)[:size]
+            case _:
+                return None
+
+    def generic(self, step: InstructionInfo, size: int) -> tuple[int, ...] | None:
+        if ".local" in step.spelling and ".to" not in step.spelling:
+            return None
+        return self.single_definition(step.uses) if step.uses else (NO_REGISTER,) * size
+
+    def copied(self, register: int, step: InstructionInfo, size: int) -> tuple[int, ...] | None:
+        source = step.node.operands[-1]
+        if len(step.defs) > 1:
+            whole = self.single_definition(step.uses)
+            if whole is None:
+                return None
+            at = step.defs.index(register) * size
+            return whole[at : at + size] if size * len(step.defs) == len(whole) else None
+        if isinstance(source, nodes.Vector):
+            return self.packed(source, size)
+        if step.uses:
+            whole = self.single_definition(step.uses)
+            return whole if whole is not None and len(whole) == size else None
+        name = source.object if isinstance(source, nodes.Member) else source
+        if isinstance(name, nodes.Name) and name.text.startswith("%"):
+            return (NO_REGISTER,) * size if name.text in _BANKED else None
+        return (NO_REGISTER,) * size
+
+    def packed(self, source: nodes.Vector, size: int) -> tuple[int, ...] | None:
+        if size < 2:
+            return None
+        parts: list[int] = []
+        for item in source.items:
+            register = self.register(item)
+            if register is None:
+                parts.append(NO_REGISTER)
+                continue
+            whole = self.single_definition((register,))
+            if whole is None:
+                return None
+            parts.extend(whole)
+        return tuple(parts) if len(parts) == size else None
+
+    def converted(self, step: InstructionInfo) -> tuple[int, ...] | None:
+        if step.spelling in ("cvt.u64.u32", "cvt.s64.s32"):
+            low = self.single_definition(step.uses)
+            return (low[0], NO_REGISTER) if low else None
+        if step.spelling in ("cvt.u32.u64", "cvt.s32.s64"):
+            whole = self.single_definition(step.uses)
+            return whole[:1] if whole else None
+        return None
+
+    def is_offset(self, register: int, step: InstructionInfo) -> bool:
+        """Whether `register` is a constant away from another, and used in addresses only."""
+        if len(step.uses) != 1 or constant(step.node.operands[-1]) is None:
+            return False
+        return all(
+            use.opcode in _ADDRESSED and not self.is_used_outside_address(register, use)
+            for use in self.readers[register]
+        )
+
+    def is_used_outside_address(self, register: int, use: InstructionInfo) -> bool:
+        """Whether `use` names `register` elsewhere than in an address."""
+        return any(
+            self.register(part) == register
+            for operand in use.node.operands
+            for part in (operand.items if isinstance(operand, nodes.Vector) else (operand,))
+        )
+
+    def is_scaled_index(self, register: int, step: InstructionInfo) -> bool:
+        if not (step.spelling.startswith("mul.wide") or step.spelling == "shl.b64"):
+            return False
+        uses = self.readers[register]
+        return len(step.uses) == 1 and all(use.spelling in _SUMS for use in uses)
+
+    def register(self, operand: nodes.Operand) -> int | None:
+        if not isinstance(operand, nodes.Name):
+            return None
+        symbol = self.function.body.symbols.get(operand.start)
+        return self.flow.indices.get(id(symbol)) if symbol is not None else None
+
+    # -- constants --------------------------------------------------------------------------
+
+    def materialised_constants(self, step: InstructionInfo) -> int:
+        """A store takes its values from registers; only a single zero is one already."""
+        if step.opcode != "st" or ".param" in step.spelling or len(step.node.operands) < 2:
+            return 0
+        source = step.node.operands[1]
+        items = source.items if isinstance(source, nodes.Vector) else (source,)
+        size = 2 if "64" in step.spelling else 1
+        zeros = others = held = 0
+        for item in items:
+            register = self.register(item)
+            value = self.values[register] if register is not None else None
+            if value and value[0] != NO_REGISTER:
+                held += 1
+            elif self.is_constant(item) == 0:
+                zeros += size
+            else:
+                others += size
+        return others + (zeros if others or (held and len(items) > 1) else 0)
+
+    def is_constant(self, item: nodes.Operand) -> int | None:
+        register = self.register(item)
+        if register is None:
+            return constant(item)
+        writers = self.writers[register]
+        if len(writers) == 1 and writers[0].opcode == "mov" and not writers[0].uses:
+            return constant(writers[0].node.operands[-1])
+        return None
+
+
+def _size(type: str, vector: int) -> int:
+    found = TYPES.get(type)
+    if found is None:
+        return vector
+    return 0 if found.width <= 1 else vector * max(1, found.width // 32)
