@@ -21,8 +21,8 @@ import pytest
 
 if TYPE_CHECKING:
     from ptx_lsp.executor.launching.launch import Value
-    from ptx_lsp.lint.report import FileReport, Reported
-    from ptx_lsp.lint.report import Kernel as Figures
+    from ptx_lsp.lint.results.report import FileReport, Reported
+    from ptx_lsp.lint.results.report import Kernel as Figures
 
 Size: TypeAlias = "int | Sequence[int]"
 
@@ -80,7 +80,7 @@ class Kernel:
 
     def assert_budget(self, *budgets: str) -> None:
         """Fails unless all hold: `registers <= 32`, `occupancy >= 50 %`, `shared <= 48 KiB`."""
-        from ptx_lsp.lint.budget import broken, parse
+        from ptx_lsp.lint.configuration.budget import broken, parse
 
         over = list(broken([self.figures], (("*", tuple(map(parse, budgets))),)))
         told = [
@@ -114,7 +114,7 @@ def _loaded(source: str | Path, entry: str | None, threads: int | None, folder: 
     from ptx_lsp.cli.check import check
     from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.settings import Settings
-    from ptx_lsp.lint.config import effective, nearest
+    from ptx_lsp.lint.configuration.config import effective, nearest
 
     is_text = isinstance(source, str) and ("\n" in source or "{" in source)
     path = None if is_text else folder / source

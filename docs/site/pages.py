@@ -9,10 +9,10 @@ from pathlib import Path
 from ptx_lsp.cli.explain import explain
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.table import all_entries
-from ptx_lsp.lint.budget import FIGURES
-from ptx_lsp.lint.config import KEYS
-from ptx_lsp.lint.reporter import reporters
-from ptx_lsp.lint.reporters.style import Style
+from ptx_lsp.lint.configuration.budget import FIGURES
+from ptx_lsp.lint.configuration.config import KEYS
+from ptx_lsp.lint.results.reporter import reporters
+from ptx_lsp.lint.results.style import Style
 from ptx_lsp.lint.rule import Rule, all_rules
 
 ROOT = Path(__file__).parents[2]

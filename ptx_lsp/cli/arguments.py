@@ -105,7 +105,7 @@ def parse(argv: Sequence[str]) -> Options:
 
 def complain(text: str) -> None:
     """Prints a message to standard error."""
-    from ptx_lsp.lint.reporters.style import printable
+    from ptx_lsp.lint.results.style import printable
 
     print(f"ptx-lint: {printable(text)}", file=sys.stderr)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ptx_lsp import ptxas
 from ptx_lsp.isa.target import Target
+from ptx_lsp.lint.configuration.selection import PTXAS
+from ptx_lsp.lint.configuration.suppression import Suppressions
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import Locator, Origin, Reported
-from ptx_lsp.lint.selection import PTXAS
-from ptx_lsp.lint.suppression import Suppressions
+from ptx_lsp.lint.results.report import Locator, Origin, Reported
 from ptx_lsp.ptxas import Message, PtxasError, Report
 from ptx_lsp.text import Source, Span
 

@@ -9,9 +9,9 @@ from pathlib import Path, PurePath
 from ptx_lsp.cli.arguments import Options, UsageError
 from ptx_lsp.cli.files import replace
 from ptx_lsp.cli.jobs import Work
-from ptx_lsp.lint import baseline
-from ptx_lsp.lint.baseline import Group, Known
-from ptx_lsp.lint.report import FileReport
+from ptx_lsp.lint.results import baseline
+from ptx_lsp.lint.results.baseline import Group, Known
+from ptx_lsp.lint.results.report import FileReport
 
 
 def apply_baseline(

@@ -25,11 +25,11 @@ import analyses
 import ptx_lsp
 from ptx_lsp.cli.files import BESIDE, write_whole
 from ptx_lsp.cli.settings import Settings
-from ptx_lsp.lint import details, report
-from ptx_lsp.lint.containment import is_file
+from ptx_lsp.lint.configuration.containment import is_file
+from ptx_lsp.lint.configuration.known import Known, known_rules, remember
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
-from ptx_lsp.lint.known import Known, known_rules, remember
-from ptx_lsp.lint.report import FileReport
+from ptx_lsp.lint.results import details, report
+from ptx_lsp.lint.results.report import FileReport
 
 _DAY_S = 24 * 60 * 60
 _KEPT_DAYS = 30

@@ -15,15 +15,15 @@ from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.requirements import needed
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
-from ptx_lsp.lint import budget
+from ptx_lsp.lint.configuration import budget
+from ptx_lsp.lint.configuration.selection import Rules
+from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed, unused_rules
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.fingerprint import add_fingerprints
-from ptx_lsp.lint.mending import Mended, mended
-from ptx_lsp.lint.origin import Origins
-from ptx_lsp.lint.report import FileReport, Kernel, Reported, by_place, reported
-from ptx_lsp.lint.selection import Rules
-from ptx_lsp.lint.suppression import Suppressions, suppressed, unused_rules
+from ptx_lsp.lint.fixes.mending import Mended, mended
+from ptx_lsp.lint.results.fingerprint import add_fingerprints
+from ptx_lsp.lint.results.origin import Origins
+from ptx_lsp.lint.results.report import FileReport, Kernel, Reported, by_place, reported
 from ptx_lsp.model.module import Module
 from ptx_lsp.ptxas import Resources
 from ptx_lsp.syntax.document import Document
@@ -170,7 +170,7 @@ def _kernels(
     """The analyses take long to import, and longer to run: only where someone wants to know."""
     if not (settings.kernels or settings.budgets):
         return []
-    from ptx_lsp.lint.kernels import kernels
+    from ptx_lsp.lint.results.kernels import kernels
 
     return kernels(module, measured, settings.threads, settings.details, settings.maxrregcount)
 

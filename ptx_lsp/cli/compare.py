@@ -13,11 +13,11 @@ from ptx_lsp.cli.inputs import collect, links_out
 from ptx_lsp.cli.jobs import check_all
 from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
-from ptx_lsp.lint.comparison import Change, Comparison, Pair, Subject, compare
-from ptx_lsp.lint.report import FileReport
 from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.markdown import code, prose, table
-from ptx_lsp.lint.reporters.style import Style, at_line_start, printable
+from ptx_lsp.lint.results.comparison import Change, Comparison, Pair, Subject, compare
+from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.lint.results.style import Style, at_line_start, printable
 
 _MOST_SPELLINGS = 6
 """Of instructions in a line of text; JSON has all."""

@@ -9,7 +9,15 @@ from pathlib import Path
 
 from ptx_lsp.cli.arguments import Parser, UsageError
 from ptx_lsp.cli.output import print_lines
-from ptx_lsp.lint.config import Config, ConfigError, effective, find, nearest, read, schema
+from ptx_lsp.lint.configuration.config import (
+    Config,
+    ConfigError,
+    effective,
+    find,
+    nearest,
+    read,
+    schema,
+)
 from ptx_lsp.lint.rule import all_rules
 
 

@@ -14,7 +14,7 @@ from ptx_lsp.isa.matching.resolve import Resolution, resolve
 from ptx_lsp.isa.modifiers.lookup import Modifier, describe
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.table import entries
-from ptx_lsp.lint.reporters.style import Style
+from ptx_lsp.lint.results.style import Style
 
 _MOST = 16
 """So many modifiers or refusals are listed for an instruction; it may have hundreds."""

@@ -12,7 +12,7 @@ from ptx_lsp.isa.modifiers.lookup import Modifier
 from ptx_lsp.isa.spaces import SPACES, StateSpace
 from ptx_lsp.isa.target import Requirement
 from ptx_lsp.isa.types import TYPES, Type
-from ptx_lsp.lint.reporters.style import Style
+from ptx_lsp.lint.results.style import Style
 
 
 def explain_word(name: str, style: Style) -> list[Iterator[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.ide.panels.flow_picture import told
-from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
+from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
 
 
 def dot(flow: Flow) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ptx_lsp.ide.layered_layout import Point
 from ptx_lsp.ide.panels.flow_picture import LINE, PADDING, Box, picture
-from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
+from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
 
 STYLE: Final = """\
 .flow { --ink: #1f2328; --paper: #ffffff; --line: #8c959f; --jump: #0969da; --split: #bc4c00;

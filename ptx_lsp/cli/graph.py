@@ -11,8 +11,8 @@ from ptx_lsp.cli.flow_svg import flow_svg
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.ide.layered_layout import TooLargeError
 from ptx_lsp.isa.target import parse_target
-from ptx_lsp.lint.flow import flow
-from ptx_lsp.lint.selection import did_you_mean
+from ptx_lsp.lint.configuration.selection import did_you_mean
+from ptx_lsp.lint.results.flow import flow
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from ptx_lsp.lint.containment import is_folder, is_inside
+from ptx_lsp.lint.configuration.containment import is_folder, is_inside
 
 MOST_BYTES = 64 << 20
 """A larger input is refused. Its tree and its names would take about 100 times as much memory."""

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ptx_lsp.cli.cache import Cache, key
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.settings import Settings
-from ptx_lsp.lint.report import FileReport
+from ptx_lsp.lint.results.report import FileReport
 
 Work: TypeAlias = tuple[Input, Settings]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from ptx_lsp.executor.launching.specs import SpecError
-from ptx_lsp.lint import containment
+from ptx_lsp.lint.configuration import containment
 
 _KEYS = (
     "file", "entry", "grid", "block", "cluster", "shared", "seed", "limit", "seconds", "arguments", "out",

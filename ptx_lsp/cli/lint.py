@@ -12,8 +12,8 @@ from ptx_lsp.cli.arguments import Options, UsageError, complain, parse
 if TYPE_CHECKING:
     from ptx_lsp.cli.jobs import Work
     from ptx_lsp.cli.plan import Plan
-    from ptx_lsp.lint.report import FileReport
-    from ptx_lsp.lint.reporter import Reporter
+    from ptx_lsp.lint.results.report import FileReport
+    from ptx_lsp.lint.results.reporter import Reporter
 
 # What takes long to import is imported where it is needed: `--version` needs none of it.
 
@@ -92,7 +92,7 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
         complain(note)
     if options.show_files:
         from ptx_lsp.cli.output import write
-        from ptx_lsp.lint.reporters.style import at_line_start
+        from ptx_lsp.lint.results.style import at_line_start
 
         write((at_line_start(one.path) for one in inputs), options)
         return Outcome(NOTHING, watched)
@@ -109,7 +109,7 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
 
 def _watch(options: Options) -> NoReturn:
     from ptx_lsp.cli.watch import watch
-    from ptx_lsp.lint.config import FILE_NAMES
+    from ptx_lsp.lint.configuration.config import FILE_NAMES
 
     def run() -> None:
         try:
@@ -207,7 +207,7 @@ def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
 
 def _formats(options: Options) -> None:
     """Takes `--format X=FILE` apart, and checks every name. Raises UsageError."""
-    from ptx_lsp.lint.reporter import find, reporters
+    from ptx_lsp.lint.results.reporter import find, reporters
 
     printed = "full" if not options.statistics else "statistics"
     for text in options.formats:
@@ -215,7 +215,7 @@ def _formats(options: Options) -> None:
         if name in ("dot", "svg"):
             raise UsageError(f"--format {name} requires --cfg")
         if not name.isascii() or find(name) is None:
-            from ptx_lsp.lint.selection import did_you_mean
+            from ptx_lsp.lint.configuration.selection import did_you_mean
 
             choices = ", ".join(reporters())
             near = did_you_mean(name, reporters())
@@ -243,7 +243,7 @@ def _tell_troubles(files: Sequence[FileReport]) -> None:
 def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
     """Writes every report asked for: files first, as printing may end the run."""
     from ptx_lsp.cli.output import columns, style, write, write_file
-    from ptx_lsp.lint.reporter import Run
+    from ptx_lsp.lint.results.reporter import Run
 
     plain = Run(files, remarks, quiet=options.quiet, kernels=options.kernels)
     for name, path in options.written:
@@ -259,7 +259,7 @@ def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...
 
 
 def _reporter(name: str) -> Reporter:
-    from ptx_lsp.lint.reporter import find
+    from ptx_lsp.lint.results.reporter import find
 
     found = find(name)
     assert found is not None, name  # _formats has looked

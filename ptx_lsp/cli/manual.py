@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ptx_lsp import __version__
 from ptx_lsp.cli.arguments import Parser, parser
 from ptx_lsp.cli.output import print_lines
-from ptx_lsp.lint.config import FILE_NAMES, KEYS
+from ptx_lsp.lint.configuration.config import FILE_NAMES, KEYS
 
 
 def run(words: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ptx_lsp.cli.arguments import Options, UsageError
-from ptx_lsp.lint.reporters.style import Style
+from ptx_lsp.lint.results.style import Style
 
 _COLUMNS = 120
 """How wide source lines may become where there is no terminal."""

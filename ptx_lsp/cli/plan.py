@@ -11,12 +11,10 @@ from ptx_lsp.cli.cache import Cache, default_folder, is_wanted, remember_rules
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.cli.settings import Settings
-from ptx_lsp.lint import config
-from ptx_lsp.lint.budget import Budgets, idle
-from ptx_lsp.lint.config import DEFAULT, Config, ConfigError
-from ptx_lsp.lint.report import FileReport
-from ptx_lsp.lint.reporter import find
-from ptx_lsp.lint.selection import (
+from ptx_lsp.lint.configuration import config
+from ptx_lsp.lint.configuration.budget import Budgets, idle
+from ptx_lsp.lint.configuration.config import DEFAULT, Config, ConfigError
+from ptx_lsp.lint.configuration.selection import (
     OVER_BUDGET,
     PTXAS,
     Choice,
@@ -25,6 +23,8 @@ from ptx_lsp.lint.selection import (
     chosen,
     did_you_mean,
 )
+from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.lint.results.reporter import find
 
 
 class Plan:

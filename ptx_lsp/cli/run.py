@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         launched = [_launched(one, options) for one in requests(options)]
         _report(launched, options)
     except (SpecError, OSError) as error:
-        from ptx_lsp.lint.reporters.style import printable
+        from ptx_lsp.lint.results.style import printable
 
         print(f"ptx-run: error: {printable(str(error))}", file=sys.stderr)
         return TROUBLE

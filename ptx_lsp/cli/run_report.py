@@ -17,7 +17,7 @@ from ptx_lsp.cli.request import Request
 from ptx_lsp.executor import ExecutionError, Finding, Lane
 from ptx_lsp.executor.instrumentation.profile import LineProfile, Profile
 from ptx_lsp.executor.instrumentation.trace import Event, Trace
-from ptx_lsp.lint.reporters.style import at_line_start
+from ptx_lsp.lint.results.style import at_line_start
 
 Json: TypeAlias = (
     "str | int | float | bool | Sequence[Json] | dict[str, Json] | None"

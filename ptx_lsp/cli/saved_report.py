@@ -9,7 +9,7 @@ from typing import TypedDict, cast
 
 from ptx_lsp.cli.arguments import UsageError
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import (
+from ptx_lsp.lint.results.report import (
     Branches,
     Excerpt,
     FileReport,

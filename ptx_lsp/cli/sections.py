@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
-from ptx_lsp.lint.reporters.style import Style
+from ptx_lsp.lint.results.style import Style
 
 _WIDTH = 96
 _INDENT = "    "

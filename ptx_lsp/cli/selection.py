@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ptx_lsp.cli.arguments import UsageError
 from ptx_lsp.isa.target import TARGETS, parse_target
-from ptx_lsp.lint.selection import did_you_mean
+from ptx_lsp.lint.configuration.selection import did_you_mean
 
 
 def checked_targets(names: Iterable[str]) -> tuple[str, ...]:

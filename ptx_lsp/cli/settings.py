@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ptx_lsp.lint.budget import Budgets
-from ptx_lsp.lint.selection import Rules
+from ptx_lsp.lint.configuration.budget import Budgets
+from ptx_lsp.lint.configuration.selection import Rules
 
 
 class Settings(NamedTuple):

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ptx_lsp.facts import fact, is_computed
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
-from ptx_lsp.lint.kernels import kernel
-from ptx_lsp.lint.report import Kernel
+from ptx_lsp.lint.results.kernels import kernel
+from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 

@@ -17,7 +17,7 @@ from ptx_lsp.lint.diagnostic import (
     Replacement,
     Severity,
 )
-from ptx_lsp.lint.removal import widened
+from ptx_lsp.lint.fixes.removal import widened
 from ptx_lsp.lint.rule import Rule, default_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

@@ -7,7 +7,7 @@ import json
 import time
 from pathlib import Path
 
-from ptx_lsp.lint.report import Point
+from ptx_lsp.lint.results.report import Point
 from ptx_lsp.server.json import Json, at
 from ptx_lsp.server.server import Server
 from ptx_lsp.text import Position, Source

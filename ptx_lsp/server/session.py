@@ -11,11 +11,11 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ptx_lsp.isa.target import Target
-from ptx_lsp.lint.config import FILE_NAMES
+from ptx_lsp.lint.configuration.config import FILE_NAMES
+from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule
-from ptx_lsp.lint.suppression import Suppressions, suppressed
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from pygls.uris import to_fs_path
 
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
-from ptx_lsp.lint import config
-from ptx_lsp.lint.config import Config, ConfigError
+from ptx_lsp.lint.configuration import config
+from ptx_lsp.lint.configuration.config import Config, ConfigError
+from ptx_lsp.lint.configuration.selection import Choice, Rules, UnknownRuleError, chosen
 from ptx_lsp.lint.rule import Rule
-from ptx_lsp.lint.selection import Choice, Rules, UnknownRuleError, chosen
 from ptx_lsp.server.json import at, texts
 
 _log = logging.getLogger(__name__)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptx_lsp.isa.target import Target
+from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule
-from ptx_lsp.lint.selection import Rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 

@@ -19,8 +19,8 @@ from ptx_lsp.cli.cache import Cache, key
 from ptx_lsp.cli.check import check
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
-from ptx_lsp.lint.report import FileReport
-from ptx_lsp.lint.selection import Rules
+from ptx_lsp.lint.configuration.selection import Rules
+from ptx_lsp.lint.results.report import FileReport
 from tests.cli.conftest import BAD, GOOD, Lint
 from tests.cli.test_inputs import without_privilege
 
@@ -101,7 +101,7 @@ def test_a_new_build_of_the_grammar_counts(tmp_path: Path) -> None:
     (package / "__init__.py").write_text("")
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]); from ptx_lsp.cli.cache import key;"
-        "from ptx_lsp.cli.settings import Settings; from ptx_lsp.lint.selection import Rules;"
+        "from ptx_lsp.cli.settings import Settings; from ptx_lsp.lint.configuration.selection import Rules;"
         "print(key(b'', Settings(Rules(frozenset()))), 'tree_sitter_ptx' in sys.modules)"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.lint.comparison import compare, likeness
-from ptx_lsp.lint.report import FileReport, Kernel, Occupancy, Registers
+from ptx_lsp.lint.results.comparison import compare, likeness
+from ptx_lsp.lint.results.report import FileReport, Kernel, Occupancy, Registers
 from tests.cli.conftest import HEADER, Lint
 
 OLD = (

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from ptx_lsp import __version__
-from ptx_lsp.lint.report import Excerpt, Mark, Point
 from ptx_lsp.lint.reporters.excerpt import draw
-from ptx_lsp.lint.reporters.style import printable, width
+from ptx_lsp.lint.results.report import Excerpt, Mark, Point
+from ptx_lsp.lint.results.style import printable, width
 from tests.cli.conftest import HEADER, Lint
 
 SCHEMA = json.loads((Path(__file__).parent / "report.schema.json").read_text())

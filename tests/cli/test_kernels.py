@@ -154,7 +154,7 @@ def test_a_failure_costs_one_kernel_its_figures(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("ptx_lsp.lint.kernels.register_estimate", fail)
+    monkeypatch.setattr("ptx_lsp.lint.results.kernels.register_estimate", fail)
     done = lint("--kernels", "--exit-zero", written(file))
     assert done.status == 2
     assert "the figures of kernel `k`: RuntimeError: boom" in done.err
@@ -229,7 +229,7 @@ def test_maxrregcount(lint: Lint, file: Path, ptxas: Path, monkeypatch: pytest.M
 def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:
     script = (
         "import sys; from ptx_lsp.cli.lint import main; main(sys.argv[1:]);"
-        "print([m for m in sys.modules if m in ('ptx_lsp.lint.flow', 'numpy')])"
+        "print([m for m in sys.modules if m in ('ptx_lsp.lint.results.flow', 'numpy')])"
     )
 
     def imported(*arguments: str) -> str:
@@ -237,4 +237,4 @@ def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:
         return run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
 
     assert imported("--quiet") == "[]"
-    assert imported("--quiet", "--kernels") == "['ptx_lsp.lint.flow']"
+    assert imported("--quiet", "--kernels") == "['ptx_lsp.lint.results.flow']"

@@ -14,10 +14,10 @@ from markdown_it import MarkdownIt
 from ptx_lsp.cli import run
 from ptx_lsp.ide.cursor.markdown import code as ide_code
 from ptx_lsp.ide.cursor.markdown import fenced
-from ptx_lsp.lint.report import FileReport
-from ptx_lsp.lint.reporter import Run, find
 from ptx_lsp.lint.reporters.markdown import code, inert, prose, table
-from ptx_lsp.lint.reporters.style import printable
+from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.lint.results.reporter import Run, find
+from ptx_lsp.lint.results.style import printable
 from tests.cli.conftest import BAD, HEADER, Lint
 
 HOSTILE = (

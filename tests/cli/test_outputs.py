@@ -15,8 +15,8 @@ import jsonschema
 import pytest
 import xmlschema
 
-from ptx_lsp.lint.report import FileReport
-from ptx_lsp.lint.reporter import Run, reporters
+from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.lint.results.reporter import Run, reporters
 from tests.cli.conftest import BAD, HEADER, Lint
 
 

@@ -17,8 +17,8 @@ import pytest
 from ptx_lsp.cli import run, run_options
 from ptx_lsp.cli.arguments import parser
 from ptx_lsp.cli.lint import COMMANDS
-from ptx_lsp.lint.config import KEYS
-from ptx_lsp.lint.config_values import PATH
+from ptx_lsp.lint.configuration.config import KEYS
+from ptx_lsp.lint.configuration.config_values import PATH
 from tests.cli.conftest import BAD, HEADER, Lint
 from tests.server.connection import Connection, Json
 

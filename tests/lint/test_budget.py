@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.lint.budget import FIGURES, Budget, BudgetError, broken, parse, unchecked
-from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers
+from ptx_lsp.lint.configuration.budget import FIGURES, Budget, BudgetError, broken, parse, unchecked
+from ptx_lsp.lint.results.report import Branches, Kernel, Measured, Occupancy, Registers
 
 ESTIMATED = Kernel(
     "gemm_1", 7, "sm_90", Registers(140, 130, 150), shared_bytes=49153, local_bytes=0,

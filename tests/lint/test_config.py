@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-from ptx_lsp.lint.config import (
+from ptx_lsp.lint.configuration.config import (
     DEFAULT,
     KEYS,
     Config,
@@ -21,10 +21,10 @@ from ptx_lsp.lint.config import (
     read,
     schema,
 )
+from ptx_lsp.lint.configuration.patterns import matches
+from ptx_lsp.lint.configuration.selection import OUTSIDE, Choice, UnknownRuleError
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.patterns import matches
 from ptx_lsp.lint.rule import all_rules, default_rules
-from ptx_lsp.lint.selection import OUTSIDE, Choice, UnknownRuleError
 from ptx_lsp.text import Span
 
 

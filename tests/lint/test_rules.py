@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp import ptxas
+from ptx_lsp.lint.configuration.suppression import suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.rule import Rule, all_rules
-from ptx_lsp.lint.suppression import suppressed
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Source
 

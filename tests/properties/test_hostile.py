@@ -21,10 +21,10 @@ from ptx_lsp.cli.check import check
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.matching.resolve import resolve
-from ptx_lsp.lint import nearest
+from ptx_lsp.lint.configuration.selection import chosen
 from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.fixes import nearest
 from ptx_lsp.lint.rules import undeclared_name
-from ptx_lsp.lint.selection import chosen
 from ptx_lsp.model.checks import checks
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document

@@ -11,7 +11,7 @@ from ptx_lsp.cli.page import style
 from ptx_lsp.cli.page.findings import findings
 from ptx_lsp.cli.page.kernel import kernel_section
 from ptx_lsp.cli.page.text import number, safe
-from ptx_lsp.lint.report import FileReport, Kernel, count
+from ptx_lsp.lint.results.report import FileReport, Kernel, count
 
 
 def page(files: Sequence[FileReport]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ptx_lsp.cli.page.text import safe
-from ptx_lsp.lint.report import Mark, Reported
+from ptx_lsp.lint.results.report import Mark, Reported
 
 _MOST: Final = 1000
 

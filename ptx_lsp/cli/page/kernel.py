@@ -15,9 +15,9 @@ from ptx_lsp.cli.page.charts import Chart, Marked, chart
 from ptx_lsp.cli.page.text import number, safe
 from ptx_lsp.ide.layered_layout import TooLargeError
 from ptx_lsp.ide.panels.occupancy_curve import next_steps
-from ptx_lsp.lint.details import Flow, Pressure
-from ptx_lsp.lint.kernels import resident
-from ptx_lsp.lint.report import Kernel
+from ptx_lsp.lint.results.details import Flow, Pressure
+from ptx_lsp.lint.results.kernels import resident
+from ptx_lsp.lint.results.report import Kernel
 
 _MOST_BLOCKS: Final = 400
 _MOST_LIVE: Final = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from ptx_lsp.lint.reporters.style import printable
+from ptx_lsp.lint.results.style import printable
 
 
 def safe(text: str) -> str:

@@ -9,7 +9,7 @@ from ptx_lsp.ide.cursor.occurrences import occurrences
 from ptx_lsp.ide.hover.function import function_named
 from ptx_lsp.ide.kernel_metrics import MANY, kernel_metrics, limiters_text, registers_text
 from ptx_lsp.ide.symbol_at import SymbolReference
-from ptx_lsp.lint.report import Kernel
+from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes

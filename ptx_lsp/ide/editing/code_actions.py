@@ -10,9 +10,9 @@ from ptx_lsp.ide.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.editing.raise_target import target_actions
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.operand import Operand
+from ptx_lsp.lint.configuration.suppression import insertion
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
-from ptx_lsp.lint.mending import apart
-from ptx_lsp.lint.suppression import insertion
+from ptx_lsp.lint.fixes.mending import apart
 from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import element_type

@@ -12,7 +12,7 @@ from ptx_lsp.ide.hover.launch import launch_text
 from ptx_lsp.ide.kernel_metrics import is_cached, kernel_metrics, occupancy_text, registers_text
 from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.isa import special_registers
-from ptx_lsp.lint.report import Kernel
+from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ptx_lsp.ide.layered_layout import Point, layered_layout
-from ptx_lsp.lint.details import Flow, FlowBlock, Turn
+from ptx_lsp.lint.results.details import Flow, FlowBlock, Turn
 
 MOST_OPCODES: Final = 6
 _LETTER: Final = 7.3

@@ -10,8 +10,8 @@ from analyses.occupancy.curves import headroom, over_registers, over_shared, ove
 from analyses.registers.register_estimate import register_estimate
 from ptx_lsp.ide.kernel_metrics import kernel_metrics
 from ptx_lsp.isa.target import Target
-from ptx_lsp.lint.kernels import resident
-from ptx_lsp.lint.report import RegistersSource
+from ptx_lsp.lint.results.kernels import resident
+from ptx_lsp.lint.results.report import RegistersSource
 from ptx_lsp.model.function import Function
 
 

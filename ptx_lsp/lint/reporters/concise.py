@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.lint.report import Reported
-from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.kernel_table import kernels_below
-from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, at_line_start, printable
+from ptx_lsp.lint.results.report import Reported
+from ptx_lsp.lint.results.reporter import Run, reporter
+from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style, at_line_start, printable
 
 
 @reporter("concise", "one line per finding")

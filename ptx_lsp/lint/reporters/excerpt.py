@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.lint.report import Excerpt, Mark
-from ptx_lsp.lint.reporters.style import Style, printable, width, without_commands
+from ptx_lsp.lint.results.report import Excerpt, Mark
+from ptx_lsp.lint.results.style import Style, printable, width, without_commands
 
 TAB = 4
 _CUT = "..."

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import FileReport, Reported, count
-from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.excerpt import Underline, excerpts
 from ptx_lsp.lint.reporters.kernel_table import kernels_below
-from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, Style, printable
+from ptx_lsp.lint.results.report import FileReport, Reported, count
+from ptx_lsp.lint.results.reporter import Run, reporter
+from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style, printable
 
 
 @reporter("full", "findings with their source lines")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import FileReport, Reported
-from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.places import from_here, is_in_tree
-from ptx_lsp.lint.reporters.style import printable
+from ptx_lsp.lint.results.report import FileReport, Reported
+from ptx_lsp.lint.results.reporter import Run, reporter
+from ptx_lsp.lint.results.style import printable
 
 _COMMANDS: dict[Severity, str] = {
     "error": "error", "warning": "warning", "info": "notice", "hint": "notice",

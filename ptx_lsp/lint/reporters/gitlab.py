@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import FileReport, Reported
-from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.markdown import inert
 from ptx_lsp.lint.reporters.places import from_here
+from ptx_lsp.lint.results.report import FileReport, Reported
+from ptx_lsp.lint.results.reporter import Run, reporter
 
 _SEVERITIES: dict[Severity, str] = {
     "error": "critical", "warning": "major", "info": "minor", "hint": "info",

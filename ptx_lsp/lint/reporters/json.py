@@ -8,8 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ptx_lsp import __version__
-from ptx_lsp.lint.report import FileReport, Kernel, Mark, Mending, Needed, Point, Reported, count
-from ptx_lsp.lint.reporter import Run, reporter
+from ptx_lsp.lint.results.report import (
+    FileReport,
+    Kernel,
+    Mark,
+    Mending,
+    Needed,
+    Point,
+    Reported,
+    count,
+)
+from ptx_lsp.lint.results.reporter import Run, reporter
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.json import dumps, finding
+from ptx_lsp.lint.results.reporter import Run, reporter
 
 
 @reporter("json-lines", "one JSON object per finding, one per line")

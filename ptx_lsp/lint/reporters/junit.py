@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
-from ptx_lsp.lint.report import FileReport, Reported, count
-from ptx_lsp.lint.reporter import Run, reporter
+from ptx_lsp.lint.results.report import FileReport, Reported, count
+from ptx_lsp.lint.results.reporter import Run, reporter
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

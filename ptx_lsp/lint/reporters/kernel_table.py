@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ptx_lsp.lint.report import FileReport, Kernel
-from ptx_lsp.lint.reporter import Run
-from ptx_lsp.lint.reporters.style import Style, printable, width
+from ptx_lsp.lint.results.report import FileReport, Kernel
+from ptx_lsp.lint.results.reporter import Run
+from ptx_lsp.lint.results.style import Style, printable, width
 
 Figure = Callable[[Kernel], object]
 

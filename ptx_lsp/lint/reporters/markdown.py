@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ptx_lsp.lint.report import FileReport, Kernel, count
-from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.style import printable
+from ptx_lsp.lint.results.report import FileReport, Kernel, count
+from ptx_lsp.lint.results.reporter import Run, reporter
+from ptx_lsp.lint.results.style import printable
 
 _MOST = 200
 """Rows of a table: job pages take about a megabyte."""

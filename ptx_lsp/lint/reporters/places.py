@@ -6,7 +6,7 @@ import os
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
-from ptx_lsp.lint.report import Reported
+from ptx_lsp.lint.results.report import Reported
 
 
 def from_here(path: str) -> str:

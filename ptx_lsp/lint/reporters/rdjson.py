@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.report import Excerpt, FileReport, Mark, Point, Reported
-from ptx_lsp.lint.reporter import Run, reporter
 from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.markdown import inert
 from ptx_lsp.lint.reporters.places import from_here
+from ptx_lsp.lint.results.report import Excerpt, FileReport, Mark, Point, Reported
+from ptx_lsp.lint.results.reporter import Run, reporter
 
 _SEVERITIES: dict[Severity, str] = {
     "error": "ERROR", "warning": "WARNING", "info": "INFO", "hint": "INFO",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptx_lsp.lint.reporter import Run, reporter
-from ptx_lsp.lint.reporters.style import SEVERITY_COLOURS, printable
+from ptx_lsp.lint.results.reporter import Run, reporter
+from ptx_lsp.lint.results.style import SEVERITY_COLOURS, printable
 
 
 @reporter("statistics", "findings per rule, and how many have a fix")

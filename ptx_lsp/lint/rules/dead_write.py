@@ -8,7 +8,7 @@ from analyses.dataflow.dead_writes import dead_writes, registers_read
 from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, Remedy
-from ptx_lsp.lint.removal import removal
+from ptx_lsp.lint.fixes.removal import removal
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 

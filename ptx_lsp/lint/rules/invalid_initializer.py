@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from ptx_lsp.isa.opaque import FIELDS, WORDS
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.body import names_in, predefined
 from ptx_lsp.model.constants import constant_kind, faults

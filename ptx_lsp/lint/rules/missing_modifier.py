@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.guess import Offer, either
-from ptx_lsp.lint.insertion import insert_missing
+from ptx_lsp.lint.fixes.guess import Offer, either
+from ptx_lsp.lint.fixes.insertion import insert_missing
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.insertion import insert_missing
+from ptx_lsp.lint.fixes.insertion import insert_missing
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.removal import remove
+from ptx_lsp.lint.fixes.removal import remove
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.performance_directives import effective_directives

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ptx_lsp.facts import collect_over_functions
 from ptx_lsp.isa.directives import find
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.removal import removal
+from ptx_lsp.lint.fixes.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import Free
 from ptx_lsp.model.function import Function

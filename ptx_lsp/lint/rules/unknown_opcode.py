@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.matching.near import closeness
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.guess import Offer, either, replace, suiting
+from ptx_lsp.lint.fixes.guess import Offer, either, replace, suiting
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.checks import checks

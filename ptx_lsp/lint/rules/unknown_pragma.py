@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.pragmas import PRAGMAS, split
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.pragmas import pragmas

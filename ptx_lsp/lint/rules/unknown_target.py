@@ -15,7 +15,7 @@ from ptx_lsp.isa.target import (
     parse_target,
 )
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.debugging import has_syntax_errors

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.isa.directives import DIRECTIVES
 from ptx_lsp.isa.types import OPAQUE, TYPES
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.well_formed import is_well_formed
 from ptx_lsp.facts import collect_over_functions, fact
 from ptx_lsp.lint.diagnostic import Finding, Remedy
-from ptx_lsp.lint.removal import removal
+from ptx_lsp.lint.fixes.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

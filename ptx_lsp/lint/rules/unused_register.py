@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.removal import remove_register
+from ptx_lsp.lint.fixes.removal import remove_register
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.uses import unused

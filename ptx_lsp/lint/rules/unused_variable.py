@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from analyses.well_formed import all_well_formed
 from ptx_lsp.facts import collect_over_functions, fact
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.removal import remove_variable
+from ptx_lsp.lint.fixes.removal import remove_variable
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

@@ -24,9 +24,9 @@ from ptx_lsp.isa.device_limits import (
     limits_of,
 )
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
-from ptx_lsp.lint.details import Flow, FlowBlock, FlowEdge
 from ptx_lsp.lint.diagnostic import SEVERITIES
-from ptx_lsp.lint.flow import flow, pressure_along
+from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
+from ptx_lsp.lint.results.flow import flow, pressure_along
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from ptx_lsp.lint.containment import is_file, leads_inside
+from ptx_lsp.lint.configuration.containment import is_file, leads_inside
+from ptx_lsp.lint.configuration.suppression import suppressed
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.suppression import suppressed
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter

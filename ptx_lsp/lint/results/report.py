@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.lint.details import Details
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Fix, Severity
+from ptx_lsp.lint.results.details import Details
 from ptx_lsp.text import Source, Span
 
 _WHOLE_LINE = 1_000

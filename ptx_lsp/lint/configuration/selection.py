@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptx_lsp.lint.configuration.known import Known, known_rules
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
-from ptx_lsp.lint.known import Known, known_rules
-from ptx_lsp.lint.nearest import nearest
+from ptx_lsp.lint.fixes.nearest import nearest
 
 if TYPE_CHECKING:
     from ptx_lsp.lint.rule import Rule

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from math import sqrt
 from typing import Literal, NamedTuple
 
-from ptx_lsp.lint.report import FileReport, Kernel, Reported
+from ptx_lsp.lint.results.report import FileReport, Kernel, Reported
 
 _LEAST_LIKENESS = 0.7
 _MOST_PAIRS = 100_000

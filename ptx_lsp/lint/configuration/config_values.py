@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from ptx_lsp.isa.target import TARGETS, parse_target
-from ptx_lsp.lint.budget import Budget, BudgetError, parse
+from ptx_lsp.lint.configuration.budget import Budget, BudgetError, parse
+from ptx_lsp.lint.configuration.known import known_rules
+from ptx_lsp.lint.configuration.selection import UnknownRuleError, did_you_mean, matching
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
-from ptx_lsp.lint.known import known_rules
-from ptx_lsp.lint.selection import UnknownRuleError, did_you_mean, matching
 
 T = TypeVar("T")
 Table: TypeAlias = Mapping[str, object]

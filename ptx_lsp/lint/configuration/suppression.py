@@ -16,10 +16,16 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from ptx_lsp.lint.configuration.known import known_rules
+from ptx_lsp.lint.configuration.selection import (
+    EVERY,
+    OUTSIDE,
+    UnknownRuleError,
+    did_you_mean,
+    matching,
+)
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
-from ptx_lsp.lint.known import known_rules
 from ptx_lsp.lint.rule import Rule, all_rules
-from ptx_lsp.lint.selection import EVERY, OUTSIDE, UnknownRuleError, did_you_mean, matching
 from ptx_lsp.text import Edit, Source, Span
 
 _MARK = b"ptx-lint:"

@@ -9,7 +9,7 @@ from analyses.divergence.uniformity import Uniformity, uniformity
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from analyses.registers.register_pressure import register_pressure
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.lint.details import Details, Flow, FlowBlock, FlowEdge, Live, Pressure, Turn
+from ptx_lsp.lint.results.details import Details, Flow, FlowBlock, FlowEdge, Live, Pressure, Turn
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, cast
 
-from ptx_lsp.lint.budget import Budgets
-from ptx_lsp.lint.config_values import (
+from ptx_lsp.lint.configuration.budget import Budgets
+from ptx_lsp.lint.configuration.config_values import (
     BUDGET,
     FLAG,
     PATH,
@@ -34,9 +34,9 @@ from ptx_lsp.lint.config_values import (
     table,
     table_of,
 )
-from ptx_lsp.lint.containment import is_file, is_folder, violation
-from ptx_lsp.lint.patterns import matches
-from ptx_lsp.lint.selection import Choice, Rules, chosen
+from ptx_lsp.lint.configuration.containment import is_file, is_folder, violation
+from ptx_lsp.lint.configuration.patterns import matches
+from ptx_lsp.lint.configuration.selection import Choice, Rules, chosen
 
 OWN_FILE, SHARED_FILE = "ptx-lint.toml", "pyproject.toml"
 FILE_NAMES = (OWN_FILE, SHARED_FILE)

@@ -13,7 +13,7 @@ from ptx_lsp.isa.matching.mismatch import mismatch
 from ptx_lsp.isa.schema.operand import Argument, Operand
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
-from ptx_lsp.lint.removal import declarations_in
+from ptx_lsp.lint.fixes.removal import declarations_in
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from ptx_lsp.lint.report import FileReport
-from ptx_lsp.lint.reporters.style import Style
+from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.lint.results.style import Style
 
 
 class Run(NamedTuple):

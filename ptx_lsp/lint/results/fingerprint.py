@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from ptx_lsp.lint.report import Reported
+from ptx_lsp.lint.results.report import Reported
 
 _NUMBERED = re.compile(r"(%[A-Za-z_]+|\$L_+[A-Za-z_]*?)[\d_]+")
 _COMMENT = re.compile(r"//.*|/\*.*?(?:\*/|$)")

@@ -18,8 +18,15 @@ from analyses.occupancy.calculator import Occupancy as Resident
 from analyses.occupancy.calculator import occupancy
 from analyses.occupancy.curves import best_block_size
 from analyses.registers.register_estimate import register_estimate
-from ptx_lsp.lint.flow import details
-from ptx_lsp.lint.report import Branches, Kernel, Measured, Occupancy, Registers, ThreadsSource
+from ptx_lsp.lint.results.flow import details
+from ptx_lsp.lint.results.report import (
+    Branches,
+    Kernel,
+    Measured,
+    Occupancy,
+    Registers,
+    ThreadsSource,
+)
 from ptx_lsp.model.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.layout import local_bytes, parameter_bytes, shared_bytes

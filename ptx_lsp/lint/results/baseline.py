@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from ptx_lsp import __version__
-from ptx_lsp.lint.report import FileReport, Reported
+from ptx_lsp.lint.results.report import FileReport, Reported
 
 _VERSION = 1
 UNEXPLAINED = "known when the baseline was made"

@@ -1,0 +1,1 @@
+"""What counts: configuration files, selected rules, suppressions, budgets."""

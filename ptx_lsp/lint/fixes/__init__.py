@@ -1,0 +1,1 @@
+"""Fixes: suggestions, insertions and removals, and how they are applied."""

@@ -1,0 +1,1 @@
+"""What is told of a file: findings, figures of kernels, baselines and comparisons."""
