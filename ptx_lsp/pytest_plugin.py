@@ -111,7 +111,7 @@ def ptx_kernel(request: pytest.FixtureRequest) -> Load:
 
 
 def _loaded(source: str | Path, entry: str | None, threads: int | None, folder: Path) -> Kernel:
-    from ptx_lsp.cli.check import check
+    from ptx_lsp.cli.checking.check import check
     from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.settings import Settings
     from ptx_lsp.lint.configuration.config import effective, nearest

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ptx_lsp.cli.explain import explain
+from ptx_lsp.cli.explanations.explain import explain
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.table import all_entries
 from ptx_lsp.lint.configuration.budget import FIGURES

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from ptx_lsp.cli.arguments import Options, UsageError
+from ptx_lsp.cli.checking.jobs import Work
 from ptx_lsp.cli.files import replace
-from ptx_lsp.cli.jobs import Work
 from ptx_lsp.lint.results import baseline
 from ptx_lsp.lint.results.baseline import Group, Known
 from ptx_lsp.lint.results.report import FileReport

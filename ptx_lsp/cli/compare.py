@@ -9,8 +9,8 @@ from typing import Literal
 from ptx_lsp.cli import arguments
 from ptx_lsp.cli import saved_report as saved
 from ptx_lsp.cli.arguments import Parser, UsageError, complain
+from ptx_lsp.cli.checking.jobs import check_all
 from ptx_lsp.cli.inputs import collect, links_out
-from ptx_lsp.cli.jobs import check_all
 from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.reporters.json import Value, dumps

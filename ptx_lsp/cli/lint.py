@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from ptx_lsp.cli.arguments import Options, UsageError, complain, parse
 
 if TYPE_CHECKING:
-    from ptx_lsp.cli.jobs import Work
+    from ptx_lsp.cli.checking.jobs import Work
     from ptx_lsp.cli.plan import Plan
     from ptx_lsp.lint.results.report import FileReport
     from ptx_lsp.lint.results.reporter import Reporter
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return INTERRUPTED
     except Exception as error:
-        from ptx_lsp.cli.check import located
+        from ptx_lsp.cli.checking.check import located
 
         complain(f"internal error, please report it: {located(error)}")
     return TROUBLE
@@ -108,7 +108,7 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
 
 
 def _watch(options: Options) -> NoReturn:
-    from ptx_lsp.cli.watch import watch
+    from ptx_lsp.cli.checking.watch import watch
     from ptx_lsp.lint.configuration.config import FILE_NAMES
 
     def run() -> None:
@@ -127,7 +127,7 @@ def _watch(options: Options) -> NoReturn:
 
 
 def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
-    from ptx_lsp.cli.jobs import check_all
+    from ptx_lsp.cli.checking.jobs import check_all
     from ptx_lsp.cli.output import style, write, write_data, write_file
 
     inputs = [one for one, _ in works]
@@ -138,14 +138,14 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
         complain(note)
     trouble = any(file.error is not None or file.failures for file in files)
     if options.diff:
-        from ptx_lsp.cli.edits import diff
+        from ptx_lsp.cli.checking.edits import diff
 
         write_data(b"".join(diff(inputs, files, style(options))), options)
         would_change = any(file.text is not None for file in files) and not options.exit_zero
         return TROUBLE if trouble else FINDINGS if would_change else NOTHING
     remarks: tuple[str, ...] = ()
     if options.fix:
-        from ptx_lsp.cli.edits import write_fixes
+        from ptx_lsp.cli.checking.edits import write_fixes
 
         remarks = tuple(write_fixes(inputs, files))
     path, improved = plan.baseline(), False
@@ -155,7 +155,7 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
         files, told, improved = apply_baseline(options, path, works, files)
         remarks += told
     if options.add_ignore:
-        from ptx_lsp.cli.edits import add_ignores
+        from ptx_lsp.cli.checking.edits import add_ignores
 
         remarks += tuple(add_ignores(inputs, files))
         write(remarks, options)
@@ -250,7 +250,7 @@ def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...
         write_file(_reporter(name).write(plain), path)
     painted = style(options)
     if options.requires and options.format in ("full", "concise"):
-        from ptx_lsp.cli.requirements import told
+        from ptx_lsp.cli.checking.requirements import told
 
         write(told(files, painted, options.quiet or options.format == "concise"), options)
         return
@@ -267,7 +267,7 @@ def _reporter(name: str) -> Reporter:
 
 
 def _graph(options: Options) -> int:
-    from ptx_lsp.cli.graph import graph
+    from ptx_lsp.cli.graphs.graph import graph
     from ptx_lsp.cli.inputs import collect, links_out
     from ptx_lsp.cli.output import write
     from ptx_lsp.cli.selection import checked_targets
@@ -283,7 +283,7 @@ def _graph(options: Options) -> int:
 
 
 def _explain(options: Options) -> int:
-    from ptx_lsp.cli.explain import explain, list_rules
+    from ptx_lsp.cli.explanations.explain import explain, list_rules
     from ptx_lsp.cli.output import style, write
 
     painted = style(options)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
-from ptx_lsp.cli.cache import Cache, default_folder, is_wanted, remember_rules
+from ptx_lsp.cli.checking.cache import Cache, default_folder, is_wanted, remember_rules
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.cli.settings import Settings

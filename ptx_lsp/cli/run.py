@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ptx_lsp.cli.run_options import Options, parse
+from ptx_lsp.cli.launching.run_options import Options, parse
 
 if TYPE_CHECKING:
-    from ptx_lsp.cli.request import Request
-    from ptx_lsp.cli.run_report import Launched
+    from ptx_lsp.cli.launching.request import Request
+    from ptx_lsp.cli.launching.run_report import Launched
     from ptx_lsp.executor.instrumentation.trace import Trace
 
 DONE, FAILED, TROUBLE = 0, 1, 2
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = parse(argv)
     except SystemExit as done:  # --help, --version or a mistake, told already
         return done.code if isinstance(done.code, int) else TROUBLE
-    from ptx_lsp.cli.request import requests
+    from ptx_lsp.cli.launching.request import requests
     from ptx_lsp.executor.launching.specs import SpecError
 
     try:
@@ -46,9 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _launched(request: Request, options: Options) -> Launched:
-    from ptx_lsp.cli.buffers import argument, bindings, outputs, save
-    from ptx_lsp.cli.progress import progress
-    from ptx_lsp.cli.run_report import Launched
+    from ptx_lsp.cli.launching.buffers import argument, bindings, outputs, save
+    from ptx_lsp.cli.launching.progress import progress
+    from ptx_lsp.cli.launching.run_report import Launched
     from ptx_lsp.executor import ExecutionError, launch
     from ptx_lsp.executor.instrumentation.profile import Profile
     from ptx_lsp.executor.launching.launch import LIMIT
@@ -98,7 +98,7 @@ def _index(flat: int, sizes: tuple[int, ...]) -> tuple[int, int, int]:
 def _report(launched: list[Launched], options: Options) -> None:
     from rich.console import Console
 
-    from ptx_lsp.cli.run_report import as_json, print_text
+    from ptx_lsp.cli.launching.run_report import as_json, print_text
 
     if options.format == "json":
         import json

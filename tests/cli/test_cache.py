@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp import ptxas
-from ptx_lsp.cli import jobs
-from ptx_lsp.cli.cache import Cache, key
-from ptx_lsp.cli.check import check
+from ptx_lsp.cli.checking import jobs
+from ptx_lsp.cli.checking.cache import Cache, key
+from ptx_lsp.cli.checking.check import check
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.configuration.selection import Rules
@@ -100,7 +100,7 @@ def test_a_new_build_of_the_grammar_counts(tmp_path: Path) -> None:
     package.mkdir()
     (package / "__init__.py").write_text("")
     script = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from ptx_lsp.cli.cache import key;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from ptx_lsp.cli.checking.cache import key;"
         "from ptx_lsp.cli.settings import Settings; from ptx_lsp.lint.configuration.selection import Rules;"
         "print(key(b'', Settings(Rules(frozenset()))), 'tree_sitter_ptx' in sys.modules)"
     )
@@ -144,7 +144,7 @@ def test_failures_are_not_kept(lint: Lint, folder: Path, monkeypatch: pytest.Mon
         raise RuntimeError
 
     with monkeypatch.context() as patch:
-        patch.setattr("ptx_lsp.cli.check.Module", fail)
+        patch.setattr("ptx_lsp.cli.checking.check.Module", fail)
         assert lint("k1.ptx").status == 2
     assert lint("k1.ptx").status == 0
 

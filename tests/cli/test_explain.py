@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.cli.explain_modifier import word_names
+from ptx_lsp.cli.explanations.modifier import word_names
 from ptx_lsp.isa import directives, special_registers
 from ptx_lsp.isa.schema import table
 from ptx_lsp.lint.rule import all_rules

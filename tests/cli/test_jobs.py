@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.cli import jobs
+from ptx_lsp.cli.checking import jobs
 from ptx_lsp.cli.inputs import Input
 from tests.cli.conftest import BAD, GOOD, Lint
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.cli import run, run_options
+from ptx_lsp.cli import run
 from ptx_lsp.cli.arguments import parser
+from ptx_lsp.cli.launching import run_options
 from ptx_lsp.cli.lint import COMMANDS
 from ptx_lsp.lint.configuration.config import KEYS
 from ptx_lsp.lint.configuration.config_values import PATH
@@ -34,7 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("PTX_LINT_NO_CACHE")
     monkeypatch.setenv("PTX_LINT_CACHE_DIR", str(tmp_path / "own" / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "outside" / "home"))
-    monkeypatch.setattr("ptx_lsp.cli.watch.watch", once)
+    monkeypatch.setattr("ptx_lsp.cli.checking.watch.watch", once)
     outside = tmp_path / "outside"
     (tmp_path / "own").mkdir()
     for name, data in (

@@ -204,7 +204,7 @@ def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     def argument(spec: str, seed: int) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("ptx_lsp.cli.buffers.argument", argument)
+    monkeypatch.setattr("ptx_lsp.cli.launching.buffers.argument", argument)
     assert main([*LAUNCH, *NAMED]) == 2
     assert capsys.readouterr().err == "ptx-run: error: not enough memory for the arguments\n"
 

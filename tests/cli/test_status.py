@@ -100,7 +100,7 @@ def test_an_internal_failure_is_told_in_one_line(
     def fail(*_: object) -> None:
         raise RuntimeError("no\ngood")
 
-    monkeypatch.setattr("ptx_lsp.cli.check.Module", fail)
+    monkeypatch.setattr("ptx_lsp.cli.checking.check.Module", fail)
     done = lint(good, bad)
     assert done.status == 2
     assert done.err.count("internal error, please report it: RuntimeError: no (test_status.py:") == 2

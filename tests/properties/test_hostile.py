@@ -17,7 +17,7 @@ import pytest
 from analyses.control_flow import cfg, dominance
 from benchmarks.hostile import edits
 from benchmarks.shapes import SHAPES
-from ptx_lsp.cli.check import check
+from ptx_lsp.cli.checking.check import check
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.matching.resolve import resolve

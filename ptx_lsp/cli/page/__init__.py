@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count as numbers
 
 from ptx_lsp import __version__
-from ptx_lsp.cli import flow_svg
+from ptx_lsp.cli.graphs import flow_svg
 from ptx_lsp.cli.page import style
 from ptx_lsp.cli.page.findings import findings
 from ptx_lsp.cli.page.kernel import kernel_section

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from analyses.occupancy.calculator import Occupancy
 from analyses.occupancy.curves import over_registers, over_shared, over_threads
-from ptx_lsp.cli.flow_svg import flow_svg
+from ptx_lsp.cli.graphs.flow_svg import flow_svg
 from ptx_lsp.cli.page.charts import Chart, Marked, chart
 from ptx_lsp.cli.page.text import number, safe
 from ptx_lsp.ide.layered_layout import TooLargeError

@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from ptx_lsp.cli.cache import Cache, key
+from ptx_lsp.cli.checking.cache import Cache, key
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.results.report import FileReport
@@ -76,7 +76,7 @@ def _check_all(
 
 def check(one: Input, settings: Settings) -> FileReport:
     """All about one input. What that needs takes long to import: not where all is kept from earlier."""
-    from ptx_lsp.cli.check import check
+    from ptx_lsp.cli.checking.check import check
 
     return check(one, settings)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ptx_lsp.cli.arguments import Options, UsageError
-from ptx_lsp.cli.flow_dot import dot
-from ptx_lsp.cli.flow_svg import flow_svg
+from ptx_lsp.cli.graphs.flow_dot import dot
+from ptx_lsp.cli.graphs.flow_svg import flow_svg
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.ide.layered_layout import TooLargeError
 from ptx_lsp.isa.target import parse_target

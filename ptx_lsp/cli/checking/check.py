@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ptx_lsp.cli import assembler
+from ptx_lsp.cli.checking import assembler
+from ptx_lsp.cli.checking.requirements import needed
 from ptx_lsp.cli.inputs import Input, InputError, read
-from ptx_lsp.cli.requirements import needed
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.configuration import budget

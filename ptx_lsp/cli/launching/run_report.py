@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ptx_lsp.cli.buffers import Output
-from ptx_lsp.cli.request import Request
+from ptx_lsp.cli.launching.buffers import Output
+from ptx_lsp.cli.launching.request import Request
 from ptx_lsp.executor import ExecutionError, Finding, Lane
 from ptx_lsp.executor.instrumentation.profile import LineProfile, Profile
 from ptx_lsp.executor.instrumentation.trace import Event, Trace

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ptx_lsp.cli.run_options import Options
+from ptx_lsp.cli.launching.run_options import Options
 
 _PATIENCE_SECONDS = 1.0
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from inspect import cleandoc
 
-from ptx_lsp.cli.sections import prose, section, statements, table, title
+from ptx_lsp.cli.explanations.sections import prose, section, statements, table, title
 from ptx_lsp.isa.description.in_words import concerns, since, wanted, worded
 from ptx_lsp.isa.description.syntax_text import syntax_text
 from ptx_lsp.isa.matching.fit import Candidate

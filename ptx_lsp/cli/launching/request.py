@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ptx_lsp.cli.launch_file import LaunchFile, read_launch_file
-from ptx_lsp.cli.run_options import Options
+from ptx_lsp.cli.launching.launch_file import LaunchFile, read_launch_file
+from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.launching.specs import SpecError
 from ptx_lsp.model.function import Function

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ptx_lsp.cli.arguments import UsageError
-from ptx_lsp.cli.explain_instruction import explain_instruction
-from ptx_lsp.cli.explain_modifier import explain_word, needs, word_names
-from ptx_lsp.cli.sections import prose, section, title
+from ptx_lsp.cli.explanations.instruction import explain_instruction
+from ptx_lsp.cli.explanations.modifier import explain_word, needs, word_names
+from ptx_lsp.cli.explanations.sections import prose, section, title
 from ptx_lsp.isa import directives, special_registers
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.words import Word, explanations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.cli.sections import prose, section, table, title
+from ptx_lsp.cli.explanations.sections import prose, section, table, title
 from ptx_lsp.isa import features
 from ptx_lsp.isa.modifiers import lookup as modifiers
 from ptx_lsp.isa.modifiers.lookup import Modifier

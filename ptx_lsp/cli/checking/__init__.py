@@ -1,0 +1,1 @@
+"""Checks files: in processes, with a cache, with ptxas beside."""

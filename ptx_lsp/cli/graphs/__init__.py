@@ -1,0 +1,1 @@
+"""`--cfg`: control flow graphs in DOT and SVG."""

@@ -1,0 +1,1 @@
+"""The options, the request and the report of `ptx-run`."""
