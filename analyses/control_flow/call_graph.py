@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptx_lsp.model.calls import Call, calls
+from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import module_of
 from ptx_lsp.model.symbols import FunctionName

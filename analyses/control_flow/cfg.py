@@ -27,7 +27,7 @@ from typing import NamedTuple
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.facts import Previous, incremental_fact
-from ptx_lsp.model.calls import calls
+from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
 from ptx_lsp.syntax import nodes

@@ -27,8 +27,8 @@ from ptx_lsp.facts import (
     incremental_fact,
     sparse_instruction_fact,
 )
-from ptx_lsp.model.access import size_bytes
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.access import size_bytes
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes

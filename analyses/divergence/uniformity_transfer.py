@@ -23,6 +23,7 @@ from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.facts import GenerationalCache, Previous, collect_over_results, fact, incremental_fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.uses import SpecialUse, special_uses
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import (
     AliasName,
@@ -32,7 +33,6 @@ from ptx_lsp.model.symbols import (
     Symbol,
     Variable,
 )
-from ptx_lsp.model.uses import SpecialUse, special_uses
 from ptx_lsp.syntax import nodes
 
 

@@ -23,9 +23,9 @@ from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import Access, Argument, Operand
-from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import all_arguments
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from analyses.control_flow.call_graph import callees
-from ptx_lsp.model.calls import Call, calls
+from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
 
 Reason = Literal["indirect", "external", "recursive"]

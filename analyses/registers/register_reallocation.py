@@ -20,8 +20,8 @@ from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.occupancy.launch_bounds import launch_bounds
 from analyses.registers.out_of_line_calls import OutOfLineCall, out_of_line_calls
 from ptx_lsp.facts import fact
-from ptx_lsp.model.constants import whole_number
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.constants import whole_number
 
 Unknown = Literal["no block size", "no minnctapersm", "minnctapersm ignored"]
 

@@ -8,7 +8,7 @@ from ptx_lsp.facts import fact, is_computed
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
 from ptx_lsp.lint.results.kernels import kernel
 from ptx_lsp.lint.results.report import Kernel
-from ptx_lsp.model.calls import calls
+from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 
 MANY = 20_000

@@ -12,18 +12,18 @@ from ptx_lsp.isa.schema.entry import Need
 from ptx_lsp.isa.target import Requirement, Target, Version, effective, has, satisfies
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.opcode import opcode_part
-from ptx_lsp.model.checks import checks
-from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
-from ptx_lsp.model.directives import Use, directives_of, directives_outside
-from ptx_lsp.model.function import Function
-from ptx_lsp.model.module import Module, module_of
-from ptx_lsp.model.place import Place
-from ptx_lsp.model.requirements import (
+from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
+from ptx_lsp.model.directives.requirements import (
     Demand,
     declaration_demands,
     part_demands,
     special_register_demands,
 )
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.checks import checks
+from ptx_lsp.model.module import Module, module_of
+from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.isa.types import TYPES, Kind, Type, fits
-from ptx_lsp.model.arguments import argument
-from ptx_lsp.model.calls import Formal
+from ptx_lsp.model.calls.calls import Formal
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import argument
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Predefined, Register, Variable, element_type, vector_length
 from ptx_lsp.syntax import nodes

@@ -8,8 +8,8 @@ from math import prod
 from typing import NamedTuple
 
 from ptx_lsp.facts import directive_fact
-from ptx_lsp.model.constants import whole_number
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.syntax import nodes
 
 

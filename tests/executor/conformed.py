@@ -19,7 +19,7 @@ from ptx_lsp.executor.launching.single import HEADER
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.notation import Form
-from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module
 from tests.executor.conformance_kernel import KERNELS
 from tests.executor.record_gpu import kernels

@@ -24,7 +24,7 @@ from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.specials import fill_specials
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.resolve import resolve
-from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module, module_of
 from tests.executor.conformance import Line, mask
 

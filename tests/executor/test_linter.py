@@ -32,7 +32,7 @@ from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.instructions.layout import size_bytes
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Variable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.model.access import accesses
+from ptx_lsp.model.instructions.access import accesses
 from ptx_lsp.model.module import Module
 
 MODULE = """.version 9.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptx_lsp.model.argument_match import argument_mismatch
-from ptx_lsp.model.calls import Call, calls
+from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.module import Module
 
 HEADER = ".version 9.5\n.target sm_90\n.address_size 64\n"

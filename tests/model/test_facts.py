@@ -19,9 +19,9 @@ from ptx_lsp.facts import (
     sparse_instruction_fact,
     text_fact,
 )
+from ptx_lsp.model.directives.source_line import source_line
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.source_line import source_line
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Edit
 

@@ -15,7 +15,12 @@ import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import alignment_bytes, parameter_bytes, shared_bytes, size_bytes
+from ptx_lsp.model.instructions.layout import (
+    alignment_bytes,
+    parameter_bytes,
+    shared_bytes,
+    size_bytes,
+)
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
 

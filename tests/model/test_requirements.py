@@ -10,8 +10,8 @@ from ptx_lsp import ptxas
 from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES
 from ptx_lsp.isa.pragmas import ALWAYS, PRAGMAS
 from ptx_lsp.isa.target import TARGETS, VERSIONS, Target, Version, effective, parse_target
+from ptx_lsp.model.directives.requirements import Requirements, requirements
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.requirements import Requirements, requirements
 from tests.oracle import corpus
 
 HEADER = ".version 8.5\n.target sm_90\n.address_size 64\n"

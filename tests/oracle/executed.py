@@ -34,7 +34,7 @@ from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.notation import Form
-from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
 from tests.oracle.isa_cases import Point

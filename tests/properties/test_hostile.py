@@ -25,7 +25,7 @@ from ptx_lsp.lint.configuration.selection import chosen
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.fixes import nearest
 from ptx_lsp.lint.rules import undeclared_name
-from ptx_lsp.model.checks import checks
+from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source

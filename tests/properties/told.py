@@ -17,11 +17,11 @@ from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import MachineInstruction, virtual_registers
-from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import all_arguments
+from ptx_lsp.model.instructions.uses import unused
 from ptx_lsp.model.place import Located
 from ptx_lsp.model.symbols import Declared
-from ptx_lsp.model.uses import unused
 
 Told = dict[str, object]
 

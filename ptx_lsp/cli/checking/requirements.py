@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptx_lsp.isa.target import TARGETS, Requirement, Target, describe, parse_target
 from ptx_lsp.lint.results.report import Because, Decides, FileReport, Needed
 from ptx_lsp.lint.results.style import Style, at_line_start, printable, width
+from ptx_lsp.model.directives.requirements import Demand, Requirements, Ways, requirements
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.requirements import Demand, Requirements, Ways, requirements
 from ptx_lsp.syntax import nodes
 
 _MOST_ROWS = 12

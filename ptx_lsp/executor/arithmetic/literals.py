@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from ptx_lsp.model.constants import evaluated
+from ptx_lsp.model.instructions.constants import evaluated
 from ptx_lsp.syntax import nodes
 
 

@@ -1,7 +1,7 @@
 """Indirect calls of functions that their `.calltargets` or `.callprototype` does not describe.
 
 A list describes the functions that it names, a prototype those with parameters and results of the same
-number, sizes and kinds (`ptx_lsp.model.indirect`). The behaviour of any other call is undefined (PTX ISA,
+number, sizes and kinds (`ptx_lsp.model.calls.indirect`). The behaviour of any other call is undefined (PTX ISA,
 "call").
 """
 
@@ -15,8 +15,8 @@ from ptx_lsp.executor.decoding.routines import Enter
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.model.calls import calls
-from ptx_lsp.model.indirect import description, undescribed
+from ptx_lsp.model.calls.calls import calls
+from ptx_lsp.model.calls.indirect import description, undescribed
 
 
 class Callees(Observer):

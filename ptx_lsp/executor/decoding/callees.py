@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ptx_lsp.executor.decoding.runtime import is_provided
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.model.body import names_in
-from ptx_lsp.model.calls import Call, Formal, calls
+from ptx_lsp.model.calls.calls import Call, Formal, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.symbols import AliasName, FunctionName, TargetTable, defined_name

@@ -41,8 +41,8 @@ from ptx_lsp.executor.scheduling.groups import Budget
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.types import TYPES, Type
-from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.symbols import Label, TargetTable
 from ptx_lsp.syntax import nodes
 

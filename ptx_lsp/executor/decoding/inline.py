@@ -35,10 +35,10 @@ from ptx_lsp.executor.machine.locals import Locals, Relative
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.model.calls import Call, Formal, calls
+from ptx_lsp.model.calls.calls import Call, Formal, calls
+from ptx_lsp.model.calls.prototype import is_noreturn
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
-from ptx_lsp.model.prototype import is_noreturn
 from ptx_lsp.model.symbols import Label, Register, Variable, element_type, vector_length
 from ptx_lsp.syntax import nodes
 

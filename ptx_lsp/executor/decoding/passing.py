@@ -24,8 +24,8 @@ from ptx_lsp.executor.machine.locals import HANDLE_BYTES, Locals, Relative
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.model.calls import Formal
-from ptx_lsp.model.layout import declared_alignment, dimensions, element_bytes
+from ptx_lsp.model.calls.calls import Formal
+from ptx_lsp.model.instructions.layout import declared_alignment, dimensions, element_bytes
 from ptx_lsp.model.symbols import Register, Variable, element_type
 from ptx_lsp.syntax import nodes
 

@@ -14,9 +14,9 @@ from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.operand import Access
 from ptx_lsp.isa.types import Type
-from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.body import names_in
-from ptx_lsp.model.source_line import SourceLine, source_line
+from ptx_lsp.model.directives.source_line import SourceLine, source_line
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 

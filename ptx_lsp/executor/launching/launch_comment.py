@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ptx_lsp.executor.launching.specs import TYPES, is_object
 from ptx_lsp.executor.machine.tensor_map import SIZE
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.instructions.layout import size_bytes
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared, Variable
 

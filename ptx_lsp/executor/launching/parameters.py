@@ -18,7 +18,7 @@ from ptx_lsp.executor.machine.texture import Opaque
 from ptx_lsp.executor.textures.opaque import TYPES as KINDS
 from ptx_lsp.executor.textures.opaque import passed
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.instructions.layout import size_bytes
 from ptx_lsp.model.symbols import Variable
 
 Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap | Multimem

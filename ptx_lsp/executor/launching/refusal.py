@@ -26,7 +26,7 @@ from ptx_lsp.isa.device_limits import (
 )
 from ptx_lsp.isa.target import Target, has
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import shared_bytes
+from ptx_lsp.model.instructions.layout import shared_bytes
 from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 _WORD = 1 << 32

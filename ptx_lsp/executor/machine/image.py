@@ -14,7 +14,7 @@ from ptx_lsp.executor.machine.memory import CONST_WINDOW, Bytes, Memory
 from ptx_lsp.executor.machine.operands import FLOATS
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import alignment_bytes, dimensions
+from ptx_lsp.model.instructions.layout import alignment_bytes, dimensions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import AliasName, FunctionName, Variable
 from ptx_lsp.syntax import nodes

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import alignment_bytes, element_bytes, size_bytes
+from ptx_lsp.model.instructions.layout import alignment_bytes, element_bytes, size_bytes
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable
 

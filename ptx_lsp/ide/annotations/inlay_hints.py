@@ -10,8 +10,8 @@ from analyses.registers.register_pressure import register_pressure
 from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.cursor.literal import decoded
 from ptx_lsp.isa.matching.resolve import resolve
-from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes

@@ -8,8 +8,8 @@ from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import Access, Operand
-from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 

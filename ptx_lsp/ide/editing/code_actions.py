@@ -13,7 +13,7 @@ from ptx_lsp.isa.schema.operand import Operand
 from ptx_lsp.lint.configuration.suppression import insertion
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
 from ptx_lsp.lint.fixes.mending import apart
-from ptx_lsp.model.arguments import arguments
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import element_type
 from ptx_lsp.syntax import nodes

@@ -16,7 +16,7 @@ from ptx_lsp.isa.target import (
 )
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.needs import unmet
-from ptx_lsp.model.directives import directives
+from ptx_lsp.model.directives.directives import directives
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Edit

@@ -21,9 +21,9 @@ from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.target import parse_version
 from ptx_lsp.isa.words import BLOCK, GUARD, VECTOR
-from ptx_lsp.model.arguments import arguments
-from ptx_lsp.model.calls import calls
+from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.symbols import FunctionName
 from ptx_lsp.syntax import nodes

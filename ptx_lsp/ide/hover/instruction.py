@@ -16,8 +16,8 @@ from ptx_lsp.isa.modifiers import lookup as modifiers
 from ptx_lsp.isa.schema.entry import Entry, Need
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.schema.table import entries
-from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax import nodes
 

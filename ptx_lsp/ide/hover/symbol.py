@@ -17,7 +17,7 @@ from ptx_lsp.ide.uniformity_text import register_uniformity
 from ptx_lsp.isa.spaces import SPACES
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import (
+from ptx_lsp.model.instructions.layout import (
     address_alignment,
     offset_bytes,
     size_bytes,

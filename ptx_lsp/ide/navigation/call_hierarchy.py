@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ptx_lsp.ide.cursor_context import function_at
 from ptx_lsp.ide.symbol_at import symbol_at
-from ptx_lsp.model.calls import calls
+from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place

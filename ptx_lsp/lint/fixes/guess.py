@@ -10,8 +10,8 @@ from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.matching.verdict import judge
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
-from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 

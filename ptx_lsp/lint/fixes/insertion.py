@@ -8,8 +8,8 @@ from ptx_lsp.isa.matching.insertion import Insertion, ways
 from ptx_lsp.lint.diagnostic import Remedy, Replacement
 from ptx_lsp.lint.fixes.guess import MOST_OFFERED, Offer, offer
 from ptx_lsp.lint.opcode import opcode_part
-from ptx_lsp.model.arguments import arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.syntax import nodes
 
 

@@ -27,9 +27,9 @@ from ptx_lsp.lint.results.report import (
     Registers,
     ThreadsSource,
 )
-from ptx_lsp.model.calls import calls
+from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import local_bytes, parameter_bytes, shared_bytes
+from ptx_lsp.model.instructions.layout import local_bytes, parameter_bytes, shared_bytes
 from ptx_lsp.model.module import Module
 from ptx_lsp.ptxas import Resources
 

@@ -8,7 +8,7 @@ from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.isa.target import Version
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
-from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place

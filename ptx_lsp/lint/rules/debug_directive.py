@@ -10,8 +10,7 @@ from ptx_lsp.isa.directives import find
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, module_rule
-from ptx_lsp.model.constants import whole_number
-from ptx_lsp.model.debugging import (
+from ptx_lsp.model.directives.debugging import (
     files,
     function_names,
     has_syntax_errors,
@@ -20,6 +19,7 @@ from ptx_lsp.model.debugging import (
     unplaced,
 )
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes

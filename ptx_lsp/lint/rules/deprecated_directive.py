@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.isa.target import effective
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.directives import directives_of
+from ptx_lsp.model.directives.directives import directives_of
 from ptx_lsp.model.function import Function
 
 

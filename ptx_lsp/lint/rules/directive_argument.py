@@ -8,9 +8,9 @@ from dataclasses import replace
 from ptx_lsp.isa.directives import Arguments
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.constants import whole_number
-from ptx_lsp.model.directives import Use, directives_of
+from ptx_lsp.model.directives.directives import Use, directives_of
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.place import Located
 from ptx_lsp.syntax import nodes
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.isa.target import LATEST, VERSIONS
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.header import Header, header
+from ptx_lsp.model.directives.header import Header, header
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import integer

@@ -8,8 +8,8 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.body import names_in
-from ptx_lsp.model.constants import evaluated
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.constants import evaluated
 from ptx_lsp.syntax import nodes
 
 

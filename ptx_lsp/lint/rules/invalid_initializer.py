@@ -11,10 +11,10 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.body import names_in, predefined
-from ptx_lsp.model.constants import constant_kind, faults
-from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import stated_dimensions
+from ptx_lsp.model.instructions.constants import constant_kind, faults
+from ptx_lsp.model.instructions.layout import stated_dimensions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import integer

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
-from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
-from ptx_lsp.model.directives import Use, directives_of, directives_outside
+from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place

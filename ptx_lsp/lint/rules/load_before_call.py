@@ -9,8 +9,8 @@ from ptx_lsp.facts import collect_over_functions, collect_over_instructions, fac
 from ptx_lsp.isa.target import Version
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.calls import calls
-from ptx_lsp.model.compiled import compiled
+from ptx_lsp.model.calls.calls import calls
+from ptx_lsp.model.calls.compiled import compiled
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place

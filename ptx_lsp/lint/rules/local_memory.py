@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.instructions.layout import size_bytes
 
 
 @function_rule("local-memory", code="P314")

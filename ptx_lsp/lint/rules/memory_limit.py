@@ -11,9 +11,9 @@ from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES
 from ptx_lsp.isa.target import Version, effective
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
-from ptx_lsp.model.compiled import compiled_with
+from ptx_lsp.model.calls.compiled import compiled_with
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import parameter_bytes, size_bytes
+from ptx_lsp.model.instructions.layout import parameter_bytes, size_bytes
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.access import StaticAccess, accesses
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import address_alignment
+from ptx_lsp.model.instructions.access import StaticAccess, accesses
+from ptx_lsp.model.instructions.layout import address_alignment
 
 _SPACES = frozenset({".shared", ".global", ".const", ".local"})
 """Not `.param`: ptxas decides where parameters are."""

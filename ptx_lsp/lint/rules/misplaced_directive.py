@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.isa.directives import Directive, Where
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
-from ptx_lsp.model.directives import Use, directives_of, directives_outside
+from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax import nodes

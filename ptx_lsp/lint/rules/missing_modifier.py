@@ -9,8 +9,8 @@ from ptx_lsp.lint.fixes.guess import Offer, either
 from ptx_lsp.lint.fixes.insertion import insert_missing
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.checks import checks
 
 
 @function_rule("missing-modifier", code="E162")

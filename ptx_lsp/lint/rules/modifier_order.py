@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.checks import checks
 
 
 @function_rule("modifier-order", code="S460")

@@ -8,8 +8,8 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.widening import widen
 from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.syntax import nodes
 
 

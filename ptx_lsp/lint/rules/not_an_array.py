@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import instruction_rule
-from ptx_lsp.model.arguments import argument
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import argument
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 

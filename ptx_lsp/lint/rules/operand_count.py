@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.checks import checks
+from ptx_lsp.model.calls.targets import is_indirect_branch
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.missing_semicolons import missing_semicolons
-from ptx_lsp.model.targets import is_indirect_branch
 
 
 @function_rule("operand-count", code="E165")

@@ -8,9 +8,9 @@ from analyses.dataflow import pointer_provenance as origins
 from ptx_lsp.facts import collect_over_results
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model import access
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import size_bytes
+from ptx_lsp.model.instructions import access
+from ptx_lsp.model.instructions.layout import size_bytes
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 

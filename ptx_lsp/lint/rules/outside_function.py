@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import outside
+from ptx_lsp.model.directives.directives import outside
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes

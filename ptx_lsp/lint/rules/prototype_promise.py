@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.calls.indirect import indirect_calls
+from ptx_lsp.model.calls.prototype import promise_difference
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.indirect import indirect_calls
-from ptx_lsp.model.prototype import promise_difference
 from ptx_lsp.model.symbols import Prototype
 
 

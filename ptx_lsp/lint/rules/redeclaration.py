@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.calls.prototype import difference
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.layout import dimensions
+from ptx_lsp.model.instructions.layout import dimensions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.prototype import difference
 from ptx_lsp.model.symbols import FunctionName, Variable
 
 _SPACES = frozenset({".global", ".const", ".shared"})

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
-from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.directives.pragmas import stray_masks
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.pragmas import stray_masks
 
 
 @function_rule("stray-pragma", code="W218")

@@ -10,7 +10,7 @@ from ptx_lsp.isa.directives import find
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.fixes.removal import removal
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import directives_of, outside, unknown_directives
+from ptx_lsp.model.directives.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.missing_semicolons import missing_semicolons
 from ptx_lsp.model.module import Module

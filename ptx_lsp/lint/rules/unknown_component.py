@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.arguments import COMPONENTS
-from ptx_lsp.model.components import WrongComponent, wrong_components
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import COMPONENTS
+from ptx_lsp.model.instructions.components import WrongComponent, wrong_components
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Register, Variable
 

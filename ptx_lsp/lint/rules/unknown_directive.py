@@ -9,7 +9,7 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import unknown_directives
+from ptx_lsp.model.directives.directives import unknown_directives
 from ptx_lsp.model.module import Module
 
 

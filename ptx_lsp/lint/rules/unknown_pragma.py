@@ -8,8 +8,8 @@ from ptx_lsp.isa.pragmas import PRAGMAS, split
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.model.directives.pragmas import pragmas
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.pragmas import pragmas
 
 
 @module_rule("unknown-pragma", code="E185")

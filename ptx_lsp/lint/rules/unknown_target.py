@@ -18,8 +18,8 @@ from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.debugging import has_syntax_errors
-from ptx_lsp.model.directives import target_directives
+from ptx_lsp.model.directives.debugging import has_syntax_errors
+from ptx_lsp.model.directives.directives import target_directives
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.syntax import nodes

@@ -9,7 +9,7 @@ from ptx_lsp.isa.types import OPAQUE, TYPES
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
-from ptx_lsp.model.declarations import Declared, declarations_of, declarations_outside
+from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import element_type

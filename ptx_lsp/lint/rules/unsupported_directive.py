@@ -11,7 +11,7 @@ from ptx_lsp.isa.target import effective, has
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.needs import raise_version
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.directives import Use, directives_of, directives_outside
+from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place

@@ -10,10 +10,10 @@ from ptx_lsp.lint.diagnostic import Finding, Remedy
 from ptx_lsp.lint.fixes.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.uses import names_elsewhere
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName
-from ptx_lsp.model.uses import names_elsewhere
 
 
 @module_rule("unused-function", code="W205", tag="unnecessary")

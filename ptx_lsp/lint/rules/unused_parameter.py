@@ -8,7 +8,7 @@ from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.uses import unused
+from ptx_lsp.model.instructions.uses import unused
 
 
 @function_rule("unused-parameter", code="W202", tag="unnecessary")

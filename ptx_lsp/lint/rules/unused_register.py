@@ -9,7 +9,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.removal import remove_register
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.uses import unused
+from ptx_lsp.model.instructions.uses import unused
 from ptx_lsp.syntax import nodes
 
 _BY_HABIT = frozenset({"%SP", "%SPL", "temp_param_reg"})

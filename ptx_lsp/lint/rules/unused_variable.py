@@ -10,9 +10,9 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.removal import remove_variable
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.uses import names_elsewhere, unused
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
-from ptx_lsp.model.uses import names_elsewhere, unused
 
 _OWN = frozenset({".shared", ".local", ".param"})
 

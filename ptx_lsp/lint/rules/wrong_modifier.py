@@ -8,8 +8,8 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.guess import MOST_OFFERED, either, replace, suiting
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.checks import checks
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.checks import checks
 
 
 @function_rule("wrong-modifier", code="E161")

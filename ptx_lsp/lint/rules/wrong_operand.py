@@ -9,11 +9,11 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.checks import checks
+from ptx_lsp.model.calls.targets import names_target
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Register, Variable
-from ptx_lsp.model.targets import names_target
 from ptx_lsp.syntax import nodes
 
 

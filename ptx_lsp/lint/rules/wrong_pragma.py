@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ptx_lsp.isa.pragmas import PRAGMAS, Pragma, number, split
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.compiled import compiled
+from ptx_lsp.model.calls.compiled import compiled
+from ptx_lsp.model.directives.pragmas import PragmaUse, pragmas
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.pragmas import PragmaUse, pragmas
 
 
 @module_rule("wrong-pragma", code="E186")

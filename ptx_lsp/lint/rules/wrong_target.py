@@ -8,10 +8,10 @@ from ptx_lsp.facts import collect_over_instructions, directive_fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.line import Related, operand_or_line, part_or_line
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.calls.targets import is_indirect_branch
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName, Label, Predefined, Register, Symbol, TargetTable
-from ptx_lsp.model.targets import is_indirect_branch
 from ptx_lsp.syntax import nodes
 
 _INDIRECT = "an indirect branch is `brx.idx`, with an index into a `.branchtargets`"

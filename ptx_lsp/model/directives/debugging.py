@@ -7,8 +7,8 @@ from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.facts import directive_fact, fact
-from ptx_lsp.model.constants import whole_number
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ptx_lsp.facts import fact, sparse_instruction_fact
 from ptx_lsp.isa.matching.verdict import Verdict, judge
-from ptx_lsp.model.arguments import all_arguments
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import all_arguments
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 

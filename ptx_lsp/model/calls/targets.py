@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.model.calls import calls
+from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Prototype, Register, TargetTable, Variable
 from ptx_lsp.syntax import nodes

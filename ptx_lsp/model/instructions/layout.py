@@ -10,9 +10,9 @@ from math import prod
 
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.uses import unused
 from ptx_lsp.model.scope import integer, range_count
 from ptx_lsp.model.symbols import Variable, element_type, vector_length
-from ptx_lsp.model.uses import unused
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import constant
 

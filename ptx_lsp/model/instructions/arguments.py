@@ -12,8 +12,8 @@ from functools import lru_cache
 from ptx_lsp.facts import instruction_fact
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.schema.operand import Argument
-from ptx_lsp.model.constants import Constant, evaluated
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.constants import Constant, evaluated
 from ptx_lsp.model.symbols import (
     AliasName,
     FunctionName,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model.body import names_in
-from ptx_lsp.model.calls import calls
+from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import AliasName, Declared, FunctionName, Variable

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.isa.schema.operand import Argument
-from ptx_lsp.model.arguments import COMPONENTS, SELECTOR, argument
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import COMPONENTS, SELECTOR, argument
 from ptx_lsp.model.symbols import Predefined, Symbol
 from ptx_lsp.syntax import nodes
 

@@ -35,14 +35,14 @@ from ptx_lsp.isa.target import (
     parse_target,
 )
 from ptx_lsp.isa.types import OPAQUE
-from ptx_lsp.model.arguments import all_arguments
-from ptx_lsp.model.declarations import Declared, declarations
-from ptx_lsp.model.directives import Use, directives
+from ptx_lsp.model.directives.declarations import Declared, declarations
+from ptx_lsp.model.directives.directives import Use, directives
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import all_arguments
+from ptx_lsp.model.instructions.uses import SpecialUse, special_uses
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.model.symbols import AliasName, FunctionName
-from ptx_lsp.model.uses import SpecialUse, special_uses
 from ptx_lsp.syntax import nodes
 
 Ways = tuple[Requirement, ...]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ptx_lsp.facts import fact
 from ptx_lsp.model.argument_match import prototype_mismatch
 from ptx_lsp.model.body import names_in
-from ptx_lsp.model.calls import Call, calls
+from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import AliasName, FunctionName, Prototype, TargetTable, defined_name
 from ptx_lsp.syntax import nodes

@@ -1,0 +1,1 @@
+"""Calls: what they call, what they pass, and prototypes."""

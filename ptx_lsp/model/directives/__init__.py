@@ -1,0 +1,1 @@
+"""Directives and declarations, and the version and target that they need."""
