@@ -7,7 +7,8 @@ from tests.fast import LAYERS, relevant
 TESTS = {
     LAYERS: "",
     "tests/analyses/test_cfg.py": "from analyses.control_flow.cfg import cfg",
-    "tests/analyses/test_liveness.py": "from analyses.control_flow.cfg import cfg\nfrom analyses.dataflow.liveness import liveness",
+    "tests/analyses/test_liveness.py":
+        "from analyses.control_flow.cfg import cfg\nfrom analyses.dataflow.liveness import liveness",
     "tests/executor/test_conformance.py": "",
     "tests/ide/test_hover.py": "from ptx_lsp.ide.hover.hover import hover",
     "tests/ide/test_hover_word.py": "from ptx_lsp.ide.hover.word import word",

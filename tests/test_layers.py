@@ -14,16 +14,65 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "": (
         "ptx_lsp.text ptx_lsp.ptxas",
         "ptx_lsp.syntax ptx_lsp.isa",
-        "ptx_lsp.model+ptx_lsp.facts",
+        "ptx_lsp.model",
+        "ptx_lsp.facts",
+        "ptx_lsp.model.instructions",
+        "ptx_lsp.model.directives",
+        "ptx_lsp.model.calls",
         "analyses ptx_lsp.executor",
         "ptx_lsp.lint",
         "ptx_lsp.ide",
         "ptx_lsp.server ptx_lsp.cli",
         "ptx_lsp.__main__ ptx_lsp.pytest_plugin",
     ),
+    "ptx_lsp.isa": (
+        ".",
+        "schema",
+        "matching modifiers instructions",
+        "description",
+    ),
+    "analyses": (
+        "bitset instructions occupancy",
+        "control_flow",
+        "dataflow",
+        "divergence registers",
+        "well_formed asynchronous",
+    ),
+    "ptx_lsp.executor": (
+        "arithmetic",
+        "machine",
+        "instructions",
+        "asynchronous matrices instrumentation",
+        "textures scheduling",
+        "decoding",
+        "check",
+        "launching",
+    ),
+    "ptx_lsp.lint": (
+        "diagnostic line opcode",
+        "divergence fixes needs results",
+        "rule",
+        "rules",
+        "registry",
+        "configuration engine",
+        "reporters",
+    ),
+    "ptx_lsp.ide": (
+        "cursor",
+        "editing highlighting hover navigation panels",
+        "annotations completion",
+    ),
+    "ptx_lsp.cli": (
+        "arguments inputs launching settings",
+        "explanations files graphs output run saved_report selection",
+        "checking completion configure manual page",
+        "plan",
+        "compare lint",
+    ),
 }
 """The packages and modules of each layer, the lowest layer first. Those of one layer do not import each
-other, except where `+` joins them. "" has the parts of the project, a name of a part what is in that part.
+other. "" has the parts of the project, the name of a part what is in that part; `.` stands for its modules
+that have no entry of their own. A module belongs to the longest name that it begins with.
 """
 ONLY_IN = {
     "pygls": "ptx_lsp.server",
@@ -60,12 +109,13 @@ def imports(source: str) -> Iterator[str]:
 
 def layer(module: str, area: str) -> tuple[str, int] | None:
     """What a module belongs to among the parts of an area, and the number of its layer."""
+    found: dict[str, int] = {}
     for number, row in enumerate(LAYERS[area]):
-        for names in row.split():
-            parts = [f"{area}.{name}".lstrip(".") for name in names.split("+")]
-            if any(module == part or module.startswith(f"{part}.") for part in parts):
-                return names, number
-    return None
+        for name in row.split():
+            part = area if name == "." else f"{area}.{name}".lstrip(".")
+            if module == part != area or module.startswith(f"{part}."):
+                found[part] = number
+    return max(found.items(), key=lambda one: len(one[0]), default=None)
 
 
 def violations(module: str, source: str) -> list[str]:

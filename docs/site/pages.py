@@ -11,9 +11,10 @@ from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.table import all_entries
 from ptx_lsp.lint.configuration.budget import FIGURES
 from ptx_lsp.lint.configuration.config import KEYS
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.results.reporter import reporters
 from ptx_lsp.lint.results.style import Style
-from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.rule import Rule
 
 ROOT = Path(__file__).parents[2]
 TOP = {

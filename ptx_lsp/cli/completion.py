@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ptx_lsp.cli.arguments import Parser, parser
 from ptx_lsp.cli.output import print_lines
 from ptx_lsp.isa.target import TARGETS
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.results.reporter import reporters
-from ptx_lsp.lint.rule import all_rules
 
 
 class Options(argparse.Namespace):

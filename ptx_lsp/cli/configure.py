@@ -18,7 +18,7 @@ from ptx_lsp.lint.configuration.config import (
     read,
     schema,
 )
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 
 
 class Options(argparse.Namespace):

@@ -18,7 +18,8 @@ from ptx_lsp.lint.diagnostic import (
     Severity,
 )
 from ptx_lsp.lint.fixes.removal import widened
-from ptx_lsp.lint.rule import Rule, default_rules
+from ptx_lsp.lint.registry import default_rules
+from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.item import Item

@@ -7,11 +7,9 @@ instead* and *Fix safety*. The two code blocks are run as tests.
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, wraps
+from functools import wraps
 from typing import NamedTuple
 
 from ptx_lsp.facts import collect_over_functions, collect_over_instructions, directive_fact, fact
@@ -115,22 +113,3 @@ def _findings(
         return tuple(check(function))
 
     return found
-
-
-@cache
-def all_rules() -> tuple[Rule, ...]:
-    """Every rule of the package `rules`, by code. Nothing lists them."""
-    from ptx_lsp.lint import rules
-
-    found = [
-        value
-        for module in pkgutil.iter_modules(rules.__path__)
-        for value in vars(importlib.import_module(f"{rules.__name__}.{module.name}")).values()
-        if isinstance(value, Rule)
-    ]
-    return tuple(sorted(found, key=lambda rule: rule.code))
-
-
-def default_rules() -> tuple[Rule, ...]:
-    """The rules that run where none are asked for: all but hints, which are matters of taste or slow."""
-    return tuple(rule for rule in all_rules() if rule.severity != "hint")

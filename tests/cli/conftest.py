@@ -10,7 +10,8 @@ from typing import NamedTuple, TypeAlias
 import pytest
 
 from ptx_lsp.cli.lint import main
-from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.registry import all_rules
+from ptx_lsp.lint.rule import Rule
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 GOOD = f"{HEADER}.visible .entry good()\n{{\n\tret;\n}}\n"

@@ -12,7 +12,7 @@ import pytest
 
 from ptx_lsp.cli.completion import flags
 from ptx_lsp.lint.configuration.config import parse
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from tests.cli.conftest import BAD, Lint
 
 

@@ -10,7 +10,7 @@ import pytest
 from ptx_lsp.cli.explanations.modifier import word_names
 from ptx_lsp.isa import directives, special_registers
 from ptx_lsp.isa.schema import table
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from tests.cli.conftest import Lint
 
 

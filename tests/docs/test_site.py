@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp.isa.schema.table import all_entries
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,8 +3,9 @@
     // ptx-run: grid=1 block=32 out=u32:zeros(32)
     // expect: out=0..15,7*16  (manual)
 
-A launch comment (`ptx_lsp.executor.launching.launch_comment`) and below it, for each buffer that the kernel writes, all
-its elements: numbers, `FIRST..LAST`, or `VALUE*COUNT`; in a buffer of floats hexadecimal numbers are bits.
+A launch comment (`ptx_lsp.executor.launching.launch_comment`) and below it, for each buffer that the kernel
+writes, all its elements: numbers, `FIRST..LAST`, or `VALUE*COUNT`; in a buffer of floats hexadecimal numbers
+are bits.
 So with surfaces that are parameters or variables.
 The first word in parentheses is the source, as in the lines of tests/conformance. `// expect: trap  (manual)`
 has the kind of the error that stops the kernel; `// not recorded: why` keeps a kernel from GPUs.

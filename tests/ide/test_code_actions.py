@@ -7,7 +7,7 @@ import pytest
 from ptx_lsp.ide.editing.code_actions import Action, code_actions, fix_all
 from ptx_lsp.lint.configuration.suppression import suppressed
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit, Span
 from tests.ide.cursor import HEADER, at_cursor, body, edited

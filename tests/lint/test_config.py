@@ -24,7 +24,7 @@ from ptx_lsp.lint.configuration.config import (
 from ptx_lsp.lint.configuration.patterns import matches
 from ptx_lsp.lint.configuration.selection import OUTSIDE, Choice, UnknownRuleError
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.rule import all_rules, default_rules
+from ptx_lsp.lint.registry import all_rules, default_rules
 from ptx_lsp.text import Span
 
 

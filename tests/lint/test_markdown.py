@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from tests.lint.markdown import Case, Expected, cases
 

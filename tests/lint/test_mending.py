@@ -9,7 +9,7 @@ import pytest
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.lint.fixes.mending import Mended, mended
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source, Span

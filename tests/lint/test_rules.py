@@ -11,7 +11,8 @@ from ptx_lsp import ptxas
 from ptx_lsp.lint.configuration.suppression import suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.registry import all_rules
+from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Source
 

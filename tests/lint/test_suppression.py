@@ -7,7 +7,7 @@ import pytest
 from ptx_lsp.lint.configuration.suppression import Suppressions, insertion, suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Source, Span
 

@@ -10,7 +10,7 @@ import pytest
 
 from ptx_lsp.ide.highlighting.encoded_tokens import encoded_tokens
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.function import Function, Home
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax.item import Item

@@ -9,7 +9,7 @@ import pytest
 from analyses.control_flow.call_graph import call_graph_node
 from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax.document import Document

@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 from ptx_lsp import ptxas
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import Rule, default_rules
+from ptx_lsp.lint.registry import default_rules
+from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 
 RECORDED = Path(__file__).parent / "directive_combinations.txt"

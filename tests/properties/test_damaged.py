@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.analyses import ANALYSES
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from tests.oracle import corpus
 

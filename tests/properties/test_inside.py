@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.analyses import one_kernel
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source

@@ -10,7 +10,7 @@ import pytest
 
 from ptx_lsp.executor import ExecutionError, Finding, launch
 from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.rule import all_rules
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from tests.oracle.textbook import CLANG_LEVELS, LEVELS, recorded
 from tests.textbook.kernels import CUDA, NUMBA, TRITON, Argument, Kernel, Mistake

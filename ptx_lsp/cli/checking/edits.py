@@ -11,9 +11,9 @@ from ptx_lsp.cli.files import replace
 from ptx_lsp.cli.inputs import Input, read
 from ptx_lsp.cli.output import write_bytes
 from ptx_lsp.lint.configuration.suppression import insertion
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.style import Style, printable
-from ptx_lsp.lint.rule import all_rules
 from ptx_lsp.text import Source
 
 

@@ -14,8 +14,9 @@ from ptx_lsp.isa import directives, special_registers
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.words import Word, explanations
 from ptx_lsp.lint.configuration.selection import OUTSIDE, did_you_mean
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style
-from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.rule import Rule
 
 
 def explain(name: str, style: Style) -> Iterator[str]:

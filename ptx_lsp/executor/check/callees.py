@@ -1,8 +1,8 @@
 """Indirect calls of functions that their `.calltargets` or `.callprototype` does not describe.
 
 A list describes the functions that it names, a prototype those with parameters and results of the same
-number, sizes and kinds (`ptx_lsp.model.calls.indirect`). The behaviour of any other call is undefined (PTX ISA,
-"call").
+number, sizes and kinds (`ptx_lsp.model.calls.indirect`). The behaviour of any other call is undefined
+(PTX ISA, "call").
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
    `shared=BYTES` is the dynamic shared memory, `seed=N` that of random buffers, `entry=NAME` the kernel.
    Without `entry` it is the kernel that the comment stands in, else the next one.
 3. The others are arguments: `NAME=SPEC` or `NUMBER=SPEC` with a parameter's name or position from 0, or SPECs
-   alone, in order. SPEC is as `ptx_lsp.executor.launching.specs` and `object_specs` say. A parameter named like a key
-   is given by position.
+   alone, in order. SPEC is as `specs.py` and `object_specs.py` say. A parameter named like a key is given
+   by position.
 4. `NAME=SPEC` with the name of a variable that is a texture, a sampler or a surface says what it stands for.
 """
 

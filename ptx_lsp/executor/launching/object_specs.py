@@ -6,8 +6,7 @@
     tensor(u16:arange(512),shape=16x32,box=4x16,swizzle=128B)      see `tensor_spec.py`
     multimem(u32:arange(16),gpus=2)                                an equal part for each GPU
 
-1. First comes the buffer, as `ptx_lsp.executor.launching.specs` says; of a mipmap one for each level, the largest
-   first.
+1. First comes the buffer, as `specs.py` says; of a mipmap one for each level, the largest first.
 2. `shape=` has the sizes of the axes, the outermost first, and the channels last where there are several; of
    a mipmap those of the largest level. Without it a buffer has one axis, or those of its file.
 3. `KEY=VALUE` is an argument of that name; a tuple has `/` between its elements. A word alone is true.

@@ -1,4 +1,4 @@
-"""Modifiers of arithmetic, comparison, logic, conversion and video, as `modifiers` reads them."""
+"""Modifiers of arithmetic, comparison, logic, conversion and video, as `lookup` reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modifiers of asynchronous copies, mbarriers, tensor maps and the fabric, as `modifiers` reads them."""
+"""Modifiers of asynchronous copies, mbarriers, tensor maps and the fabric, as `lookup` reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modifiers of control flow, barriers and what a warp does together, as `modifiers` reads them."""
+"""Modifiers of control flow, barriers and what a warp does together, as `lookup` reads them."""
 
 from __future__ import annotations
 

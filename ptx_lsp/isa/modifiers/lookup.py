@@ -1,6 +1,6 @@
 """What every modifier means, in one sentence.
 
-The sentences are text in the modules `modifier_arithmetic`, `modifier_memory` and so on, read when
+The sentences are text in the modules beside this one, `arithmetic`, `memory` and so on, read when
 one is first asked for:
 
     .ftz | Subnormal inputs and results become zero of the same sign.
@@ -19,12 +19,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ptx_lsp.isa.modifiers import arithmetic as modifier_arithmetic
-from ptx_lsp.isa.modifiers import asynchronous as modifier_async
-from ptx_lsp.isa.modifiers import control as modifier_control
-from ptx_lsp.isa.modifiers import matrix as modifier_matrix
-from ptx_lsp.isa.modifiers import memory as modifier_memory
-from ptx_lsp.isa.modifiers import texture as modifier_texture
+from ptx_lsp.isa.modifiers import arithmetic, asynchronous, control, matrix, memory, texture
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.spaces import SPACES
@@ -115,12 +110,12 @@ def _by_opcode() -> dict[str, list[Description]]:
 
 
 _TEXTS = (
-    modifier_arithmetic.TEXT,
-    modifier_memory.TEXT,
-    modifier_async.TEXT,
-    modifier_control.TEXT,
-    modifier_texture.TEXT,
-    modifier_matrix.TEXT,
+    arithmetic.TEXT,
+    memory.TEXT,
+    asynchronous.TEXT,
+    control.TEXT,
+    texture.TEXT,
+    matrix.TEXT,
 )
 
 

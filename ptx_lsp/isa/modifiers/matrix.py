@@ -1,4 +1,4 @@
-"""Modifiers of matrix instructions and Tensor Memory, as `modifiers` reads them."""
+"""Modifiers of matrix instructions and Tensor Memory, as `lookup` reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modifiers of loads, stores, atomics, caches and memory ordering, as `modifiers` reads them."""
+"""Modifiers of loads, stores, atomics, caches and memory ordering, as `lookup` reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modifiers of texture and surface instructions, as `modifiers` reads them."""
+"""Modifiers of texture and surface instructions, as `lookup` reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole table: found by walking this package, loaded when it is first asked for."""
+"""The whole table: found by walking `ptx_lsp.isa.instructions`, loaded when it is first asked for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pkgutil import iter_modules
 
 from ptx_lsp.isa.schema import entry
 from ptx_lsp.isa.schema.entry import Entry
+
+_ROWS = "ptx_lsp.isa.instructions"
 
 
 @lru_cache(maxsize=1)
@@ -21,10 +23,8 @@ def _by_opcode() -> dict[str, tuple[Entry, ...]]:
 @lru_cache(maxsize=1)
 def all_entries() -> tuple[Entry, ...]:
     """Every row, in the order of the modules' names and of their lines."""
-    package = __name__.rpartition(".")[0]
-    path = import_module(package).__path__
-    for module in iter_modules(path):
-        import_module(f"{package}.{module.name}")
+    for module in iter_modules(import_module(_ROWS).__path__):
+        import_module(f"{_ROWS}.{module.name}")
     return tuple(sorted(entry.ENTRIES, key=lambda row: row.module))
 
 

@@ -19,7 +19,7 @@ def known_rules() -> tuple[Known, ...]:
     """Every rule, by code."""
     if _remembered:
         return tuple(_remembered)
-    from ptx_lsp.lint.rule import all_rules
+    from ptx_lsp.lint.registry import all_rules
 
     return tuple(Known(one.name, one.code, one.severity) for one in all_rules())
 

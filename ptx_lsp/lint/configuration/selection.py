@@ -57,7 +57,7 @@ class Rules(NamedTuple):
 
     def chosen(self) -> list[Rule]:
         """The rules themselves."""
-        from ptx_lsp.lint.rule import all_rules
+        from ptx_lsp.lint.registry import all_rules
 
         return [rule for rule in all_rules() if rule.name in self.names]
 

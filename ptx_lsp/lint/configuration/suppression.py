@@ -25,7 +25,8 @@ from ptx_lsp.lint.configuration.selection import (
     matching,
 )
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
-from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.registry import all_rules
+from ptx_lsp.lint.rule import Rule
 from ptx_lsp.text import Edit, Source, Span
 
 _MARK = b"ptx-lint:"

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from ptx_lsp import __version__
 from ptx_lsp.lint.configuration.selection import OUTSIDE
 from ptx_lsp.lint.diagnostic import Severity
+from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.places import uri
 from ptx_lsp.lint.results.report import FileReport, Mark, Mending, Point, Reported
 from ptx_lsp.lint.results.reporter import Run, reporter
-from ptx_lsp.lint.rule import Rule, all_rules
+from ptx_lsp.lint.rule import Rule
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS: dict[Severity, str] = {

@@ -1,0 +1,27 @@
+"""The rules, found by walking the package `rules`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from ptx_lsp.lint import rules
+from ptx_lsp.lint.rule import Rule
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule of the package `rules`, by code. Nothing lists them."""
+    found = [
+        value
+        for module in pkgutil.iter_modules(rules.__path__)
+        for value in vars(importlib.import_module(f"{rules.__name__}.{module.name}")).values()
+        if isinstance(value, Rule)
+    ]
+    return tuple(sorted(found, key=lambda rule: rule.code))
+
+
+def default_rules() -> tuple[Rule, ...]:
+    """The rules that run where none are asked for: all but hints, which are matters of taste or slow."""
+    return tuple(rule for rule in all_rules() if rule.severity != "hint")
