@@ -150,7 +150,7 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
         remarks = tuple(write_fixes(inputs, files))
     path, improved = plan.baseline(), False
     if path is not None:
-        from ptx_lsp.cli.baseline_run import apply_baseline
+        from ptx_lsp.cli.checking.baseline_run import apply_baseline
 
         files, told, improved = apply_baseline(options, path, works, files)
         remarks += told

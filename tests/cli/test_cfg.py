@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ptx_lsp.ide import layered_layout as drawing
-from ptx_lsp.ide.layered_layout import Layout, TooLargeError, layered_layout
+from ptx_lsp.ide.panels import layered_layout as drawing
+from ptx_lsp.ide.panels.layered_layout import Layout, TooLargeError, layered_layout
 from tests.cli.conftest import HEADER, Lint
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.ide.kernel_metrics import kernel_metrics, registers_text
+from ptx_lsp.ide.cursor.kernel_metrics import kernel_metrics, registers_text
 from ptx_lsp.model.module import Module
 
 

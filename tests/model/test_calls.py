@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.model.argument_match import argument_mismatch
+from ptx_lsp.model.calls.argument_match import argument_mismatch
 from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.module import Module
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from ptx_lsp.ide.layered_layout import Point
 from ptx_lsp.ide.panels.flow_picture import LINE, PADDING, Box, picture
+from ptx_lsp.ide.panels.layered_layout import Point
 from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
 
 STYLE: Final = """\

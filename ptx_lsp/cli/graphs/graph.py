@@ -9,7 +9,7 @@ from ptx_lsp.cli.arguments import Options, UsageError
 from ptx_lsp.cli.graphs.flow_dot import dot
 from ptx_lsp.cli.graphs.flow_svg import flow_svg
 from ptx_lsp.cli.inputs import Input, InputError, read
-from ptx_lsp.ide.layered_layout import TooLargeError
+from ptx_lsp.ide.panels.layered_layout import TooLargeError
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.lint.configuration.selection import did_you_mean
 from ptx_lsp.lint.results.flow import flow

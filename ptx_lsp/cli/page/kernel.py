@@ -13,7 +13,7 @@ from analyses.occupancy.curves import over_registers, over_shared, over_threads
 from ptx_lsp.cli.graphs.flow_svg import flow_svg
 from ptx_lsp.cli.page.charts import Chart, Marked, chart
 from ptx_lsp.cli.page.text import number, safe
-from ptx_lsp.ide.layered_layout import TooLargeError
+from ptx_lsp.ide.panels.layered_layout import TooLargeError
 from ptx_lsp.ide.panels.occupancy_curve import next_steps
 from ptx_lsp.lint.results.details import Flow, Pressure
 from ptx_lsp.lint.results.kernels import resident

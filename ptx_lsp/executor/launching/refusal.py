@@ -25,9 +25,12 @@ from ptx_lsp.isa.device_limits import (
     MAX_THREADS_PER_BLOCK,
 )
 from ptx_lsp.isa.target import Target, has
+from ptx_lsp.model.directives.performance_directives import (
+    PerformanceDirective,
+    effective_directives,
+)
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import shared_bytes
-from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 _WORD = 1 << 32
 _LARGEST_GRID = (1 << 31) - 1, 65535, 65535

@@ -12,8 +12,8 @@ from ptx_lsp.executor.launching.refusal import refusal
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.image import Image
 from ptx_lsp.executor.machine.launch_config import Dimensions, Shape
+from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.performance_directives import effective_directives
 
 _MOST_BLOCKS = 1 << 32
 _MOST_SHARED_BYTES = 1 << 20  # of all variables of a module, also of those that the kernel does not use

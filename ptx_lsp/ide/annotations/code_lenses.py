@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.ide.cursor.kernel_metrics import MANY, kernel_metrics, limiters_text, registers_text
 from ptx_lsp.ide.cursor.occurrences import occurrences
+from ptx_lsp.ide.cursor.symbol_at import SymbolReference
 from ptx_lsp.ide.hover.function import function_named
-from ptx_lsp.ide.kernel_metrics import MANY, kernel_metrics, limiters_text, registers_text
-from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

@@ -8,10 +8,10 @@ from ptx_lsp.ide.completion.directive import after_directive, statement_directiv
 from ptx_lsp.ide.completion.opcode import next_modifiers, opcodes
 from ptx_lsp.ide.completion.operand import components, operands, predicates
 from ptx_lsp.ide.completion.suggestion import Suggestion
+from ptx_lsp.ide.cursor.partial_statement import PartialStatement, partial_statement
 from ptx_lsp.ide.hover.function import function_text, predefined_text
 from ptx_lsp.ide.hover.instruction import modifier_text, opcode_text
 from ptx_lsp.ide.hover.word import pragma_text, target_text, word_text
-from ptx_lsp.ide.partial_statement import PartialStatement, partial_statement
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Span
 

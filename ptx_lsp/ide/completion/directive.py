@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ptx_lsp.ide.completion.operand import function_names, labels
 from ptx_lsp.ide.completion.suggestion import Suggestion, plain
 from ptx_lsp.ide.completion.value import initial_values
-from ptx_lsp.ide.cursor_context import item_at
-from ptx_lsp.ide.partial_statement import PartialStatement
+from ptx_lsp.ide.cursor.cursor_context import item_at
+from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.isa import directives, features, pragmas
 from ptx_lsp.isa.directives import LANGUAGES, SECTIONS, Directive, Where
 from ptx_lsp.isa.target import (

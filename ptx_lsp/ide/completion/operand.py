@@ -9,8 +9,8 @@ from functools import cache
 from ptx_lsp.ide.completion.register import MOST, UNFIT, rank_of, registers
 from ptx_lsp.ide.completion.suggestion import Sort, Suggestion, escaped, plain
 from ptx_lsp.ide.cursor.operand_place import Wanted, depths, is_beyond, wanted
+from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.ide.cursor.scope_at import scope_at, visible
-from ptx_lsp.ide.partial_statement import PartialStatement
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.special_registers import SpecialRegister

@@ -10,10 +10,10 @@ from typing import Final
 
 from ptx_lsp.facts import grouped_fact
 from ptx_lsp.ide.completion.suggestion import Suggestion, plain
+from ptx_lsp.ide.cursor.cursor_context import statement_before
 from ptx_lsp.ide.cursor.operand_place import Wanted, depths
+from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.ide.cursor.scope_at import ranges, visible
-from ptx_lsp.ide.cursor_context import statement_before
-from ptx_lsp.ide.partial_statement import PartialStatement
 from ptx_lsp.isa.matching.mismatch import mismatch
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.types import TYPES, Kind, Type

@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from ptx_lsp.ide.completion.register import MOST
 from ptx_lsp.ide.completion.suggestion import Suggestion, plain
-from ptx_lsp.ide.partial_statement import PartialStatement
+from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.model.symbols import Variable, element_type
 
 _SPACES = frozenset((".global", ".const"))

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.access import Use, use_in
-from ptx_lsp.ide.cursor_context import statement_before
-from ptx_lsp.ide.symbol_at import SymbolReference
+from ptx_lsp.ide.cursor.cursor_context import statement_before
+from ptx_lsp.ide.cursor.symbol_at import SymbolReference
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

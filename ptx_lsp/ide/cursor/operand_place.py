@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ptx_lsp.ide.partial_statement import PartialStatement
+from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.isa.matching.fit import Candidate
 from ptx_lsp.isa.matching.match import arrangements
 from ptx_lsp.isa.matching.resolve import resolve, unfinished

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from ptx_lsp.ide.cursor_context import blocks_at
+from ptx_lsp.ide.cursor.cursor_context import blocks_at
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import Scope
 from ptx_lsp.model.symbols import Declared, Label, Register, Variable

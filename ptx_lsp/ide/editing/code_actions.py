@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.cursor.literal import spellings
-from ptx_lsp.ide.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.editing.raise_target import target_actions
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.operand import Operand

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.tokens import Token, tokens
-from ptx_lsp.ide.layout_units import LayoutUnit, layout_units
+from ptx_lsp.ide.editing.layout_units import LayoutUnit, layout_units
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit, Span
 

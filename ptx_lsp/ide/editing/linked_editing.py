@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ptx_lsp.ide.cursor.occurrences import is_range, occurrences
+from ptx_lsp.ide.cursor.symbol_at import symbol_at
 from ptx_lsp.ide.editing.rename import is_numbered
-from ptx_lsp.ide.symbol_at import symbol_at
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Predefined
 from ptx_lsp.text import Span

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ptx_lsp.ide.cursor.cursor_context import cursor_context
 from ptx_lsp.ide.cursor.occurrences import Occurrence, declarations, is_range, occurrences
-from ptx_lsp.ide.cursor_context import cursor_context
-from ptx_lsp.ide.symbol_at import SymbolReference, symbol_at
+from ptx_lsp.ide.cursor.symbol_at import SymbolReference, symbol_at
 from ptx_lsp.model.body import predefined
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
+from ptx_lsp.ide.cursor.cursor_context import statement_before
 from ptx_lsp.ide.cursor.tokens import Token as Word
 from ptx_lsp.ide.cursor.tokens import tokens
-from ptx_lsp.ide.cursor_context import statement_before
 from ptx_lsp.isa import directives
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.body import predefined

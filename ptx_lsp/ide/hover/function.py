@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 
 from analyses.occupancy.launch_bounds import launch_bounds
+from ptx_lsp.ide.cursor.kernel_metrics import (
+    is_cached,
+    kernel_metrics,
+    occupancy_text,
+    registers_text,
+)
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.needs_met import met_in_words
 from ptx_lsp.ide.cursor.occurrences import occurrences
+from ptx_lsp.ide.cursor.symbol_at import SymbolReference
 from ptx_lsp.ide.hover.launch import launch_text
-from ptx_lsp.ide.kernel_metrics import is_cached, kernel_metrics, occupancy_text, registers_text
-from ptx_lsp.ide.symbol_at import SymbolReference
 from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.model.function import Function

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.cursor.literal import meaning
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
+from ptx_lsp.ide.cursor.symbol_at import resolve_symbol
 from ptx_lsp.ide.cursor.tokens import token_at
-from ptx_lsp.ide.cursor_context import CursorContext, cursor_context
+from ptx_lsp.ide.cursor.uniformity_text import branch_uniformity
 from ptx_lsp.ide.hover.function import signature
 from ptx_lsp.ide.hover.instruction import instruction_text, modifier_text
 from ptx_lsp.ide.hover.links import source_of
 from ptx_lsp.ide.hover.symbol import symbol_text
 from ptx_lsp.ide.hover.word import explained, pragma_text, target_text, version_text, word_text
-from ptx_lsp.ide.symbol_at import resolve_symbol
-from ptx_lsp.ide.uniformity_text import branch_uniformity
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.target import parse_version

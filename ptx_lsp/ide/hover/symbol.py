@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from analyses.control_flow.cfg import cfg
 from analyses.divergence.uniformity import uniformity
 from ptx_lsp.facts import is_computed
+from ptx_lsp.ide.cursor.cursor_context import CursorContext, statement_before
 from ptx_lsp.ide.cursor.live_range import live_lines, shown
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.occurrences import Occurrence, is_range, occurrences
-from ptx_lsp.ide.cursor_context import CursorContext, statement_before
+from ptx_lsp.ide.cursor.symbol_at import SymbolReference
+from ptx_lsp.ide.cursor.uniformity_text import register_uniformity
 from ptx_lsp.ide.hover.function import function_text, predefined_text
-from ptx_lsp.ide.symbol_at import SymbolReference
-from ptx_lsp.ide.uniformity_text import register_uniformity
 from ptx_lsp.isa.spaces import SPACES
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function

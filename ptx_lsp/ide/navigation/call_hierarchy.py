@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptx_lsp.ide.cursor_context import function_at
-from ptx_lsp.ide.symbol_at import symbol_at
+from ptx_lsp.ide.cursor.cursor_context import function_at
+from ptx_lsp.ide.cursor.symbol_at import symbol_at
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

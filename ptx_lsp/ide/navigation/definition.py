@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ptx_lsp.ide.cursor.cursor_context import cursor_context
 from ptx_lsp.ide.cursor.occurrences import declarations
-from ptx_lsp.ide.cursor_context import cursor_context
-from ptx_lsp.ide.symbol_at import SymbolReference, symbol_at
+from ptx_lsp.ide.cursor.symbol_at import SymbolReference, symbol_at
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.ide.cursor.occurrences import Occurrence, occurrences
-from ptx_lsp.ide.symbol_at import symbol_at
+from ptx_lsp.ide.cursor.symbol_at import symbol_at
 from ptx_lsp.model.module import Module
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ptx_lsp.ide.layered_layout import Point, layered_layout
+from ptx_lsp.ide.panels.layered_layout import Point, layered_layout
 from ptx_lsp.lint.results.details import Flow, FlowBlock, Turn
 
 MOST_OPCODES: Final = 6

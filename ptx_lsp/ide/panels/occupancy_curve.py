@@ -8,7 +8,7 @@ from typing import NamedTuple
 from analyses.occupancy.calculator import Occupancy, occupancy_of
 from analyses.occupancy.curves import headroom, over_registers, over_shared, over_threads, steps
 from analyses.registers.register_estimate import register_estimate
-from ptx_lsp.ide.kernel_metrics import kernel_metrics
+from ptx_lsp.ide.cursor.kernel_metrics import kernel_metrics
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.results.kernels import resident
 from ptx_lsp.lint.results.report import RegistersSource

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
 from ptx_lsp.lint.line import Related, operand_or_line
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.argument_match import ArgumentMismatch, argument_mismatch
+from ptx_lsp.model.calls.argument_match import ArgumentMismatch, argument_mismatch
 from ptx_lsp.model.calls.calls import Call, Callee, Formal, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Located

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from ptx_lsp.isa.device_limits import MAX_CLUSTER_SIZE
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.directives.performance_directives import (
+    PerformanceDirective,
+    effective_directives,
+)
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 
 @function_rule("cluster-size", code="W215")

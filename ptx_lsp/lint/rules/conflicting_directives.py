@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.removal import remove
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.directives.performance_directives import (
+    PerformanceDirective,
+    effective_directives,
+)
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 _PAIRS = ((".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank"))
 """What is required, and what is only bounded."""

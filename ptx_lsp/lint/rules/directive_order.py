@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.removal import remove
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.directives.performance_directives import PerformanceDirective, signatures
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.performance_directives import PerformanceDirective, signatures
 
 _ORDER = {".noreturn": 0, ".abi_preserve": 1, ".abi_preserve_control": 1, ".local_maxnreg": 2, ".language": 3}
 

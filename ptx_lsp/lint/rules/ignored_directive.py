@@ -8,8 +8,11 @@ from analyses.occupancy.launch_bounds import Ignored, LaunchBounds, launch_bound
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, WARP_SIZE, DeviceLimits
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.directives.performance_directives import (
+    PerformanceDirective,
+    effective_directives,
+)
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.performance_directives import PerformanceDirective, effective_directives
 
 
 @function_rule("ignored-directive", code="W212")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.performance_directives import effective_directives
 
 
 @function_rule("noreturn-returns", code="W216")

@@ -10,7 +10,7 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.targets import is_indirect_branch
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.checks import checks
-from ptx_lsp.model.missing_semicolons import missing_semicolons
+from ptx_lsp.model.instructions.missing_semicolons import missing_semicolons
 
 
 @function_rule("operand-count", code="E165")

@@ -11,9 +11,9 @@ from analyses.registers.register_estimate import register_estimate
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import shared_bytes
-from ptx_lsp.model.performance_directives import effective_directives
 
 _NEAR = 4
 """Registers above a step."""

@@ -12,7 +12,7 @@ from ptx_lsp.lint.fixes.removal import removal
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.missing_semicolons import missing_semicolons
+from ptx_lsp.model.instructions.missing_semicolons import missing_semicolons
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place, anchor
 from ptx_lsp.syntax import nodes

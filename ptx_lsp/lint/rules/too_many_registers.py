@@ -9,8 +9,8 @@ from analyses.occupancy.launch_bounds import launch_bounds
 from ptx_lsp.isa.device_limits import MAX_THREADS_PER_BLOCK
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.performance_directives import effective_directives
 
 
 @function_rule("too-many-registers", code="W214")

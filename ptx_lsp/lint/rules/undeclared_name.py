@@ -10,7 +10,7 @@ from ptx_lsp.lint.fixes.nearest import nearest
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import Free
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.missing_semicolons import missing_semicolons
+from ptx_lsp.model.instructions.missing_semicolons import missing_semicolons
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import Range, range_index

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ptx_lsp.model.directives.performance_directives import performance_directives
 from ptx_lsp.model.instructions.layout import declared_alignment, dimensions, has_pointer_alignment
-from ptx_lsp.model.performance_directives import performance_directives
 from ptx_lsp.model.symbols import element_type, vector_length
 from ptx_lsp.syntax import nodes
 

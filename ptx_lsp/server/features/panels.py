@@ -12,11 +12,11 @@ from analyses.control_flow.cfg import cfg
 from analyses.instructions.uses_and_defs import instructions
 from analyses.occupancy.calculator import Occupancy
 from ptx_lsp.executor.launching.launch_comment import launch_comments
-from ptx_lsp.ide.kernel_metrics import kernel_metrics
-from ptx_lsp.ide.layered_layout import TooLargeError
+from ptx_lsp.ide.cursor.kernel_metrics import kernel_metrics
+from ptx_lsp.ide.cursor.uniformity_text import branch_uniformity
 from ptx_lsp.ide.panels.flow_picture import block_name, picture
+from ptx_lsp.ide.panels.layered_layout import TooLargeError
 from ptx_lsp.ide.panels.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
-from ptx_lsp.ide.uniformity_text import branch_uniformity
 from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
     MAX_THREADS_PER_BLOCK,

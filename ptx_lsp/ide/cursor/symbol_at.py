@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptx_lsp.ide.cursor_context import CursorContext, cursor_context
+from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import anchor

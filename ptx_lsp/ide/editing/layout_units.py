@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
+from ptx_lsp.ide.cursor.cursor_context import blocks_at
 from ptx_lsp.ide.cursor.tokens import tokens
-from ptx_lsp.ide.cursor_context import blocks_at
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
