@@ -1,1 +1,1 @@
-"""Facts about a PTX program, computed on the model: one analysis a file."""
+"""Facts about a PTX program, computed on the model: one analysis per file."""

@@ -1,6 +1,4 @@
-"""Bit sets: sets of numbers (registers or virtual registers) as the bits of an integer, so that unions
-are fast.
-"""
+"""Bit sets: sets of numbers (registers or virtual registers) as the bits of an integer, for fast unions."""
 
 from __future__ import annotations
 
@@ -9,12 +7,12 @@ from struct import unpack
 from typing import Final
 
 EMPTY: Final = frozenset[int]()
-"""Python makes a new object of 216 bytes for each empty set, and most sets of small blocks are empty."""
+"""Python allocates 216 bytes for each empty set, and most sets of small blocks are empty."""
 
 
 class BitIndex:
-    """Assigns a bit to each of some numbers, in their order. Other numbers have none, and are left out
-    of sets.
+    """Assigns a bit to each of the given numbers, in order. Other numbers have no bit and are left out of
+    sets.
     """
 
     def __init__(self, numbers: Iterable[int]) -> None:

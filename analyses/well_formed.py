@@ -1,8 +1,9 @@
-"""Whether a function is understood: analyses of one that is not may be wrong, and rules keep silent.
+"""Whether a function is well-formed. Analyses of a malformed function may be wrong, so rules do not report on
+it.
 
-A function is understood when its syntax is right, every name is declared, and the instruction table knows
-each instruction with its operands; and when its graph is not so intricate that analyses give up
-(`dominance.py`, `sync_dependence.py`, `ssa.py`).
+A function is well-formed if its syntax is valid, every name is declared, and the instruction table has each
+instruction with its operands. Its graph must also be simple enough for the analyses (`dominance.py`,
+`sync_dependence.py`, `ssa.py`).
 """
 
 from __future__ import annotations

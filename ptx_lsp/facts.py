@@ -1,19 +1,18 @@
-"""Facts about functions: computed when first asked for, shared, and kept while they stay true.
+"""Memoised, incrementally updated queries about functions.
 
-A fact is a function of a `Function`. Its value lives as long as neither that function nor what it uses
-of its module changes; a new version of the file takes it over (`Module`). Spaces and comments between
-statements are no matter, but to a `text_fact`. After any other edit inside the function it is computed
-again, from what is still true of its value before:
+A fact is a function of a `Function`. Its value is valid as long as neither that function nor the parts of the
+module that it uses change. A new version of the file takes it over (`Module`). Whitespace and comments
+between statements matter only to a `text_fact`. After any other edit inside the function, the fact is
+computed again from the valid part of its previous value:
 
-- of an `instruction_fact`, or what is `found_in_instructions`, all stays but what concerns instructions
-  that were touched;
-- a `directive_fact` stays as it is where no directive was touched;
-- a `lasting_fact` is given its value before, and says itself what of that can stay;
-- a `Memory` keeps what was computed from keys that hold all it depends on, such as the contents of a
-  block of code, for as long as some version in a row asks for it.
+- an `instruction_fact`, or a fact of `collect_over_instructions`, is recomputed only for edited instructions;
+- a `directive_fact` is unchanged if no directive was edited;
+- an `incremental_fact` receives its previous value and decides which part to keep;
+- a `GenerationalCache` keeps results by keys that contain everything they depend on, such as the instructions
+  of a block, as long as each version asks for them.
 
-Two threads may compute a fact at the same time, both from the same value before; what the first of them
-has found is what all see.
+Two threads may compute a fact at the same time, both from the same previous value. All threads see the result
+that was stored first.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ _T = TypeVar("_T")
 
 
 class Previous(NamedTuple, Generic[_T]):
-    """The previous value of a fact, and how the instructions have changed since. Those outside of the change
-    are the same objects, and all names in them refer to the same things.
+    """The previous value of a fact, and how the instructions have changed since. Instructions outside the
+    change are the same objects, and all names in them refer to the same symbols.
     """
 
     value: _T
@@ -59,16 +58,16 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
 
 
 def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
-    """Makes `compute` run once for each text of a function. It alone may depend on what is between statements
-    and on where they are, counted from the start of the function.
+    """Makes `compute` run once per text of a function. Only a text fact may depend on the text between
+    statements and on positions, counted from the start of the function.
     """
     TEXT_FACTS.add(compute)
     return fact(compute)
 
 
 def collect_over_functions(known: Callable[[Function], tuple[_T, ...]], module: Module) -> Iterator[_T]:
-    """The results of a fact for all functions of a module, one after the other. After an edit, only changed
-    functions are asked again.
+    """The results of a fact for all functions of a module, concatenated. After an edit, only changed
+    functions are queried again.
     """
     found = module.aggregates.get(known)
     if found is None:
@@ -104,7 +103,7 @@ class GenerationalCache(Generic[_K, _T]):
         self._current: dict[_K, _T] = {}
 
     def get(self, key: _K) -> _T | None:
-        """The value of `key`, which is then kept for the next revision too."""
+        """The value of `key`, which is then also kept for the next revision."""
         found = self._current.get(key)
         if found is None:
             found = self._previous.get(key)
@@ -120,7 +119,7 @@ class GenerationalCache(Generic[_K, _T]):
 def incremental_fact(
     compute: Callable[[Function, Previous[_T] | None], _T],
 ) -> Callable[[Function], _T]:
-    """Makes `compute` run once per function, given its previous value and the edit where that is of use."""
+    """Makes `compute` run once per function, with its previous value and the edit if available."""
 
     @wraps(compute)
     def known(function: Function) -> _T:
@@ -140,8 +139,8 @@ def incremental_fact(
                     value = cast(_T, function.facts.setdefault(compute, value))
                     function.previous_facts.pop(compute, None)  # not before: others begin with the same
                     return value
-            # Another thread has taken that over to a newer version: what this fact is made from may have been
-            # computed without, and then does not go with what this one was before.
+            # Another thread has moved that value to a newer version. The inputs of this fact may have been
+            # computed without it, so they do not match the previous value.
         return cast(_T, function.facts.setdefault(compute, compute(function, None)))
 
     INCREMENTAL_FACTS.add(compute)
@@ -151,8 +150,8 @@ def incremental_fact(
 def directive_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
     """Makes `compute` run once for all revisions of a function that have the same directives.
 
-    It may depend on the head of the function, on the directives in it (`Body.directives`), on what the names
-    in those refer to, on the version and target of the module, and on nothing else.
+    It may depend on the head of the function, on the directives in it (`Body.directives`), on the symbols
+    that these name, and on the version and target of the module.
     """
     DIRECTIVE_FACTS.add(compute)
     return fact(compute)
@@ -178,7 +177,7 @@ class InstructionResults(NamedTuple, Generic[_T]):
 
 
     def within(self, first: int, end: int) -> InstructionResults[_T]:
-        """The results for the instructions from `first` up to `end`."""
+        """The results for the instructions from `first` up to `end` (exclusive)."""
         some = slice(bisect_left(self.indices, first), bisect_left(self.indices, end))
         return InstructionResults(self.indices[some], self.results[some])
 
@@ -194,8 +193,8 @@ class InstructionResults(NamedTuple, Generic[_T]):
 def sparse_instruction_fact(
     find: Callable[[Function, int], Iterable[_T]],
 ) -> Callable[[Function], InstructionResults[_T]]:
-    """Makes `find` run once per instruction, with its index. Apart from that index, it may depend on what an
-    `instruction_fact` may depend on.
+    """Makes `find` run once per instruction, with its index. It may depend on that index and on the inputs of
+    an `instruction_fact`.
     """
 
     @wraps(find)
@@ -209,7 +208,7 @@ def collect_over_instructions(
     find: Callable[[Function, nodes.Instruction], Iterable[_T]],
 ) -> Callable[[Function], tuple[_T, ...]]:
     """Makes `find` run once per instruction; the fact is everything that it finds, in order. It may depend on
-    what an `instruction_fact` may depend on.
+    the inputs of an `instruction_fact`.
     """
 
     @wraps(find)
@@ -225,7 +224,7 @@ def collect_over_instructions(
 def _incrementally(
     between: Callable[[Function, int, int], InstructionResults[_T]],
 ) -> Callable[[Function], InstructionResults[_T]]:
-    """Makes `between` run for all instructions, and again for those that an edit touches."""
+    """Runs `between` for all instructions, and again for the ones that an edit touches."""
 
     @incremental_fact
     @wraps(between)
@@ -259,8 +258,8 @@ def flattened(known: Callable[[Function], InstructionResults[_T]]) -> Callable[[
 def collect_over_results(
     known: Callable[[Function], InstructionResults[_K]],
 ) -> Callable[[Callable[[Function, _K], Iterable[_T]]], Callable[[Function], tuple[_T, ...]]]:
-    """Makes a function run once for each result of another fact for an instruction; the fact is everything
-    that it finds, in order. It may depend on that result, and on what an `instruction_fact` may depend on.
+    """Makes a function run once per result of another fact for an instruction; the fact is everything that it
+    finds, in order. It may depend on that result and on the inputs of an `instruction_fact`.
     """
 
     def decorate(
@@ -293,7 +292,7 @@ def collect_over_results(
 
 
 class _DerivedResults(NamedTuple, Generic[_K, _T]):
-    """The results of another fact, and what was found in them, per instruction."""
+    """The results of another fact, and the results derived from them, per instruction."""
 
     inputs: tuple[tuple[_K, ...], ...]
     results: tuple[tuple[_T, ...], ...]
@@ -321,8 +320,8 @@ class GroupedResults(NamedTuple, Generic[_K, _T]):
 def grouped_fact(
     find: Callable[[Function, int], Iterable[tuple[_K, _T]]],
 ) -> Callable[[Function], GroupedResults[_K, _T]]:
-    """Makes `find` run once per instruction, with its index, to give its results by key. Apart from that
-    index, it may depend on what an `instruction_fact` may depend on.
+    """Makes `find` run once per instruction, with its index, to give its results by key. It may depend on
+    that index and on the inputs of an `instruction_fact`.
     """
 
     @incremental_fact
@@ -357,8 +356,8 @@ def instruction_fact(
 ) -> Callable[[Function], tuple[_T, ...]]:
     """Makes `compute` run once per instruction; the fact is its results, in order.
 
-    It may depend on the instruction itself, on what the names in it refer to, on the version and target of
-    the module and on the head of the function, and on nothing else.
+    It may depend only on the instruction itself, on the symbols that it names, on the head of the function,
+    and on the version and target of the module.
     """
 
     @incremental_fact
@@ -375,8 +374,8 @@ def instruction_fact(
 
 
 def _of_instructions(known: Callable[[Function], _T], nothing: _T) -> Callable[[Function], _T]:
-    """The same fact, which is `nothing` where there are no instructions: a file may have many prototypes, for
-    which nothing is kept.
+    """An instruction fact that returns `nothing` for a function without instructions: a file may have many
+    prototypes, for which nothing is stored.
     """
 
     @wraps(known)

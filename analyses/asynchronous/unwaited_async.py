@@ -1,12 +1,12 @@
 """Asynchronous operations that a kernel starts and never waits for.
 
 1. Data copied by `cp.async` is available after a `cp.async.wait_all`, or a `cp.async.wait_group` that counts
-   a group closed by `cp.async.commit_group`; `cp.async.mbarrier.arrive` hands the waiting to a barrier.
+   a group closed by `cp.async.commit_group`; `cp.async.mbarrier.arrive` transfers the wait to an mbarrier.
 2. A bulk operation with `.bulk_group` needs `cp.async.bulk.commit_group` and `cp.async.bulk.wait_group`. One
    that completes on an mbarrier needs a `mbarrier.test_wait` or `try_wait` somewhere in the kernel, since
-   other warps, or other blocks of the cluster, may be the ones that wait.
+   other warps, or other blocks of the cluster, may wait.
 3. `wgmma.mma_async` needs a `wgmma.fence` before it, `wgmma.commit_group` and `wgmma.wait_group` after it.
-4. A step is missing where no path leads to (or, for the fence, from) an instruction that provides it. A call
+4. A step is missing if no path leads to (or, for the fence, from) an instruction that provides it. A call
    provides every step. Only kernels are analysed: the caller of a function may provide it.
 """
 
@@ -95,15 +95,14 @@ def _missing_step(search: _Search, step: InstructionInfo, kind: OperationKind) -
 
 
 class _Search:
-    """Whether paths lead from one instruction to another with a given opcode text. A call matches every
-    text.
+    """Whether paths lead from one instruction to another with a given opcode text. A call matches any text.
     """
 
     def __init__(self, flow: FunctionInstructions, graph: Cfg) -> None:
         self.flow = flow
         self.graph = graph
         self.numbers: dict[str, list[int]] = {}
-        """The steps of each spelling, in order."""
+        """The instructions for each opcode text, in order."""
         self.after: dict[str, frozenset[int]] = {}
         self.before: dict[str, frozenset[int]] = {}
 
@@ -111,7 +110,7 @@ class _Search:
         return any(self.matching(one) for one in spellings)
 
     def follows(self, spelling: str, step: InstructionInfo) -> bool:
-        """Whether a way leads from `step` to one spelt so."""
+        """Whether a path leads from `step` to an instruction with this opcode text."""
         block = self.graph.blocks[self.graph.block_of[step.number]]
         if self.among(range(step.number + 1, block.end), spelling):
             return True
@@ -120,7 +119,7 @@ class _Search:
         return any(target in self.after[spelling] for target in block.successors)
 
     def precedes(self, spelling: str, step: InstructionInfo) -> bool:
-        """Whether a way leads to `step` from one spelt so."""
+        """Whether a path leads to `step` from an instruction with this opcode text."""
         block = self.graph.blocks[self.graph.block_of[step.number]]
         if self.among(range(block.first, step.number), spelling):
             return True
@@ -129,7 +128,9 @@ class _Search:
         return any(source in self.before[spelling] for source in block.predecessors)
 
     def closure(self, spelling: str, edges: Iterable[tuple[int, ...]]) -> frozenset[int]:
-        """The blocks that hold a step spelt so, and all that `edges` lead to from them."""
+        """The blocks that contain an instruction with this opcode text, and all blocks that `edges` reach
+        from them.
+        """
         following = tuple(edges)
         open_blocks = [b.number for b in self.graph.blocks if self.among(b.instructions, spelling)]
         found = set(open_blocks)

@@ -1,10 +1,10 @@
-"""`wgmma.mma_async` in divergent code whose `wgmma.fence` stands outside of it.
+"""`wgmma.mma_async` in divergent code whose `wgmma.fence` is outside that code.
 
-1. An operation is in divergent code where a divergent branch decides whether it is reached, or where its
-   guard is divergent.
-2. ptxas wants the fence of the operation in the same divergent code: without a fence between the branch and
-   the operation it would have to insert one there, and serialises every `wgmma` instead (C7519).
-3. The fence is looked for upwards, in the blocks that dominate the operation.
+1. An operation is in divergent code if a divergent branch decides whether it is reached, or if its guard is
+   divergent.
+2. ptxas requires the fence of the operation in the same divergent code. Without a fence between the branch
+   and the operation, it serialises every `wgmma` (C7519).
+3. The fence is searched backwards, in the blocks that dominate the operation.
 
 Source: ptxas 13.5 on generated kernels (`tests/oracle/wgmma.py`).
 """
@@ -28,8 +28,8 @@ _mmas = instructions_matching(lambda spelling: spelling.startswith("wgmma.mma_as
 
 
 class Unfenced(NamedTuple):
-    """`mma` has no fence behind `branch`, the divergent branch above it; where the two are the same step, its
-    own guard is divergent.
+    """`mma` has no fence after `branch`, the nearest divergent branch before it. If both are the same
+    instruction, its own guard is divergent.
     """
 
     mma: InstructionInfo
@@ -38,7 +38,7 @@ class Unfenced(NamedTuple):
 
 @fact
 def unfenced_in_divergence(function: Function) -> tuple[Unfenced, ...]:
-    """Those of a function, in the order of the text."""
+    """The unfenced operations of a function, in text order."""
     found = _mmas(function)
     return tuple(_search(function, found)) if found else ()
 
@@ -63,7 +63,7 @@ def _search(function: Function, mmas: list[InstructionInfo]) -> Iterator[Unfence
 def _divergent_above(
     function: Function, paths: Dominance, levels: Uniformity, block: int
 ) -> int | None:
-    """The step of the nearest divergent branch above `block`, unless a fence stands nearer."""
+    """The instruction of the nearest divergent branch that dominates `block`, unless a fence is nearer."""
     flow, graph = instructions(function).instructions, cfg(function)
     above = paths.immediate_dominators[block]
     while above >= 0:

@@ -1,17 +1,18 @@
-"""Registers of `wgmma.mma_async` that are touched while the operation may still be in flight.
+"""Registers of `wgmma.mma_async` that are accessed while the operation may still be in flight.
 
-1. A `wgmma.mma_async` is in flight from where it stands. `wgmma.commit_group` closes the group of those in
-   flight; `wgmma.wait_group n` ends all but the n groups closed last. ptxas lets a `wait_group 0` end what
-   no group has closed, too.
-2. Its accumulators and, where matrix A comes from registers, those of A are in flight with it. Another
-   `wgmma.mma_async` may accumulate into the same registers.
+1. A `wgmma.mma_async` is in flight from its position on. `wgmma.commit_group` closes the group of operations
+   in flight. `wgmma.wait_group n` completes all but the n groups closed last. For ptxas, `wait_group 0` also
+   completes operations that no group has closed.
+2. Its accumulators are in flight with it, as are the registers of matrix A, if any. Another `wgmma.mma_async`
+   may accumulate into the same registers.
 3. A conflict is an instruction that reads an accumulator in flight, writes a register in flight, or leaves
-   the kernel while accumulators are in flight. PTX leaves its result open; ptxas inserts a wait (C7517) or
-   serialises every `wgmma` of the function (C7510 to C7519).
-4. A `mov` from register to register moves nothing yet: ptxas coalesces it, so what it writes is in flight
-   as what it reads. Only where an operation accumulates further into what was read does the `mov` read it.
-5. Where paths meet, a register is in flight if it is on one of them, with the fewest groups closed since.
-6. After a read, what is in flight has been waited for; after a write, that register is another value.
+   the kernel while accumulators are in flight. PTX leaves its result undefined; ptxas inserts a wait (C7517)
+   or serialises every `wgmma` of the function (C7510 to C7519).
+4. ptxas coalesces a `mov` from register to register, so its destination is in flight as its source is. The
+   `mov` reads its source only if an operation accumulates further into it.
+5. Where paths meet, a register is in flight if it is in flight on one of them, with the fewest groups closed
+   since.
+6. A read waits for the operation in flight. After a write, the register has another value.
 
 Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; ptxas 13.5 on generated kernels
 (`tests/oracle/wgmma.py`).
@@ -36,11 +37,13 @@ _MMA = "wgmma.mma_async"
 _COMMIT = "wgmma.commit_group"
 _WAIT = "wgmma.wait_group"
 _OPEN = 0
-"""The age of what no group has closed yet."""
+"""The age of an operation that no group has closed yet."""
 
 
 class Conflict(NamedTuple):
-    """`step` touches `register` (a number, see `Steps.registers`) while `mma` is in flight (3)."""
+    """`step` accesses `register` (an index, see `FunctionInstructions.registers`) while `mma` is in flight
+    (3).
+    """
 
     step: InstructionInfo
     access: Access
@@ -50,7 +53,7 @@ class Conflict(NamedTuple):
 
 class InFlight(NamedTuple):
     """`age`: the groups closed since the operation began, its own included; `_OPEN` before that. `copied`:
-    the register that it was copied from and the `mov` that did so, if one did (4).
+    the source register and the `mov` that copied it, if any (4).
     """
 
     age: int
@@ -60,7 +63,7 @@ class InFlight(NamedTuple):
 
 
 State = dict[int, InFlight]
-"""What is in flight, by register."""
+"""The operations in flight, by register."""
 
 
 _mmas = instructions_matching(lambda spelling: spelling.startswith(_MMA))
@@ -68,7 +71,7 @@ _mmas = instructions_matching(lambda spelling: spelling.startswith(_MMA))
 
 @fact
 def wgmma_conflicts(function: Function) -> tuple[Conflict, ...]:
-    """The conflicts of a function, in the order of the text; of each step the first."""
+    """The conflicts of a function, in text order; the first per instruction."""
     return tuple(_Pipeline(function).conflicts()) if _mmas(function) else ()
 
 
@@ -87,7 +90,7 @@ class _Pipeline:
         return [found[number] for number in sorted(found)]
 
     def solve(self) -> dict[int, State]:
-        """What is in flight where each block that can be reached begins: a forward may-analysis."""
+        """The operations in flight at the start of each reachable block: a forward may-analysis."""
         entries: dict[int, State] = {0: {}}
         waiting = deque([0])
         while waiting:
@@ -104,7 +107,7 @@ class _Pipeline:
         return entries
 
     def through(self, block: BasicBlock, state: State) -> list[Conflict]:
-        """Takes `state` through a block; what conflicts on the way."""
+        """Applies a block to `state`. Returns the conflicts in it."""
         found: list[Conflict] = []
         for number in block.instructions:
             step = self.flow[number]
@@ -185,7 +188,7 @@ def _advance(step: InstructionInfo, conflict: Conflict | None, state: State) -> 
 
 
 _MOST_GROUPS = 9
-"""`wait_group` counts to 7: what is older is older than any of them asks."""
+"""`wait_group` counts to 7, so an older group is never distinguished."""
 
 
 def _wait(step: InstructionInfo, state: State) -> None:

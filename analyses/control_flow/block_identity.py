@@ -29,13 +29,13 @@ class BlockIdentity:
 
 @dataclass(frozen=True)
 class BlockIdentities:
-    """The identity of each block."""
+    """The identity of each block of a function."""
 
     blocks: tuple[BlockIdentity, ...]
     by_range: dict[tuple[int, int], BlockIdentity]
-    """By the first instruction of a block and the end of the block."""
+    """The identities, by a block's first instruction and end."""
     register_index: RegisterIndex
-    """The register indices that the instructions refer to: another index invalidates all identities."""
+    """The register indices that the instructions refer to. A different index invalidates all identities."""
 
 
 @incremental_fact

@@ -1,9 +1,9 @@
-"""The call graph around one function: which functions it calls, as far as they are known.
+"""The call graph around one function: the functions that it calls, where they are known.
 
 1. A direct call names a function; a call through a list of targets may reach each of them; any other call
    through a register may reach anything.
-2. A function is recursive where some chain of calls leads back to it.
-3. A call is external where it reaches a function that the module does not define.
+2. A function is recursive if a chain of calls leads back to it.
+3. A call is external if it may reach a function that the module does not define.
 
 None of this is cached: it depends on other functions too.
 """
@@ -20,7 +20,7 @@ from ptx_lsp.model.symbols import FunctionName
 
 @dataclass(frozen=True)
 class CallGraphNode:
-    """The calls of one function. `callees` has, by where a call begins, the functions of the module that it
+    """The calls of one function. `callees` maps the start of a call to the functions of the module that it
     may reach.
     """
 
@@ -44,7 +44,7 @@ def call_graph_node(function: Function) -> CallGraphNode:
 
 
 def callees(function: Function) -> dict[int, tuple[Function, ...]]:
-    """The functions of the module that each call may reach, by where the call begins."""
+    """The functions of the module that each call may reach, by the start of the call."""
     return {call.node.start: _callees(function, call) for call in calls(function)}
 
 

@@ -1,17 +1,17 @@
 """The control flow graph of a function: basic blocks and the edges between them.
 
-1. A basic block is a run of instructions that is entered at its first and left at its last. Instructions
-   after which control may go elsewhere (`bra`, `brx.idx`, `ret`, `exit`, `trap`, a call of a `.noreturn`
-   function) end a block; a label begins one. Instructions after one that never falls through, up to the next
-   label, are unreachable: they are one block, whatever they are.
+1. A basic block is a run of instructions that is entered at its first and left at its last. Instructions that
+   may transfer control (`bra`, `brx.idx`, `ret`, `exit`, `trap`, a call of a `.noreturn` function) end a
+   block; a label begins one. Instructions after one that never falls through, up to the next label, are
+   unreachable and form one block.
 2. A guarded branch goes to its target or falls through; `bra` without a guard goes only to its target. A
-   guarded `ret`, `exit` or `trap` falls through, or leaves; an unguarded one leaves. So does the end of the
-   text.
-3. `brx.idx` goes to each label of its list. Where that list, or the target of a `bra`, is unknown, the branch
+   guarded `ret`, `exit` or `trap` leaves the function or falls through. An unguarded one, and the end of the
+   text, leave it.
+3. `brx.idx` goes to each label of its list. If that list, or the target of a `bra`, is unknown, the branch
    may go to every label of the function, and its block has `has_unknown_successors`.
-4. The last block of the graph, `exit`, is empty: all that leaves the function goes there.
+4. The last block of the graph, `exit`, is empty. All paths out of the function lead there.
 5. Block 0 is the entry of the function. Unreachable blocks stay in the graph.
-6. Where branches to several labels make more than `_EDGES_ANYWAY` edges and `_EDGES_OF_EACH` per block, the
+6. If branches to several labels make more than `_EDGES_ANYWAY` edges and `_EDGES_OF_EACH` per block, the
    remaining ones lead to `exit` alone, and the graph is not complete. Compilers make 2 per block.
 """
 
@@ -35,16 +35,16 @@ from ptx_lsp.syntax import nodes
 _EDGES_ANYWAY, _EDGES_OF_EACH = 10_000, 32
 
 Edges = tuple[tuple[int, ...], ...]
-"""For each block some others."""
+"""The adjacent blocks of each block."""
 
 JUMPS = frozenset({"bra", "brx"})
 EXITS = frozenset({"ret", "exit", "trap"})
 
 
 class BasicBlock(NamedTuple):
-    """Steps `first` to `end` (without `end`). `labels` are those at its beginning.
+    """The instructions from `first` up to `end` (exclusive). `labels` are the labels at its beginning.
 
-    Of the successors of a guarded jump, the block that is reached when it does not jump comes first.
+    The successor for a guarded jump that is not taken comes first.
     """
 
     number: int
@@ -61,13 +61,13 @@ class BasicBlock(NamedTuple):
 
     @property
     def is_branching(self) -> bool:
-        """Whether control leaves the block in more than one way."""
+        """Whether control can leave the block in more than one way."""
         return len(self.successors) > 1
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The edges between blocks, without their instructions: the same object for as long as edits leave them
+    """The edges between blocks, without their instructions. It is the same object as long as edits leave them
     unchanged.
     """
 
@@ -75,11 +75,11 @@ class Graph:
     predecessors: Edges
     has_unknown_successors: tuple[bool, ...]
     is_complete: bool = True
-    """Whether it has all edges (6)."""
+    """Whether the graph has all edges (6)."""
 
     @property
     def exit(self) -> int:
-        """The number of the empty block at the end."""
+        """The index of the empty block at the end."""
         return len(self.successors) - 1
 
     @cached_property
@@ -94,7 +94,7 @@ class Graph:
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
-        """For each block its place in an order in which most lead to later ones."""
+        """The rank of each block in an order in which most edges lead to later blocks."""
         rest = [block for block in range(len(self.successors)) if block not in self.reached]
         ranks = [0] * len(self.successors)
         for place, block in enumerate((*self.reverse_postorder, *rest)):
@@ -104,25 +104,25 @@ class Graph:
 
 @dataclass(frozen=True)
 class Cfg:
-    """The graph with its instructions. `blocks` are in the order of the text, `exit` is the last."""
+    """The graph with its instructions. `blocks` are in text order; `exit` is the last."""
 
     blocks: tuple[BasicBlock, ...]
     starts: tuple[int, ...]
-    """The first step of each block but `exit`."""
+    """The first instruction of each block except `exit`."""
     graph: Graph
     cuts: tuple[int, ...]
-    """The steps before which one ends a block."""
+    """The instructions that begin a block because the previous one ends one."""
     labelled: dict[int, int]
-    """The block that each label stands before, by the start of its name."""
+    """The block that each label begins, by the start of the label's name."""
 
     @property
     def exit(self) -> int:
-        """The number of the empty block at the end."""
+        """The index of the empty block at the end."""
         return len(self.blocks) - 1
 
     @cached_property
     def block_of(self) -> tuple[int, ...]:
-        """For each instruction, the number of its block."""
+        """The block of each instruction."""
         return tuple(chain.from_iterable([repeat(one.number, one.end - one.first) for one in self.blocks]))
 
     @property
@@ -167,16 +167,16 @@ class _Builder:
         self.instructions = instructions(function).instructions
         self.without_return = _without_return(function)
         self.names: dict[int, list[str]] = {}
-        """The labels before each step."""
+        """The labels before each instruction."""
         self.at: dict[int, int] = {}
-        """The step that each label stands before, by the start of its name."""
+        """The instruction that follows each label, by the start of the label's name."""
         self.starts: list[int] = []
         self.number_of: dict[int, int] = {}
-        """Of each step that begins a block the number of the block."""
+        """The block of each instruction that begins one."""
         self.left = 0
-        """How many edges jumps to several labels may still make; below 0 once there were more."""
+        """The edges that jumps to several labels may still add; negative once the limit was exceeded."""
         self.listed: dict[int, tuple[int, ...] | None] = {}
-        """The steps that the labels of a table stand before."""
+        """The instructions that the labels of a table precede."""
 
     def build(self) -> Cfg:
         self.place_labels()
@@ -195,7 +195,7 @@ class _Builder:
         return Cfg(tuple(blocks), tuple(self.starts), graph, tuple(cuts), labelled)
 
     def same_graph(self, cuts: list[int], labelled: dict[int, int]) -> Graph | None:
-        """The graph before an edit that has come and gone between the jumps."""
+        """The graph before an edit that only inserted or removed instructions between jumps."""
         if self.earlier is None:
             return None
         before, (first, old_end, end) = self.earlier
@@ -242,7 +242,7 @@ class _Builder:
                 self.at[symbol.place.start] = position
 
     def cuts(self) -> list[int]:
-        """Where blocks begin because the step before ends one."""
+        """The instructions that begin a block because the previous one ends one."""
         return [step.number + 1 for step in _may_end(self.function) if self.ends_block(step)]
 
     def reachable_cuts(self, cuts: list[int]) -> Iterator[int]:
@@ -262,7 +262,7 @@ class _Builder:
         return opcode in JUMPS or opcode in EXITS or step.node.start in self.without_return
 
     def successors(self, first: int, end: int) -> tuple[tuple[int, ...], bool]:
-        """The steps that control may go on with after the block, and whether they are not known."""
+        """The instructions that may execute after the block, and whether they are unknown."""
         count = len(self.instructions)
         if end == first:
             return (end,), False
@@ -284,11 +284,11 @@ class _Builder:
 
     @cached_property
     def labelled_instructions(self) -> tuple[int, ...]:
-        """The steps that labels stand before."""
+        """The instructions that labels precede."""
         return tuple(sorted(self.at.values()))
 
     def targets(self, step: InstructionInfo) -> tuple[int, ...] | None:
-        """The steps that a jump goes to; None where they are not known."""
+        """The instructions that a jump may go to; None if they are unknown."""
         name = step.node.operands[-1] if step.node.operands else None
         symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
         match symbol:
@@ -316,7 +316,7 @@ def _may_end(spelling: str) -> bool:
 
 
 def _without_return(function: Function) -> frozenset[int]:
-    """Where the calls begin that do not come back."""
+    """The starts of the calls that do not return."""
     return frozenset(
         call.node.start
         for call in calls(function)

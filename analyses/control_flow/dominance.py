@@ -1,20 +1,20 @@
-"""Dominators and post-dominators of the blocks of a function, its loops, and reconvergence points.
+"""Dominators and post-dominators of the blocks of a function, its loops and its reconvergence points.
 
 1. Block *a* dominates *b* when every path from the entry to *b* goes through *a*; each dominates itself. The
    immediate dominator is the nearest other one.
 2. Post-dominators are the dominators of the reversed graph, from `exit`. Blocks from which no path leads out
    (an endless loop) are joined to `exit` for this, each as if it could leave.
-3. The reconvergence point of a branch is its immediate post-dominator: threads that went different ways meet
+3. The reconvergence point of a branch is its immediate post-dominator: threads that took different paths meet
    there.
 4. An edge to a block that dominates its source is a back edge. Its target is the header of a natural loop,
-   whose blocks are all that reach the source without going through the header.
-5. A graph is irreducible where a cycle can be entered at a block that does not dominate it.
-6. A graph is *too complex* where computing these regions would take more than `visit_limit` visits of blocks:
-   only the dominators are known then, and what needs more reports that it does not know. No kernel of a
-   compiler comes near that: the most seen is 5 visits per block, and 3 000 in all.
+   whose blocks are all blocks that reach the source without going through the header.
+5. A graph is irreducible if a cycle can be entered at a block that does not dominate it.
+6. A graph is *too complex* if computing these regions would take more than `visit_limit` block visits. Only
+   the dominators are known then, and analyses that need more report an unknown result. No compiler-generated
+   kernel comes near that limit: the most seen is 5 visits per block, and 3 000 in all.
 
-Dominators are computed by the algorithm Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
-Related Problems", 2005), whose cost grows hardly faster than the graph, whatever its shape.
+Dominators are computed with the Semi-NCA algorithm (Georgiadis, "Linear-Time Algorithms for Dominators and
+Related Problems", 2005). Its cost is almost linear in the size of any graph.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Loop:
 
 @dataclass(frozen=True)
 class Dominance:
-    """The dominator and post-dominator trees. The immediate dominator of an unreachable block (for
-    post-dominance: of one that reaches nothing) is -1; so is that of the root.
+    """The dominator and post-dominator trees. The immediate dominator of the root and of an unreachable block
+    is -1. For post-dominance, this applies to a block that does not reach the exit.
     """
 
     graph: Graph
@@ -55,12 +55,12 @@ class Dominance:
         return self._subtrees.holds(above, below)
 
     def postdominates(self, above: int, below: int) -> bool:
-        """Whether every way from `below` out of the function goes through `above`."""
+        """Whether every path from `below` out of the function goes through `above`."""
         return self._post_subtrees.holds(above, below)
 
     def reconvergence(self, block: int) -> int:
-        """The reconvergence point of a branch at the end of `block`: its immediate post-dominator, `exit` at
-        the latest.
+        """The reconvergence point of a branch at the end of `block`: its immediate post-dominator, at the
+        latest `exit`.
         """
         found = self.immediate_postdominators[block]
         return found if found >= 0 else self.graph.exit
@@ -91,7 +91,7 @@ class Dominance:
 
     @property
     def is_too_complex(self) -> bool:
-        """Whether the graph is too complex (6): its frontiers, loops and control dependences are not
+        """Whether the graph is too complex (6); its frontiers, loops and control dependences are then not
         computed.
         """
         return not self.graph.is_complete or self._regions.is_too_complex
@@ -138,7 +138,7 @@ class Dominance:
 
 
 class _Regions(NamedTuple):
-    """What has a size that may grow with the square of the graph."""
+    """The results whose size may grow with the square of the graph."""
 
     frontiers: tuple[frozenset[int], ...]
     control_dependences: tuple[tuple[int, ...], ...]
@@ -147,7 +147,7 @@ class _Regions(NamedTuple):
 
 
 class _TooManyError(Exception):
-    """More blocks have to be visited than `most_visited`."""
+    """The block visits exceed `most_visited`."""
 
 
 class _Finder:
@@ -221,8 +221,8 @@ class _Finder:
 
 
 class _Subtrees(NamedTuple):
-    """Of a tree of blocks: how many are above each, its place in preorder, and the last place among those
-    below it.
+    """A tree of blocks: the depth of each block, its position in preorder, and the last position among its
+    descendants.
     """
 
     depth: tuple[int, ...]
@@ -231,7 +231,7 @@ class _Subtrees(NamedTuple):
 
     @classmethod
     def of(cls, above: tuple[int, ...]) -> _Subtrees:
-        """That in which `above` each block is another one; -1 above those that are roots."""
+        """The tree in which `above` is the parent of each block; -1 for roots."""
         below: list[list[int]] = [[] for _ in above]
         waiting: list[int] = []
         for block, one in enumerate(above):
@@ -256,7 +256,7 @@ class _Subtrees(NamedTuple):
 
 
 def visit_limit(blocks: int) -> int:
-    """How many block visits are allowed for computing regions of a graph of so many blocks."""
+    """The block visits allowed for computing the regions of a graph of this size."""
     return _VISITS_ANYWAY + _VISITS_OF_EACH * blocks
 
 
@@ -292,7 +292,7 @@ def _immediate_postdominators(graph: Graph) -> tuple[int, ...]:
 
 
 def _spread(edges: Edges, start: int, known: set[int]) -> None:
-    """Adds a block, and what can be reached from it without coming to one that is known."""
+    """Adds a block and all blocks reachable from it without passing a known block."""
     known.add(start)
     waiting = [start]
     while waiting:
@@ -350,8 +350,8 @@ def _spanning_tree(out: Edges, root: int) -> tuple[list[int], list[int]]:
 def _least(
     start: int, last: int, ancestor: list[int], least: list[int], semi: list[int]
 ) -> int:
-    """On the way from `start` up to the last block that was linked, the one with the least
-    semidominator. Blocks behind `last` are linked; the way is made shorter.
+    """The block with the least semidominator on the path from `start` up to the last linked block. Blocks
+    after `last` are linked. The path is compressed.
     """
     if start <= last:
         return start

@@ -1,17 +1,17 @@
 """Early exits: where threads leave the kernel, and the control flow of the threads that continue.
 
-1. An *exiting* block is one from which every path reaches the end of the kernel without an effect: it has
-   only `ret`, `exit`, `trap`, branches, and instructions that only write registers. The `ret` of a function
-   that is not a kernel leads back to the caller and is not an exit.
+1. Every path from an *exiting* block reaches the end of the kernel without a side effect: it has only `ret`,
+   `exit`, `trap`, branches, and instructions that only write registers. The `ret` of a function that is not a
+   kernel leads back to the caller and is not an exit.
 2. A *private* path begins where a branch leads to a block without another predecessor, and never meets
-   another path before the end of the kernel: some threads store their results and exit. It is not private
-   where all threads reach it sooner or later, as they do after a loop, nor where threads wait for others on
-   it, at a barrier or at an `.aligned` instruction.
-3. An edge of a branch to an exiting block, or to a private path, is an *early exit*: a barrier waits for the
-   threads that have not exited, so threads that take it are not missed.
+   another path before the end of the kernel: some threads store their results and exit. It is not private if
+   all threads reach it eventually, as after a loop. Nor is it private if threads wait for others on it, at a
+   barrier or at an `.aligned` instruction.
+3. An edge of a branch to an exiting block, or to a private path, is an *early exit*. A barrier waits only for
+   threads that have not exited, so it does not wait for threads that take an early exit.
 4. The *pruned graph* is the control flow graph without early exits and without exiting blocks. In it, the
-   threads of a branch reconverge where all that continue do.
-5. Code after the label of an exit that has an effect (`end: st.global ...; ret`) is not an early exit where
+   threads of a branch reconverge where all continuing threads do.
+5. Code with a side effect after the label of an exit (`end: st.global ...; ret`) is not an early exit if
    other paths lead to it: threads reconverge there.
 """
 
@@ -38,18 +38,18 @@ class EarlyExits:
     """The early exits of a function."""
 
     dominance: Dominance
-    """The whole control flow graph."""
+    """The dominators of the whole control flow graph."""
     exiting: frozenset[int]
     """The exiting blocks, and in a kernel the exit of the graph."""
     terminating: frozenset[int]
-    """The blocks that end with `exit` or `trap`: in any function, these leave the kernel."""
+    """The blocks that end with `exit` or `trap`, which leave the kernel in any function."""
     synchronizing: frozenset[int]
     """The blocks with a block-wide or cluster-wide barrier, or an `.aligned` instruction."""
     is_kernel: bool
 
     @cached_property
     def pruned(self) -> Dominance:
-        """The pruned graph with its dominators; the whole graph if there are no early exits."""
+        """The pruned graph with its dominators; the whole graph if no early exit exists."""
         edges = self._without_exiting.graph.successors
         private = {
             (block, target)
@@ -85,9 +85,7 @@ class EarlyExits:
         return dominance_of(replace(known.graph, successors=edges, predecessors=into))
 
     def _is_private(self, source: int, block: int) -> bool:
-        """Whether `source` is the only predecessor of `block`, and not all of its threads reach it
-        sooner or later.
-        """
+        """Whether `source` is the only predecessor of `block`, and some of its threads never reach it."""
         known = self._without_exiting
         reached = [one for one in known.graph.predecessors[block] if one in known.graph.reached]
         is_back = known.dominates(block, source)
@@ -120,8 +118,8 @@ def _successors(graph: Cfg, flow: tuple[InstructionInfo, ...], block: int) -> tu
 def is_exit_path(
     graph: Cfg, flow: tuple[InstructionInfo, ...], block: int, first: int, leaving: Set[int]
 ) -> bool:
-    """Whether from instruction `first` of a block on, control only goes on to blocks of `exiting`,
-    without an effect.
+    """Whether, from instruction `first` of a block on, control reaches only blocks of `exiting`, without a
+    side effect.
     """
     if not all(target in leaving for target in _successors(graph, flow, block)):
         return False

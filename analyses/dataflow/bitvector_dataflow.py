@@ -2,9 +2,9 @@
 vectors.
 
 1. A number is live at the start of a block that reads it before writing it (*gen*, the upward-exposed uses),
-   and of one that leads to such a block and does not *kill* it.
-2. Each number is a bit of an integer, and no bit depends on another. After an edit, only the bits are solved
-   again whose gen or kill sets the edit changed.
+   and of a block that leads to such a block and does not *kill* it.
+2. Each number is a bit of an integer, and no bit depends on another. After an edit, only the bits whose gen
+   or kill sets changed are solved again.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _SPARE: Final = 64
 
 
 class GenKill(NamedTuple):
-    """The gen and kill sets of one block. `key` identifies them: equal after an edit only where both are
-    the same.
+    """The gen and kill sets of one block. `key` identifies them: keys are equal after an edit only if both
+    sets are unchanged.
     """
 
     key: Hashable
@@ -32,7 +32,7 @@ class GenKill(NamedTuple):
 
 class LiveSets:
     """The solution. `bits` assigns bits to the numbers that are live across blocks; `live_in` is the bit set
-    at the start of each block: the same list after an edit that changed nothing.
+    at the start of each block. It is the same list after an edit that changed nothing.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class LiveSets:
         self.live_in = self._solved(before)
 
     def members(self, bits: int) -> frozenset[int]:
-        """The numbers in a bit set: mostly the same object for the same set."""
+        """The numbers in a bit set, usually the same object for the same set."""
         found = self._frozen.get(bits)
         if found is None:
             found = self._frozen.put(bits, frozenset(self.bits.members(bits)))
@@ -93,7 +93,7 @@ def _solve(graph: Graph, of: Sequence[tuple[int, int]], at_exit: int) -> list[in
     found[graph.exit] |= at_exit
     rank = graph.ranks
     waiting = [(-rank[block], block) for block, live in enumerate(found) if live]
-    heapify(waiting)  # those first that nothing follows
+    heapify(waiting)  # blocks without successors first
     queued = {block for _, block in waiting}
     while waiting:
         _, block = heappop(waiting)

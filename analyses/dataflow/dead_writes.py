@@ -1,8 +1,8 @@
-"""Steps of which nothing reads what they write.
+"""Instructions whose results are never read.
 
-1. A step is dead where it does nothing but write registers, and none of these is live behind it. Steps that
-   are dead only because what reads them is dead do not count.
-2. Only steps that can be reached count.
+1. An instruction is dead if it only writes registers and none of them is live after it. Instructions whose
+   only readers are dead themselves do not count.
+2. Only reachable instructions count.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 
 _Memory: TypeAlias = GenerationalCache[tuple[BlockIdentity, LiveAtEnd], tuple[int, ...]]
-"""By what is in a block and what is live behind it: which of its steps."""
+"""The dead instructions of a block, by its instructions and the registers live after it."""
 
 
 @fact
 def dead_writes(function: Function) -> tuple[InstructionInfo, ...]:
-    """Those of `function`, in the order of the text."""
+    """The dead instructions of `function`, in text order."""
     live, memory = liveness(function), _memory(function)
     found: list[InstructionInfo] = []
     for block, content in zip(live.cfg.blocks, block_identities(function).blocks, strict=True):
@@ -38,7 +38,7 @@ def dead_writes(function: Function) -> tuple[InstructionInfo, ...]:
 
 @block_fact
 def registers_read(_: Function, block: Sequence[InstructionInfo]) -> frozenset[int]:
-    """For each block what its steps read, guards included."""
+    """The registers that the instructions of each block read, guards included."""
     return frozenset(register for step in block for register in (*step.uses, step.guard))
 
 
@@ -48,7 +48,7 @@ def _memory(_: Function, earlier: Previous[_Memory] | None) -> _Memory:
 
 
 def _of_block(live: Liveness, block: int) -> Iterator[int]:
-    """The dead steps of a block, counted from its first, the last one first."""
+    """The dead instructions of a block, counted from its first, the last one first."""
     first = live.cfg.blocks[block].first
     for step, behind in live.backward(block):
         if is_pure(step) and behind.isdisjoint(step.defs):

@@ -1,12 +1,13 @@
-"""Definite assignment: registers that are read although nothing has written them, on some path or on all.
+"""Definite assignment: registers that are read before they are written, on some path or on all paths.
 
-1. A register is assigned after an instruction that writes it, or part of it; parameters are from the start.
-2. A write under a guard counts for what runs under the same guard, and together with one under the opposite
-   guard for everything; until the guard's predicate is written again.
-3. On the taken edge of a guarded branch the guard is true; on the fall-through edge it is false. So what is
-   assigned on one of two paths that meet again is assigned for what runs under the guard of that path.
-4. `wgmma` may leave its accumulator unread; `xor` and `sub` of a register with itself, too. Those are not
-   reads here.
+1. A register is assigned after an instruction that writes all or part of it. Parameters are assigned from the
+   start.
+2. A write under a guard counts for instructions with the same guard. Together with a write under the opposite
+   guard, it counts for all instructions. Both end when the guard's predicate is written again.
+3. On the taken edge of a guarded branch the guard is true; on the fall-through edge it is false. A register
+   assigned on one of two paths that meet is therefore assigned for instructions under the guard of that path.
+4. `wgmma` may ignore the value of its accumulator, and `xor` and `sub` of a register with itself ignore that
+   register. These are not reads.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from ptx_lsp.model.symbols import Register
 _LEADING_AWAY = JUMPS | EXITS | {"call"}
 _CANCELLING = frozenset({"xor", "sub"})
 _MOST = 3_000_000
-"""Registers times blocks times predicates up to which guards are taken into account."""
+"""Guards are tracked up to this product of registers, blocks and predicates."""
 
 
 class UninitializedRead(NamedTuple):
-    """The first read of a register that is not definitely assigned; `on_all_paths`: no path to it has a
-    write.
+    """The first read of a register that is not definitely assigned. `on_all_paths`: no path to it writes the
+    register.
     """
 
     instruction: int
@@ -55,8 +56,8 @@ GuardValue = tuple[int, bool]
 
 
 class _State:
-    """What is written at one place: sets of suspects as bits. `maybe`: on some way; `always`: on all;
-    `when`: on all ways on which the condition holds. One that places share is not changed.
+    """The registers assigned at one point, as bit sets. `maybe`: on some path; `always`: on all paths;
+    `when`: on all paths on which the condition holds. A state that points share is not changed.
     """
 
     __slots__ = ("always", "maybe", "under_guard")
@@ -70,7 +71,7 @@ class _State:
         return _State(self.maybe, self.always, dict(self.under_guard))
 
     def under(self, condition: GuardValue | None) -> int:
-        """What is written where `condition` holds."""
+        """The registers assigned where `condition` holds."""
         return self.always if condition is None else self.always | self.under_guard.get(condition, 0)
 
     def write(self, registers: int, condition: GuardValue | None) -> None:
@@ -82,7 +83,7 @@ class _State:
         self.under_guard[condition] = self.under_guard.get(condition, 0) | registers
 
     def forget(self, predicate: int) -> None:
-        """What is known under a predicate that gets another value."""
+        """Drops the entries of a predicate that gets a new value."""
         self.under_guard.pop((predicate, True), None)
         self.under_guard.pop((predicate, False), None)
 
@@ -91,7 +92,7 @@ class _State:
         self.under_guard[predicate, not value] = everything
 
     def meet(self, other: _State) -> _State:
-        """What both know: this very state if the other one knows all of it."""
+        """The assignments that both states share: this same object if the other state includes it."""
         if other is self:
             return self
         conditions = self.under_guard.keys() | other.under_guard.keys()
@@ -120,7 +121,7 @@ class _Search:
             else None
             for read, written in zip(live.upward_exposed, live.defined, strict=True)
         ]
-        """Of each block that names no suspect the guards that it writes; None of others."""
+        """The guards that each block writes if it names no suspect; None for other blocks."""
 
     def run(self) -> list[UninitializedRead]:
         found: dict[int, UninitializedRead] = {}
@@ -144,11 +145,11 @@ class _Search:
             found[step.guard] = UninitializedRead(step.number, step.guard, not bit & state.maybe)
 
     def states(self) -> dict[int, _State]:
-        """What is written at the beginning of each block that is reached."""
+        """The state at the start of each reached block."""
         order = self.graph.reverse_postorder
         position = {block: index for index, block in enumerate(order)}
         found = {0: _State(0, 0, {})}
-        waiting = [0]  # positions, those first that lead to others
+        waiting = [0]  # positions, in reverse postorder
         queued = {0}
         while waiting:
             place = heappop(waiting)
@@ -166,7 +167,7 @@ class _Search:
         return found
 
     def state_after(self, block: BasicBlock, state: _State) -> _State:
-        """What is written behind a block."""
+        """The state at the end of a block."""
         quiet = self.quiet[block.number]
         if quiet == ():
             return state
@@ -178,7 +179,7 @@ class _Search:
         return state
 
     def state_on_edge(self, block: BasicBlock, target: int, state: _State) -> _State:
-        """What is written on the edge from `block` to `target`."""
+        """The state on the edge from `block` to `target`."""
         last = self.flow.instructions[block.end - 1] if block.is_branching else None
         condition = self.condition(last) if last is not None else None
         if last is None or condition is None or last.opcode not in _LEADING_AWAY:
@@ -199,7 +200,9 @@ class _Search:
                 state.forget(register)
 
     def condition(self, step: InstructionInfo) -> GuardValue | None:
-        """The guard of a step; where guards are passed over, a write under one counts for all."""
+        """The guard of an instruction. If guards are not tracked, a write under a guard counts for all
+        instructions.
+        """
         guard = step.node.guard
         if guard is None or step.guard not in self.guards:
             return None

@@ -1,12 +1,12 @@
 """Liveness: which registers hold a value that may still be read, at each instruction.
 
-1. A register is live before an instruction that reads it (its guard included), and before one after which it
-   is live unless that instruction writes all of it.
+1. A register is live before an instruction that reads it (its guard included). If it is live after an
+   instruction, it is live before it unless the instruction writes all of it.
 2. A partial definition (`InstructionInfo.partial_defs`) does not end the live range of the previous value.
-3. At the end of a block, live is what is live at the start of some successor.
+3. A register is live at the end of a block if it is live at the start of some successor.
 4. At `exit`, the registers of the function's return parameters are live.
-5. All that only where some path leads on which the register was written: a register without a value is not
-   live. Unreachable code counts as if each of its blocks were entered.
+5. A register is live only where some path has written it: a register without a value is not live. Each
+   unreachable block counts as entered.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ class Liveness:
     past its end if none.
     """
     live_on_entry: frozenset[int]
-    """The registers that may be read before all of them is written, parameters included."""
+    """The registers that may be read before they are completely written, parameters included."""
     upward_exposed: tuple[frozenset[int], ...]
-    """For each block what it reads before it writes all of it."""
+    """The registers that each block reads before completely writing them."""
     defined: tuple[frozenset[int], ...]
-    """For each block what it writes."""
+    """The registers that each block writes."""
     sets: LiveSets
 
     def backward(self, block: int) -> Iterator[tuple[InstructionInfo, set[int]]]:
         """The instructions of `block` from last to first, each with the registers live after it.
 
-        The set is the same one all the time: copy it to keep it.
+        The set is reused between iterations: copy it to keep it.
         """
         live = set(self.live_out[block])
         for number in reversed(self.cfg.blocks[block].instructions):
@@ -65,8 +65,8 @@ class Liveness:
 
     def live_at_end(self, block: int) -> LiveAtEnd:
         """The registers live at the end of a block, and those not yet defined in it, by the instruction
-        counted from its first: with the block's instructions, this determines the live registers anywhere in
-        it.
+        counted from its first. Together with the block's instructions, they determine the live registers
+        anywhere in it.
         """
         first, end = self.cfg.blocks[block].first, self.cfg.blocks[block].end
         late = [
@@ -77,7 +77,7 @@ class Liveness:
         return self.live_out[block], tuple(late)
 
     def before(self, number: int) -> frozenset[int]:
-        """What is live before step `number`."""
+        """The registers live before instruction `number`."""
         block = self.cfg.block_of[number]
         for step, live in self.backward(block):
             if step.number == number:
@@ -86,7 +86,7 @@ class Liveness:
         raise IndexError(number)
 
     def after(self, number: int) -> frozenset[int]:
-        """What is live after step `number`."""
+        """The registers live after instruction `number`."""
         block = self.cfg.block_of[number]
         for step, live in self.backward(block):
             if step.number == number:
@@ -133,7 +133,7 @@ def liveness(function: Function, earlier: Previous[Liveness] | None) -> Liveness
 def _live_at_ends(
     graph: Cfg, sets: LiveSets, not_yet_defined: list[dict[int, int]]
 ) -> tuple[tuple[frozenset[int], ...], tuple[frozenset[int], ...]]:
-    """What is live where each block begins, and where it ends."""
+    """The registers live at the start and at the end of each block."""
     live_in = sets.live_in
     ins: list[frozenset[int]] = []
     outs: list[frozenset[int]] = []
@@ -142,7 +142,7 @@ def _live_at_ends(
         for target in block.successors:
             out |= live_in[target]
         live = live_in[block.number]
-        if begins:  # their bits are taken away first, so that the sets are mostly known
+        if begins:  # their bits are removed first, so that most sets are already known
             live &= ~sets.bits.mask(begins)
             out &= ~sets.bits.mask([one for one, at in begins.items() if at >= block.end])
         ins.append(sets.members(live))
@@ -151,8 +151,8 @@ def _live_at_ends(
 
 
 class _BlockLiveness(NamedTuple):
-    """Of a block what it reads before it writes all of it, what it writes, what it writes all of, and of each
-    step its `kills`.
+    """The registers that a block reads before writing, writes, and writes completely, and the `kills` of each
+    instruction.
     """
 
     upward_exposed: frozenset[int]
@@ -195,7 +195,9 @@ def _returned(function: Function) -> frozenset[int]:
 
 
 def _kills(step: InstructionInfo) -> Collection[int]:
-    """The registers that a step writes all of, each once. A set of one would take four times the memory."""
+    """The registers that an instruction writes completely, without duplicates. A set of one would take four
+    times the memory.
+    """
     if len(step.defs) < 2 and not step.partial_defs:
         return step.defs
     return frozenset(step.defs).difference(step.partial_defs) or EMPTY
@@ -215,7 +217,7 @@ def _not_yet_defined(function: Function, graph: Cfg, sets: LiveSets) -> list[dic
     for block in graph.blocks:
         if block.number not in graph.reached:
             suspects |= live_in[block.number]
-    if not suspects:  # whatever is live at some place has been written on some way there
+    if not suspects:  # a register that is live at some point has been written on some path to it
         return [{} for _ in graph.blocks]
     written = _written(function, graph, bits, suspects)
     flow = instructions(function)
@@ -230,7 +232,7 @@ def _not_yet_defined(function: Function, graph: Cfg, sets: LiveSets) -> list[dic
 
 
 def _written(function: Function, graph: Cfg, bits: BitIndex, suspects: int) -> list[int]:
-    """For each block, those of `suspects` that some way to it has written."""
+    """The registers among `suspects` that some path to each block has written."""
     named = bits.members(suspects)
     writes = [bits.mask(one.defined & named) for one in _block_liveness(function)]
     found = [0] * len(graph.blocks)
@@ -253,7 +255,7 @@ def _written(function: Function, graph: Cfg, bits: BitIndex, suspects: int) -> l
 
 
 def _first_writes(flow: FunctionInstructions, block: BasicBlock, registers: frozenset[int]) -> dict[int, int]:
-    """For each of `registers` the first step of `block` that writes it; the end of the block if none."""
+    """The first instruction of `block` that writes each of `registers`; the end of the block if none."""
     found = dict.fromkeys(registers, block.end)
     for step in reversed(flow.instructions[block.first : block.end]):
         for register in step.defs:

@@ -1,8 +1,8 @@
-"""SSA construction within one block: for each read, the definition in the block, or the register at its
-entry.
+"""SSA construction within one block: the definition that each read sees, or the register at block entry.
 
 Braun et al. (2013) call this step local value numbering. Numbers below 0 stand for the registers at the entry
-of the block: -1 for the first of `entry_registers`, and so on; those from 0 on are defined in it, in order.
+of the block: -1 for the first of `entry_registers`, and so on. Numbers from 0 on are defined in the block, in
+order.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _CARRYING = frozenset({"addc", "subc", "madc"})
 
 
 class InstructionValues(NamedTuple):
-    """The values of one step, as the registers in `Step`; `carry` is the one that it reads or makes.
+    """The values of one instruction, parallel to the registers in `InstructionInfo`; `carry` is the carry
+    that it reads or defines.
 
-    `reads`, `keeps` and `writes` are in the order of the registers in `Step`.
+    `reads`, `keeps` and `writes` are in the order of the registers in `InstructionInfo`.
     """
 
     uses: tuple[int, ...]
@@ -34,9 +35,9 @@ class InstructionValues(NamedTuple):
 
 
 class LocalValueNumbering(NamedTuple):
-    """`entry_registers` are the registers whose value at the entry the block reads; `definitions` has the
-    register (-1: a carry) and the instruction, counted from the first of the block, of each value that it
-    defines; `outgoing` what it leaves in registers.
+    """`entry_registers` are the registers whose entry value the block reads. `definitions` has, for each
+    value that it defines, the register (-1: a carry) and the instruction, counted from the first of the
+    block. `outgoing` has the final value of each register.
     """
 
     entry_registers: tuple[int, ...]
@@ -44,11 +45,11 @@ class LocalValueNumbering(NamedTuple):
     definitions: tuple[tuple[int, int], ...]
     outgoing: tuple[tuple[int, int], ...]
     partially_defined: frozenset[int]
-    """The registers of which something remains where they are written."""
+    """The registers that are written only partially."""
 
     def numbered(self, first: int, entered: tuple[int, ...]) -> tuple[InstructionValues, ...]:
-        """The values of the steps, where those that the block makes are `first` and on, and those that it
-        enters with are `entered`.
+        """The values of the instructions, where the values defined by the block start at `first` and its
+        entry values are `entered`.
         """
         all_values = [*range(first, first + len(self.definitions)), *reversed(entered)]
         return tuple([
@@ -80,7 +81,7 @@ class LocalValueNumbering(NamedTuple):
 
 
 class _LocalInstructionValues(NamedTuple):
-    """As `StepValues`, with the numbers of `LocalValues`; None where there is none."""
+    """Like `InstructionValues`, with the numbers of `LocalValueNumbering`; None if absent."""
 
     uses: tuple[int, ...]
     partial_defs: tuple[int, ...]
@@ -92,7 +93,7 @@ class _LocalInstructionValues(NamedTuple):
 
 _WITHOUT = _LocalInstructionValues((), (), (), None, None, None)
 _WITHOUT_VALUES = InstructionValues((), (), (), NONE, NONE, NONE)
-"""For the many instructions without registers."""
+"""Shared by the many instructions without registers."""
 
 
 @block_fact

@@ -1,13 +1,12 @@
-"""Pointer provenance: the state space and, where it is known, the variable that an address in a register
-points into.
+"""Pointer provenance: the state space and, if known, the variable that an address in a register points into.
 
 1. Only a register with a single definition that is unguarded has provenance.
 2. `mov` of a variable's name gives its address in its own state space.
-3. `cvta.SPACE` makes of that, or of anything, a generic address into SPACE; `cvta.to.SPACE` the reverse.
+3. `cvta.SPACE` converts any value to a generic address into SPACE; `cvta.to.SPACE` the reverse.
 4. A parameter of a kernel that is declared with `.ptr .SPACE` holds a generic address into SPACE.
-5. `mov`, and `add` or `sub` of a constant, keep the provenance at another offset. `add` of a register that
-   has no provenance itself keeps it at an unknown offset: it is taken to stay within the same variable.
-6. An instruction knows only the provenance of registers that are defined before it in the text.
+5. `mov`, and `add` or `sub` of a constant, keep the provenance at another offset. `add` of a register without
+   provenance keeps it at an unknown offset, assumed to stay within the same variable.
+6. An instruction sees only the provenance of registers that are defined before it in the text.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from ptx_lsp.syntax import nodes
 
 _SPACES = ("global", "shared", "local", "const")
 _PRESERVING = frozenset({"mov", "cvta", "add", "sub", "ld"})
-"""Opcodes of steps whose results may have an origin."""
+"""Opcodes of instructions whose results may have provenance."""
 _MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 
 class Provenance(NamedTuple):
-    """`space` with its dot. `offset` is in bytes, from the start of `variable`, or from an unknown address;
-    None where a register has been added. `is_generic` says whether the address is generic.
+    """`space` includes its dot. `offset` is in bytes, from the start of `variable` or from an unknown
+    address; None if a register has been added. `is_generic`: the address is generic.
     """
 
     space: str
@@ -69,11 +68,12 @@ class PointerAccess(NamedTuple):
 
 @dataclass(frozen=True)
 class PointerProvenance:
-    """The provenance of registers; a register that has the same one after an edit has the same object."""
+    """The provenance of registers. A register with unchanged provenance keeps the same object after an edit.
+    """
 
     of_registers: dict[Register, Provenance]
     writers: GroupedResults[Register, nodes.Instruction | None]
-    """What writes each register."""
+    """The instructions that write each register."""
 
 
 @incremental_fact
@@ -100,7 +100,7 @@ def _addresses(
 
 
 class _Accesses(NamedTuple):
-    """What was found, and with which origins."""
+    """The accesses that were found, and their provenance."""
 
     found: InstructionResults[PointerAccess]
     provenance: dict[Register, Provenance]
@@ -125,12 +125,12 @@ def _accesses(function: Function, earlier: Previous[_Accesses] | None) -> _Acces
 
 
 def pointer_accesses(function: Function) -> InstructionResults[PointerAccess]:
-    """Accesses through registers of known provenance."""
+    """Accesses through registers with provenance."""
     return _accesses(function).found
 
 
 register_accesses = flattened(pointer_accesses)
-"""Those of a function, in order."""
+"""The register accesses of a function, in order."""
 
 
 def _changed(before: dict[Register, Provenance], known: dict[Register, Provenance]) -> set[Register]:
@@ -171,7 +171,7 @@ def _writers(function: Function, number: int) -> Iterator[tuple[Register, nodes.
 
 @grouped_fact
 def _readers(function: Function, number: int) -> Iterator[tuple[Register, Register]]:
-    """For each register those that are written by steps which read it, where these may have its origin."""
+    """For each register, the registers written by its readers that may have its provenance."""
     flow = instructions(function)
     step = flow.instructions[number]
     if len(step.defs) == 1 and not step.partial_defs and step.opcode in _PRESERVING:
@@ -194,7 +194,7 @@ class _Tracing:
         self.given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
 
     def run(self, earlier: Previous[PointerProvenance] | None) -> PointerProvenance:
-        """Registers in doubt are looked at in the order of the text: what each depends on is known then."""
+        """Evaluates the undecided registers in text order, so that the inputs of each are known."""
         if earlier is None:
             doubtful = set(self.writers.groups)
         else:
@@ -221,12 +221,12 @@ class _Tracing:
         return PointerProvenance(known, self.writers)
 
     def writer(self, register: Register) -> nodes.Instruction | None:
-        """The only step that writes a register, if that may give it an origin."""
+        """The only instruction that writes a register, if it may give it provenance."""
         found = self.writers.groups.get(register, ())
         return found[0] if len(found) == 1 and register not in self.given else None
 
     def position(self, register: Register) -> int:
-        """Where it is written, in bytes; before all else where that gives it no origin."""
+        """The offset in bytes of the definition; before all others if it gives no provenance."""
         writer = self.writer(register)
         return self.item.offset(writer.start) if writer is not None else -1
 
@@ -250,7 +250,7 @@ class _Tracing:
                 return None
 
     def at(self, value: nodes.Expression, step: nodes.Instruction) -> Provenance | None:
-        """The origin of a register or variable with an offset, as `step` knows it."""
+        """The provenance of a register or variable with an offset, as `step` sees it."""
         match value:
             case nodes.Name():
                 symbol = self.function.resolve(value)

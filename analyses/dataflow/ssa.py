@@ -2,18 +2,17 @@
 
 1. Every write of a register defines a value. A partial definition (`InstructionInfo.partial_defs`) has the
    previous value as one of its inputs.
-2. Where paths meet on which a register has different values, and it is live or partially defined, a *phi*
-   merges them, with one input for each reached predecessor; in block 0 the value before the function comes
-   first.
-3. Before its first write, the value of a register is one of its own: number *n* for register *n*.
+2. A *phi* merges the different values of a register where paths meet, if the register is live or partially
+   defined there. It has one input per reached predecessor. In block 0, the initial value of the register
+   comes first.
+3. Before its first write, a register has an initial value: number *n* for register *n*.
 4. The carry (`.cc`) is a value within its block. A carry that is read from elsewhere is unknown.
 5. Unreachable instructions have no values: their uses are -1.
 
-6. Values are numbers. Those that a block defines are consecutive, and keep their numbers for as long as the
-   block is not edited, so that what is known of them can be kept: some numbers may stand for nothing.
-7. Where the graph is too complex (`dominance.py`), or there are so many registers with so many phis that they
-   take more than `visit_limit` visits and 4 for each instruction, no instruction has values. Kernels of
-   compilers have at most 6 phis per block.
+6. Values are numbers. Those that a block defines are consecutive, and keep their numbers as long as the block
+   is not edited, so that results about them stay valid. Some numbers may be unused.
+7. No instruction has values if the graph is too complex (`dominance.py`), or if placing the phis takes more
+   than `visit_limit` visits and 4 per instruction. Compiler-generated kernels have at most 6 phis per block.
 
 Phis are placed as in Cytron et al. (1991), pruned by liveness.
 """
@@ -51,30 +50,28 @@ class Phi(NamedTuple):
 
 @dataclass(frozen=True)
 class SsaForm:
-    """The SSA values of a function. They are numbers."""
+    """The SSA values of a function, as numbers."""
 
     instructions: FunctionInstructions
     cfg: Cfg
     by_instruction: tuple[InstructionValues, ...]
     """The values of each instruction."""
     phis: dict[int, Phi]
-    """The phis, by their values."""
+    """The phis, by value."""
     phis_of: tuple[tuple[Phi, ...], ...]
-    """For each block the phis at its beginning."""
+    """The phis at the start of each block."""
     blocks: tuple[BlockValues, ...]
     value_numbers: ValueNumbers
     is_available: bool
-    """Whether there are values at all (7)."""
+    """Whether the function has SSA values (7)."""
 
     @property
     def limit(self) -> int:
-        """All values are below it."""
+        """An upper bound of all values."""
         return self.value_numbers.limit
 
     def definition(self, value: int) -> int:
-        """The instruction that defines a value; -1 for phis and for the values of registers before they
-        are written.
-        """
+        """The instruction that defines a value; -1 for phis and initial values."""
         block = self._defining_blocks[value]
         return NONE if block < 0 else self.cfg.blocks[block].first + self.blocks[block].definition(value)[1]
 
@@ -90,7 +87,7 @@ class SsaForm:
         return value < len(self.instructions.registers)
 
     def block_of(self, value: int) -> int:
-        """The block that defines a value; 0 for the values of registers before they are written."""
+        """The block that defines a value; 0 for initial values."""
         block = self._defining_blocks[value]
         if block >= 0:
             return block
@@ -99,7 +96,7 @@ class SsaForm:
 
     @cached_property
     def _defining_blocks(self) -> list[int]:
-        """For each value, the block whose instructions define it."""
+        """The block whose instructions define each value."""
         found = [NONE] * self.limit
         for number, block in enumerate(self.blocks):
             found[block.first : block.first + block.count] = [number] * block.count
@@ -107,8 +104,8 @@ class SsaForm:
 
 
 class BlockValues:
-    """The values of the instructions of one block; the same object for as long as it is the same block with
-    the same values. It defines `count` values from `first` on, and reads `inputs` from outside.
+    """The values of the instructions of one block; the same object as long as the block and its values are
+    unchanged. It defines `count` values from `first` on, and reads `inputs` from outside.
     """
 
     __slots__ = ("_local", "by_instruction", "count", "first", "inputs")
@@ -121,12 +118,14 @@ class BlockValues:
         self._local = local
 
     def definition(self, value: int) -> tuple[int, int]:
-        """The register of a value that the block makes, and the step, counted from the first of the block."""
+        """The register of a value that the block defines, and the instruction, counted from the first of the
+        block.
+        """
         return self._local.definitions[value - self.first]
 
 
 class ValueNumbers:
-    """The assignment of numbers to values. It is kept until too many numbers stand for nothing."""
+    """The assignment of numbers to values. It is renewed when too many numbers are unused."""
 
     def __init__(self, registers: int) -> None:
         self.registers = registers
@@ -139,7 +138,7 @@ class ValueNumbers:
 
     @classmethod
     def next_revision(cls, before: ValueNumbers | None, registers: int, in_use: int) -> ValueNumbers:
-        """Those of a version with so many values."""
+        """The value numbers of a revision with this many values."""
         found = cls(registers)
         if before is None or before.registers != registers:
             return found
@@ -152,7 +151,7 @@ class ValueNumbers:
         return found
 
     def first_of(self, content: BlockIdentity, count: int) -> int:
-        """The number of the first of `count` values that a block makes."""
+        """The number of the first of `count` values that a block defines."""
         found = self.firsts.get(content)
         if found is None:
             found = self.firsts.put(content, self.limit)
@@ -185,10 +184,10 @@ class _Renaming:
             before, count, sum(len(one.definitions) for one in self.local)
         )
         self.current = list(range(count))
-        """Of each register its value at the place of the walk."""
+        """The value of each register at the current point of the walk."""
         self.live_in = liveness(function).live_in
         self.phis: list[dict[int, int]] = [{} for _ in self.cfg.blocks]
-        """For each block, the registers with a join and the values that they make."""
+        """For each block, the registers with a phi and the values of those phis."""
         self.inputs: dict[int, list[int]] = {}
         self.blocks: list[BlockValues] = []
 
@@ -224,7 +223,7 @@ class _Renaming:
     # -- joins ----------------------------------------------------------------------------------
 
     def place_phis(self) -> bool:
-        """Places the phis. Whether they are few enough."""
+        """Places the phis. Returns whether their number stays within the limit."""
         left = visit_limit(len(self.cfg.blocks)) + _VISITS_OF_STEP * len(self.instructions.instructions)
         frontier = self.dominance.frontiers
         writers: dict[int, list[int]] = {}
@@ -254,7 +253,7 @@ class _Renaming:
     # -- names ----------------------------------------------------------------------------------
 
     def rename(self) -> dict[int, BlockValues]:
-        """A walk of the dominator tree; what a block changes is undone when the walk leaves it."""
+        """Walks the dominator tree. The changes of a block are undone when the walk leaves it."""
         below = self.dominance.children
         found: dict[int, BlockValues] = {}
         undo: list[tuple[int, int]] = []

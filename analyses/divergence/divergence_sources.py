@@ -7,16 +7,16 @@ The levels form a lattice, GRID < BLOCK < WARP < UNKNOWN < DIVERGENT; the join o
    `DIVERGENT` where it depends on something that distinguishes threads.
 2. An instruction that only computes gives the join of its inputs. Special registers, constants and the
    parameters of a kernel have levels of their own (`special_register_uniformity`, `instruction_uniformity`).
-3. A loaded value is no more uniform than its address. Memory that no one writes (`.const`, `ld.global.nc`,
-   parameters of a kernel) adds nothing. From writable memory, the threads of a warp load the same value at
-   one uniform address, since they load together; other warps may load later. This does not hold for
-   `.volatile`, `.relaxed`, `.acquire` and `.mmio`, each of whose loads may see another value: unknown.
-4. `.local` memory is private to each thread: unknown. So is a generic load that may access it: in a function
-   that is not a kernel, and in a kernel that has `.local` variables or makes such addresses.
-5. Votes, `match.all`, `redux` and the lane that `elect` names are the same for all threads of the mask, so at
-   most as uniform as a warp, and as the mask. So is `shfl.idx` over the whole warp from a uniform lane. Other
-   shuffles give the join of their inputs. Where the manual leaves the result of a shuffle undefined (from an
-   inactive lane), nothing is claimed.
+3. A loaded value is no more uniform than its address. Read-only memory (`.const`, `ld.global.nc`, parameters
+   of a kernel) adds nothing. Threads of a warp load the same value from writable memory at a uniform address,
+   since they load together. Other warps may load later. This does not hold for `.volatile`, `.relaxed`,
+   `.acquire` and `.mmio`: each load may see a different value, so the level is unknown.
+4. `.local` memory is private to each thread: unknown. A generic load that may access it is also unknown: in a
+   function that is not a kernel, and in a kernel that has `.local` variables or creates `.local` addresses.
+5. Votes, `match.all`, `redux` and the lane that `elect` names are the same for all threads of the mask. Their
+   level is the join of `WARP` and the level of the mask. The same applies to `shfl.idx` over the whole warp
+   from a uniform lane. Other shuffles give the join of their inputs. Where the manual leaves the result of a
+   shuffle undefined (from an inactive lane), nothing is claimed.
 6. `bar.red` gives all threads of a block the same value. Atomics, matrix fragments, `match.any` and the
    predicate of `elect` are divergent. Instructions not listed here are unknown.
 """
@@ -46,9 +46,9 @@ class UniformityLevel(IntEnum):
 
 
 class BlockSize(NamedTuple):
-    """The threads of a block in each dimension, as `.reqntid` gives it; 0 where it is unknown.
+    """The threads of a block in each dimension, from `.reqntid`; 0 if unknown.
 
-    `.maxntid` bounds the product alone.
+    `.maxntid` bounds only the product.
     """
 
     x: int = 0
@@ -63,7 +63,7 @@ class InstructionUniformity(NamedTuple):
     """The level that an instruction contributes to its results, and why.
 
     `second_level` applies to the second result of a pair (`d|p`). `operands` are the operands that also
-    matter; None where all do.
+    contribute; None if all do.
     """
 
     level: UniformityLevel
@@ -105,10 +105,9 @@ def _thread_index(component: str, size: BlockSize) -> UniformityLevel:
 
 @lru_cache(maxsize=4096)
 def instruction_uniformity(spelling: str, operands: int) -> InstructionUniformity | None:
-    """The uniformity of an instruction with so many operands, from its opcode text alone.
+    """The uniformity of an instruction from its opcode text and number of operands.
 
-    None where the operands themselves decide: loads of parameters and of generic addresses, shuffles and
-    calls.
+    Returns None if the operands decide: loads of parameters and of generic addresses, shuffles and calls.
     """
     opcode, *modifiers = spelling.split(".")
     if opcode in _COMPUTING or (opcode[:1] == "v" and opcode[1:4] in _VIDEO):

@@ -2,14 +2,15 @@
 
 1. A *divergent branch* of an instruction is a divergent jump that the instruction is control-dependent on, or
    the instruction's own divergent guard. `uniformity` and `lane_predicates` decide whether it diverges.
-2. Threads that exit without the instruction do not count: nobody waits for them. A jump therefore diverges
-   for an instruction only where, in the pruned graph (`early_exits.py`), one of its targets leads to the
-   instruction before the reconvergence point, and from another a path that avoids the instruction leads to a
-   block that is reachable from the instruction as well, or to one in which threads wait for others.
-3. Where such a path goes through a block that all paths from the jump to the instruction go through, its
-   threads have met the others there: what makes them diverge afterwards is a jump of its own.
-4. Where the answers for a function would need more than `most_visited` visits of blocks, the remaining ones
-   are that nothing diverges.
+2. Threads that exit without executing the instruction do not count, because no thread waits for them. A jump
+   diverges for an instruction only if two conditions hold in the pruned graph (`early_exits.py`). One of its
+   targets leads to the instruction before the reconvergence point. From another target, a path that avoids
+   the instruction leads to a block that is also reachable from the instruction, or to one in which threads
+   wait for others.
+3. If such a path includes a block that is on all paths from the jump to the instruction, its threads
+   reconverge there. A later divergence is due to another jump.
+4. If a function needs more than `most_visited` block visits, the remaining instructions are assumed not to be
+   divergent.
 5. `is_path_condition`: threads reach the instruction only if the guard of the branch held (or did not).
 """
 
@@ -32,7 +33,7 @@ from ptx_lsp.model.function import Function
 
 class DivergentBranch(NamedTuple):
     """A jump or guard at which threads diverge. `predicate` is the condition of reaching the instruction if
-    `is_path_condition`, else that of the guard.
+    `is_path_condition`, else the condition of the guard.
     """
 
     instruction: InstructionInfo
@@ -48,7 +49,7 @@ class DivergentBranch(NamedTuple):
 
 
 class ActiveLanes(NamedTuple):
-    """Lanes of the first warp of a block that certainly reach an instruction, and those that certainly do not
+    """Lanes of the first warp of a block that certainly reach an instruction, and lanes that certainly do not
     and execute something else.
     """
 
@@ -150,8 +151,8 @@ class DivergentControl:
         )
 
     def is_full_warp(self, number: int) -> bool:
-        """Whether full warps reach an instruction as far as is known, except at the end of the data: no
-        branch keeps lanes from it other than an early exit that may concern none of them.
+        """Whether full warps reach an instruction, except at the end of the data: no known branch other than
+        an early exit keeps lanes from it.
         """
         block = self.cfg.block_of[number]
         step = self.uniformity.ssa.instructions.instructions[number]
@@ -204,7 +205,7 @@ class DivergentControl:
         return is_exit_path(self.cfg, steps, block, first, self.early_exits.exiting)
 
     def _is_divergent(self, step: InstructionInfo) -> bool:
-        """Whether threads of a warp may diverge at a jump or guard, as far as is known."""
+        """Whether threads of a warp may diverge at a jump or guard."""
         uniformity = self.uniformity
         block = self.cfg.block_of[step.number]
         level = uniformity.branches.get(block) if step.opcode in _JUMPS else None
@@ -213,8 +214,8 @@ class DivergentControl:
         return not step.is_guarded or self.predicates.guard(step).is_divergent is not False
 
     def _reconverges_with_others(self, source: int, block: int) -> bool:
-        """Whether the branch at the end of `source` sends some threads to `block`, and others where they meet
-        them afterwards, or wait for them (2).
+        """Whether the branch at the end of `source` sends some threads to `block`, and others to where they
+        meet them later or wait for them (2).
         """
         found = self._reconverging.get((source, block))
         if found is None:
@@ -238,7 +239,7 @@ class DivergentControl:
         )
 
     def _rejoins(self, start: int, block: int, source: int, reconvergence: int) -> bool:
-        """Whether some path from `start` meets the threads of `block` elsewhere than there."""
+        """Whether some path from `start` meets the threads of `block` at another block."""
         shared = self._common_blocks(source, block) | self.early_exits.exiting
         after = self._reachable_from(block)
         seen: set[int] = set()
@@ -267,7 +268,7 @@ class DivergentControl:
         return frozenset(found)
 
     def _reachable_before(self, start: int, end: int) -> set[int]:
-        """The blocks that threads which do not exit reach from `start`, before `end`."""
+        """The blocks that threads that do not exit reach from `start`, before `end`."""
         found: set[int] = set()
         worklist = [start]
         while worklist:

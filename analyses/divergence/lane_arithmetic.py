@@ -40,7 +40,7 @@ class LaneOffsets(NamedTuple):
 
     @property
     def constant(self) -> int | None:
-        """The value, if it is the same known one for all lanes."""
+        """The value, if it is the same known value for all lanes."""
         return self.first if self.alignment == 0 and self.is_uniform else None
 
     @property
@@ -56,7 +56,7 @@ class LaneOffsets(NamedTuple):
 
 
 UNIFORM = LaneOffsets(0, _EQUAL, 1)
-"""A uniform value of which nothing else is known."""
+"""A uniform value that is otherwise unknown."""
 
 
 def constant(value: int) -> LaneOffsets:
@@ -64,7 +64,7 @@ def constant(value: int) -> LaneOffsets:
 
 
 def transfer(opcode: str, inputs: list[LaneOffsets]) -> LaneOffsets | None:
-    """The result of `opcode` in this domain; None where it has none."""
+    """The result of `opcode` in this domain; None if the domain does not support it."""
     match opcode, inputs:
         case "mov" | "cvt" | "cvta", [a]:
             return a

@@ -1,13 +1,13 @@
 """The lanes of a warp for which a predicate is true.
 
 1. A predicate made by an integer `setp` of values with known lane offsets (`lane_values.py`) is *divergent*
-   where, for some value of the uniform parts, it holds for some lanes and not for others. Otherwise it is the
-   same for all lanes, as `tid.x / 32 == 3` is, though it differs between warps.
-2. In the first warp of a block, the thread indices are the lane numbers. Where a comparison depends on
-   nothing else, its outcome is known for each lane (`first_warp_lanes`).
-3. `and`, `or`, `xor`, `not` and `mov` of predicates combine what is known of their operands.
-4. Any other predicate that is the same for all lanes of a warp (`lane_values.py`, 5) is not divergent; of the
-   rest nothing is known.
+   if, for some value of the uniform parts, it is true for some lanes only. Otherwise it is the same for all
+   lanes. `tid.x / 32 == 3` is an example, although it differs between warps.
+2. In the first warp of a block, the thread indices are the lane numbers. If a comparison depends on nothing
+   else, its result is known for each lane (`first_warp_lanes`).
+3. `and`, `or`, `xor`, `not` and `mov` of predicates combine the known lanes of their operands.
+4. Any other predicate that is the same for all lanes of a warp (`lane_values.py`, 5) is not divergent. All
+   remaining predicates are unknown.
 """
 
 from __future__ import annotations
@@ -28,22 +28,24 @@ from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
 _DEEPEST = 40
-"""Predicates made of predicates that are followed."""
+"""The maximum depth of predicates computed from predicates."""
 
 
 class LanePredicate(NamedTuple):
-    """`is_divergent` is None where it is unknown whether the threads of one warp disagree. `first_warp_lanes`
-    is the outcome for each lane of the first warp, or None.
+    """`is_divergent` is None if it is unknown whether the threads of one warp differ. `first_warp_lanes` is
+    the result for each lane of the first warp, or None.
     """
 
     is_divergent: bool | None
     first_warp_lanes: tuple[bool, ...] | None = None
     is_equality: bool = False
-    """Whether it compares for equality, so that it may hold for a single lane (or for all but one)."""
+    """Whether the predicate compares for equality, so that it may be true for a single lane (or for all but
+    one).
+    """
 
     @property
     def splits_first_warp(self) -> bool:
-        """Whether the lanes of the first warp of a block disagree."""
+        """Whether the predicate differs between lanes of the first warp."""
         return self.first_warp_lanes is not None and len(set(self.first_warp_lanes)) == 2
 
     @property
@@ -68,7 +70,7 @@ class LanePredicates:
         return self.lanes.uniformity
 
     def guard(self, step: InstructionInfo) -> LanePredicate:
-        """For which lanes the guard of an instruction holds."""
+        """The lanes for which the guard of an instruction is true."""
         value = self.uniformity.ssa.by_instruction[step.number].guard
         if value == NONE or step.node.guard is None:
             return UNKNOWN
@@ -78,7 +80,7 @@ class LanePredicates:
         return found.negated if step.node.guard.negated else found
 
     def value(self, value: int, depth: int = 0) -> LanePredicate:
-        """For which lanes a predicate value is true."""
+        """The lanes for which a predicate value is true."""
         found = self._cache.get(value)
         if found is None:
             found = self._computed(value, depth) if depth < _DEEPEST else UNKNOWN
@@ -173,7 +175,7 @@ def _combined(operation: str, a: LanePredicate, b: LanePredicate) -> LanePredica
 
 
 def _may_diverge(comparison: str, difference: LaneOffsets) -> bool:
-    """Whether lanes compare differently for some multiple of the alignment."""
+    """Whether the comparison differs between lanes for some multiple of the alignment."""
     unit = difference.alignment
     if unit == 0 or difference.is_uniform:
         return not difference.is_uniform
@@ -184,7 +186,8 @@ def _may_diverge(comparison: str, difference: LaneOffsets) -> bool:
 
 
 def _passes_zero(a: LaneOffsets) -> bool:
-    """Whether some lanes may be below 0 and others not: as unsigned numbers those are the largest."""
+    """Whether some lanes may be negative and others not: as unsigned numbers, negative ones are the largest.
+    """
     unit = a.alignment & -a.alignment
     offsets = a.offsets
     if unit == 0:

@@ -1,14 +1,14 @@
 """An abstract domain for values that are affine in the lane: a uniform base plus a constant offset per lane.
 
-1. A value is `uniform base + offset of the lane`. The base is a multiple of `alignment`; where that is 0
-   there is none, and the offsets are the values themselves.
-2. Lanes are numbered along x, then y, then z. The block size is that of `.reqntid`, else that of `.maxntid`;
-   where neither is given, rows are taken to be whole warps: `%tid.x` is a multiple of 32 and the lane,
+1. A value is `uniform base + offset of the lane`. The base is a multiple of `alignment`. If `alignment` is 0,
+   there is no base and the offsets are the values themselves.
+2. Lanes are numbered along x, then y, then z. The block size is that of `.reqntid`, else that of `.maxntid`.
+   If neither is given, rows are assumed to be whole warps: `%tid.x` is a multiple of 32 and the lane,
    `%tid.y` and `%tid.z` are uniform.
 3. Additions, multiplications by constants, shifts, masks and bitwise operations on bits below the alignment
-   keep that form, and so do conversions between integers. Nothing is taken to wrap around.
-4. A phi has the offsets of its inputs where all agree up to something uniform, and where it does not depend
-   on the path that a thread took.
+   preserve that form, and so do conversions between integers. Arithmetic is assumed not to wrap around.
+4. A phi has the offsets of its inputs if all agree up to a uniform difference and it does not depend on the
+   path that a thread took.
 5. A value that is uniform in each warp (`uniformity.py`) has equal offsets; so has one that depends only on
    values with equal offsets, such as a load from `[tid.x / 32]`. The offsets of other values are unknown.
    They are `data` if they depend on a loaded value that is not uniform.
@@ -38,7 +38,7 @@ from ptx_lsp.model.symbols import Predefined, Register, Variable
 from ptx_lsp.syntax import nodes
 
 _ROUNDS = 4
-"""How often phis are tried again before those in doubt are given up."""
+"""How often phis are evaluated again before the undecided ones become unknown."""
 
 
 @dataclass(frozen=True)
@@ -53,28 +53,28 @@ class LaneValues:
     offsets: dict[int, LaneOffsets]
     data: set[int]
     blocks: dict[int, BlockData]
-    """For each reached block, which of its values are data."""
+    """The data values of each reached block."""
     cache: LaneValuesCache
 
     @cached_property
     def has_known_lane_order(self) -> bool:
         """Whether lanes are numbered as assumed (2): the block size is given, or thread indices along y and z
-        are unused, so that the block will be a row.
+        are unused, so that the block is probably one row.
         """
         return has_known_lane_order(self.function, self.block_size)
 
     @property
     def has_full_warps(self) -> bool:
-        """Whether the lane order is known, and a block may fill a warp."""
+        """Whether the lane order is known and a block may fill a warp."""
         x, y, z = self.block_size
         return self.has_known_lane_order and (x == 0 or x * max(y, 1) * max(z, 1) >= WARP)
 
     def value(self, value: int) -> LaneOffsets | None:
-        """The lane offsets of a value; None where they are unknown."""
+        """The lane offsets of a value; None if unknown."""
         return self.offsets.get(value)
 
     def operand(self, step: InstructionInfo, operand: nodes.Operand) -> LaneOffsets | None:
-        """The lane offsets of an operand; None where they are unknown."""
+        """The lane offsets of an operand; None if unknown."""
         number = literal(operand)
         if number is not None:
             return constant(number)
@@ -117,8 +117,8 @@ class LaneValues:
 
 
 class BlockLanes:
-    """The lane offsets of the values that one block defines, as far as they are known: the same object for as
-    long as the block, its values, their `levels` and the offsets at its entry are the same.
+    """The known lane offsets of the values that one block defines. It is the same object as long as the
+    block, its values, their `levels` and the offsets at its entry are unchanged.
     """
 
     __slots__ = ("entered", "levels", "offsets")
@@ -132,8 +132,8 @@ class BlockLanes:
 
 
 class BlockData:
-    """The values that one block defines and that are data: the same object for as long as that and its
-    `BlockLanes` are the same, and the values at its entry are data or not as before.
+    """The values that one block defines and that are data. It is the same object as long as the block's
+    `BlockLanes` and the data values at its entry are unchanged.
     """
 
     __slots__ = ("data",)
@@ -143,7 +143,7 @@ class BlockData:
 
 
 class LaneValuesCache:
-    """Results per block. `context` is what they depend on besides the block."""
+    """Results per block. `context` is everything else that they depend on."""
 
     def __init__(self, context: object, before: LaneValuesCache | None) -> None:
         self.context = context
@@ -187,7 +187,7 @@ class _Evaluation:
             function, self.uniformity, size, is_first, self.offsets, self.data, {}, self.cache
         )
         self.rejected: set[int] = set()
-        """Joins whose inputs do not agree, or that depend on the way."""
+        """Phis whose inputs do not agree, or that depend on the path."""
 
     def run(self) -> LaneValues:
         cfg = self.values.cfg
@@ -205,7 +205,7 @@ class _Evaluation:
         return self.result
 
     def reevaluate(self, turn: int) -> None:
-        """Evaluates again what depends on phis that are rejected now."""
+        """Evaluates again everything that depends on newly rejected phis."""
         changed: set[int] = set()
         for block in self.values.cfg.reverse_postorder:
             for join in self.values.phis_of[block]:
@@ -258,12 +258,12 @@ class _Evaluation:
                 self.offsets[value] = LaneOffsets(0, first.spread, 1)
 
     def forward_inputs(self, join: Phi) -> Iterator[int]:
-        """The inputs of a phi that do not come through a back edge."""
+        """The inputs of a phi that do not come along a back edge."""
         rank = self.values.cfg.graph.ranks
         return (one for one in join.inputs if rank[self.values.block_of(one)] < rank[join.block])
 
     def is_consistent(self, value: int) -> bool:
-        """Whether all inputs of a phi differ from lane to lane as the phi does."""
+        """Whether all inputs of a phi differ between lanes as the phi does."""
         mine = self.offsets.get(value)
         if mine is None or self.uniformity.levels[value].is_uniform:
             return True
@@ -286,7 +286,7 @@ class _Evaluation:
                 self.offsets[value] = UNIFORM
 
     def is_uniform_result(self, step: InstructionInfo, value: int) -> bool:
-        """Whether a result is uniform because everything that it depends on is."""
+        """Whether a result is uniform because all of its inputs are."""
         plan = self.uniformity.transfer_functions[step.number]
         if plan.base_level > UniformityLevel.WARP or value == plan.second_result:
             return False
@@ -294,7 +294,7 @@ class _Evaluation:
         return all(one in known and known[one].is_uniform for one in plan.inputs)
 
     def transfer(self, step: InstructionInfo) -> LaneOffsets | None:
-        """The result of an instruction; None unless it is arithmetic of this domain."""
+        """The result of an instruction; None unless this domain has its arithmetic."""
         opcode, *modifiers = step.spelling.split(".")
         sources = step.node.operands[1:]
         if opcode not in _ARITHMETIC or len(sources) < _ARITHMETIC[opcode]:
@@ -322,7 +322,7 @@ class _Evaluation:
             self.result.blocks[block] = found
 
     def data_of(self, block: int) -> Iterator[int]:
-        """The values of one block that are data, in order. They are marked as they are found."""
+        """The data values of one block, in order. They are marked as they are found."""
         for number in self.values.cfg.blocks[block].instructions:
             found = self.values.by_instruction[number]
             opcode = self.values.instructions.instructions[number].opcode
@@ -370,7 +370,7 @@ def _thread_index(component: str, size: BlockSize) -> LaneOffsets | None:
 
 
 def alignment_of(variable: Variable) -> int:
-    """The declared alignment in bytes; 1 where it is not a literal."""
+    """The declared alignment in bytes; 1 if it is not a literal."""
     stated = variable.declaration.alignment
     return (literal(stated) if isinstance(stated, nodes.Number) else None) or 1
 

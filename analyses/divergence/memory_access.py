@@ -1,18 +1,18 @@
-"""What the lanes of a warp do together when they access memory, estimated for a full warp.
+"""Memory access patterns of the lanes of a warp, estimated for a full warp.
 
 1. An access is a `ld`, `st`, `ldu`, `atom`, `red` or `cp.async` at an address of `.global`, `.shared`,
-   `.const`, `.local` or a generic one. The lanes' addresses are those of `lane_values.py`, with what is taken
-   for granted there; the uniform part is taken to be a multiple of 128 bytes.
-2. All lanes at one address: *broadcast*. Every sector (32 bytes) that is touched is used whole: *coalesced*,
-   even if the first is not. Otherwise *strided*, where the distance from lane to lane is the same, or else
-   *scattered*. It is scattered also where the address depends on loaded data, and *unknown* otherwise.
-   What a thread has in `.local` memory lies beside that of the other lanes: at one address, coalesced.
+   `.const`, `.local` or a generic one. The lanes' addresses are those of `lane_values.py`, with the same
+   assumptions. The uniform part is assumed to be a multiple of 128 bytes.
+2. All lanes at one address: *broadcast*. Every accessed sector (32 bytes), except possibly the first, is
+   completely used: *coalesced*. Otherwise the access is *strided* if the distance between consecutive lanes
+   is constant, else *scattered*. It is also scattered if the address depends on loaded data, and *unknown*
+   otherwise. The `.local` memory of lanes is interleaved, so an access at one address is coalesced.
 3. Shared memory has 32 banks of 4 bytes. Lanes of one group (the warp, or its halves for 8 bytes, or its
-   quarters for 16) that want different words of one bank are served one after the other: the degree is how
-   many times the fullest bank of a group is asked, 1 is no conflict.
-4. Accesses of one block with the same opcode, base register and value in it, at consecutive offsets, could
-   be one vector access if no other access to memory and no barrier or call stands between them, and for
-   loads if their addresses do not change on the way.
+   quarters for 16) that access different words of one bank are served sequentially. The degree is the number
+   of words in the busiest bank of a group; 1 means no conflict.
+4. Accesses of one block with the same opcode, base register and base value, at consecutive offsets, could be
+   one vector access. No other memory access, barrier or call may be between them, and the addresses of loads
+   must not change in between.
 """
 
 from __future__ import annotations
@@ -36,55 +36,55 @@ from ptx_lsp.syntax import nodes
 Pattern: TypeAlias = Literal["coalesced", "strided", "broadcast", "scattered", "unknown"]
 
 SECTOR = 32
-"""Bytes that global memory is read in."""
+"""Bytes per read of global memory."""
 
 BANKS = 32
 BANK_BYTES = 4
-"""Bytes of a word of shared memory."""
+"""Bytes per word of a bank of shared memory."""
 
 
 class WarpAccess(NamedTuple):
     """One address of one instruction, as the lanes of a warp access it.
 
-    `size` is in bytes for each lane, `space` has no dot and is empty for a generic address. `lanes` are the
-    addresses, where they are known.
+    `size` is in bytes per lane. `space` has no dot and is empty for a generic address. `lanes` are the
+    addresses, if known.
     """
 
     number: int
     space: str
     size: int
     base: int
-    """The value of the register in the address; -1 where there is none."""
+    """The value of the register in the address; -1 if it has none."""
     offset: int
     lanes: LaneOffsets | None
     pattern: Pattern
 
     @property
     def stride(self) -> int | None:
-        """Bytes from each lane to the next, where that is always the same."""
+        """Bytes from each lane to the next; None if it varies."""
         return self.lanes.stride if self.lanes else None
 
     @property
     def sectors(self) -> int | None:
-        """The sectors that one execution touches; None where that is not known."""
+        """The sectors that one execution accesses; None if unknown."""
         return len(sectors_of(self.lanes.offsets, self.size)) if self.lanes else None
 
     @property
     def least_sectors(self) -> int:
-        """What they were if the lanes' data lay side by side."""
+        """The number of sectors if the lanes' data were contiguous."""
         return -(-WARP * self.size // SECTOR)
 
     @property
     def bank_conflict(self) -> int | None:
-        """The degree (3) of an access to shared memory; None where that is not known or elsewhere."""
+        """The degree (3) of an access to shared memory; None if it is unknown or the space is different."""
         if self.lanes is None or self.space != "shared":
             return None
         return _bank_conflict(self.lanes.offsets, self.size)
 
 
 class Neighbours(NamedTuple):
-    """Accesses that could be one of `size` bytes, in the order of their addresses. `is_aligned` says that
-    the first address is known to be a multiple of `size`.
+    """Accesses that could be one access of `size` bytes, in the order of their addresses. `is_aligned`: the
+    first address is known to be a multiple of `size`.
     """
 
     accesses: tuple[WarpAccess, ...]
@@ -100,13 +100,13 @@ class MemoryAccess:
     neighbours: tuple[Neighbours, ...]
 
     def of_instruction(self, number: int) -> tuple[WarpAccess, ...]:
-        """Those of step `number`."""
+        """The accesses of instruction `number`."""
         return tuple(access for access in self.accesses if access.number == number)
 
 
 @fact
 def memory_access(function: Function) -> MemoryAccess:
-    """What the accesses of `function` cost."""
+    """The memory accesses of `function` with their costs."""
     known = lane_values(function)
     memory = _access_cache(function)
     accesses: list[WarpAccess] = []
@@ -126,14 +126,14 @@ def memory_access(function: Function) -> MemoryAccess:
 
 
 class _BlockAccesses(NamedTuple):
-    """The accesses of a block whose first step is `first`."""
+    """The accesses of a block whose first instruction is `first`."""
 
     first: int
     accesses: tuple[WarpAccess, ...]
     neighbours: tuple[Neighbours, ...]
 
     def moved(self, first: int) -> _BlockAccesses:
-        """The same where the block begins at another step."""
+        """The same accesses after the block moved to start at another instruction."""
         by = first - self.first
         if not by or not self.accesses:
             return self
@@ -178,7 +178,9 @@ def _accesses(function: Function, known: LaneValues, step: InstructionInfo) -> l
 
 @lru_cache(maxsize=2048)
 def _shape(spelling: str) -> tuple[int, tuple[str, ...]] | None:
-    """The bytes of each lane (0: an operand tells) and the spaces of the addresses; None for no access."""
+    """The bytes per lane (0: an operand gives them) and the spaces of the addresses; None if there is no
+    access.
+    """
     opcode, *modifiers = spelling.split(".")
     spaces = tuple(
         space for one in modifiers if (space := one.partition("::")[0]) in _SPACES
@@ -245,7 +247,7 @@ def _pattern(addresses: LaneOffsets | None, size: int, space: str, *, is_data: b
 
 @lru_cache(maxsize=4096)
 def sectors_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
-    """The numbers of the sectors that accesses of `size` bytes at these offsets touch."""
+    """The indices of the sectors that accesses of `size` bytes at these offsets touch."""
     return frozenset(
         sector
         for one in offsets
@@ -255,7 +257,7 @@ def sectors_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
 
 @lru_cache(maxsize=4096)
 def bytes_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
-    """Which bytes they touch."""
+    """The bytes that these accesses touch."""
     return frozenset(byte for one in offsets for byte in range(one, one + size))
 
 

@@ -1,24 +1,24 @@
 """Sync dependence: which joins and cycles a divergent branch affects.
 
 1. Threads that leave a divergent branch in different directions meet at its reconvergence point (`Dominance`)
-   and wait for each other there. Threads that exit are not waited for: where all others go through some block
-   before that, they reconverge there.
+   and wait for each other there. No thread waits for threads that exit. If all others go through an earlier
+   block, they reconverge there.
 2. A block where two paths from the branch meet that share no earlier block is a *join*: a phi there depends
    on the path that a thread took.
 3. When some threads leave a loop and others stay, values defined in the loop belong to different iterations
-   for users outside it (*temporal divergence*). The loop is a *cycle with a divergent exit*. Where the
-   threads leave an outer loop directly, and only those of one direction can reach the blocks between the two
-   loops, the divergent exit is that of the outer loop alone.
+   for users outside it (*temporal divergence*). The loop is a *cycle with a divergent exit*. If threads leave
+   an outer loop directly, and only threads of one direction can reach the blocks between the two loops, only
+   the outer loop has a divergent exit.
 4. When some threads start another iteration before they meet the others inside the loop, the blocks on their
    paths are *assumed divergent*: threads execute them out of step, and every definition in them may differ.
 5. An irreducible cycle (a strongly connected region with several entries) is assumed divergent if the branch
    is in it or its entries are joins.
-6. Threads that exit early are not among those that continue. Joins, divergent exits and assumed-divergent
-   blocks are therefore those of the pruned graph (`early_exits.py`); those of the whole graph count only for
-   blocks that are not in the pruned one.
-7. Where the divergent regions of all branches together exceed `most_visited`, or the graph is too complex
-   (`dominance.py`), nothing is known of any block. In kernels of compilers the regions have at most 12 edges
-   per block, and 3 000 in all.
+6. Threads that exit early do not continue. Joins, divergent exits and assumed-divergent blocks are therefore
+   taken from the pruned graph (`early_exits.py`). The whole graph is used only for blocks that are not in the
+   pruned graph.
+7. If the divergent regions of all branches together exceed `most_visited`, or the graph is too complex
+   (`dominance.py`), nothing is known about any block. In compiler-generated kernels, the regions have at most
+   12 edges per block, and 3 000 in all.
 
 A path is labelled by the first block after which it shares nothing with the others, as in Karrenberg and
 Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's `SyncDependenceAnalysis`.
@@ -54,7 +54,7 @@ class SyncDependence:
     graph: Graph
     dominance: Dominance
     whole_graph: SyncDependence | None = None
-    """For a pruned graph: the sync dependence of the whole graph (6)."""
+    """The sync dependence of the whole graph (6), for a pruned graph."""
     cache: dict[int, ControlDivergence] = field(default_factory=dict[int, ControlDivergence])
 
     @cached_property
@@ -143,7 +143,7 @@ class SyncDependence:
         """The joins, the blocks between the branch and its reconvergence point, and that point.
 
         A path is labelled by the block after the last one that it shared with another. Paths are followed in
-        reverse postorder, those through a back edge after all others.
+        reverse postorder; paths along a back edge come last.
         """
         graph, index_of = self.graph, self.postorder_index
         end = self.dominance.reconvergence(block)

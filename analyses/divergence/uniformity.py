@@ -8,13 +8,13 @@ branches diverge.
    outside (temporal divergence), and all definitions in assumed-divergent blocks. A value without inputs (a
    number, a parameter of a kernel) is the same at all times.
 3. The level of `bra` and `brx` is that of their guard and index; of `call`, that of its guard and of the
-   register that it goes through. `ret` and `exit` are also no more uniform than the branches that they are
-   control-dependent on: not all threads leave there together.
+   register that it goes through. `ret` and `exit` are at most as uniform as the branches that they are
+   control-dependent on, because not all threads leave there together.
 4. Threads that diverge at a branch reconverge at its reconvergence point, and instructions that threads of a
-   warp reach together are executed together. Nothing is claimed about threads that do not.
+   warp reach together are executed together. Nothing is claimed about other threads.
 5. The solution is a fixed point: every value starts as uniform in the grid and is raised until nothing
    changes.
-6. Nothing is known of a function whose branches are too complex (`sync_dependence.py`) or that has no SSA
+6. Nothing is known about a function whose branches are too complex (`sync_dependence.py`) or that has no SSA
    form (`ssa.py`).
 """
 
@@ -58,7 +58,7 @@ class Uniformity:
     raw_levels: bytes
     """The levels as bytes, for comparing many of them."""
     branches: dict[int, UniformityLevel]
-    """For each reached block with several successors, how uniformly it is left."""
+    """For each reached block with several successors, the uniformity of its branch."""
     causes: dict[int, Cause]
     temporal_divergence: TemporalDivergence
     context: tuple[BlockSize, bool]
@@ -85,12 +85,12 @@ class Uniformity:
         raise KeyError(register)
 
     def guard_level(self, number: int) -> UniformityLevel:
-        """The level of the guard of instruction `number`; `GRID` if it has none."""
+        """The level of the guard of instruction `number`; `GRID` if absent."""
         return self.level_at(self.ssa.by_instruction[number].guard, self.ssa.cfg.block_of[number])
 
     def execution_level(self, number: int) -> UniformityLevel:
-        """How uniformly instruction `number` is executed, branches or exits (3); for others, the level
-        of the guard.
+        """The uniformity with which instruction `number` executes, branches or exits (3); for others, the
+        level of the guard.
         """
         block = self.ssa.cfg.block_of[number]
         if block not in self.ssa.cfg.reached:
@@ -103,7 +103,7 @@ class Uniformity:
         return level
 
     def block_level(self, block: int) -> UniformityLevel:
-        """How uniformly a block is reached: whether all threads of a warp reach it, or none."""
+        """The uniformity with which a block is reached: whether all threads of a warp reach it, or none."""
         return self._block_levels[block][0]
 
     def controlling_branches(self, block: int) -> tuple[InstructionInfo, ...]:

@@ -52,7 +52,7 @@ class BlockResult(NamedTuple):
 
 
 BlockResultCache: TypeAlias = GenerationalCache[tuple[BlockValues, bytes], BlockResult]
-"""Keyed by a block with its values, and the levels at its entry."""
+"""The results, by block with its values and the levels at its entry."""
 
 
 def solve(
@@ -81,15 +81,15 @@ class _Solver:
         self.temporal_divergence: TemporalDivergence = {}
         self.branches: dict[int, int] = {}
         self.phi_users: dict[int, list[int]] = {}
-        """Of a value the joins that read it, each as `~value`."""
+        """The phis that read a value, each as `~value`."""
         self.changed: dict[int, None] = {}
-        """What the step, or the steps of the block, that is looked at has made worse."""
+        """The users of values that the current instruction or block has raised."""
         self.entry_users: dict[int, list[int]] = {}
-        """Of a value the blocks that enter with it."""
+        """The blocks that read a value defined elsewhere."""
         self.worklist: list[int] = []
         self.done: set[tuple[frozenset[int], int, bool]] = set()
         self.visited: list[bool] = [False] * len(form.by_instruction)
-        """The steps that were looked at before."""
+        """The instructions that were evaluated before."""
 
     def run(self) -> Solution:
         if self.sync_dependence.is_too_complex or not self.values.is_available:
@@ -108,7 +108,7 @@ class _Solver:
         return Solution(bytes(self.levels), self.branches, self.causes, self.temporal_divergence)
 
     def unknown_solution(self) -> Solution:
-        """The solution of a function that is not analysed: everything is unknown."""
+        """The solution of a function that is not analysed: all levels are unknown."""
         branches = dict.fromkeys(
             (b for b in self.cfg.reverse_postorder if self.cfg.blocks[b].is_branching),
             int(UniformityLevel.UNKNOWN),
@@ -144,8 +144,8 @@ class _Solver:
         return found
 
     def visit_block(self, block: int) -> None:
-        """Evaluates the instructions of a block for the first time. Users of their results come later, except
-        phis in loop headers.
+        """Evaluates the instructions of a block for the first time. Users of their results are evaluated
+        later, except phis in loop headers.
         """
         values, levels = self.values.blocks[block], self.levels
         numbers = self.cfg.blocks[block].instructions
@@ -268,7 +268,7 @@ class _Solver:
 
     def divergent_definitions(self, blocks: frozenset[int], level: int, *, escaping: bool) -> Iterator[int]:
         """The values defined in `blocks` that may differ between iterations, once per level: phis, and
-        results that do not depend on their inputs alone. With `escaping`, also those that do.
+        results that do not depend on their inputs alone. With `escaping`, also results that do.
         """
         if (blocks, level, escaping) in self.done:
             return

@@ -39,8 +39,8 @@ from ptx_lsp.syntax import nodes
 class TransferFunction(NamedTuple):
     """The level of each of the `results` is the join of `base_level` and the levels of the `inputs`.
 
-    All are SSA values (`SsaForm`). `second_result` is the result with a base level of its own, -1 if there is
-    none. `target_inputs` are the values that decide the target of a branch or call, without its guard.
+    All are SSA values (`SsaForm`). `second_result` is the result with a separate base level; -1 if absent.
+    `target_inputs` are the values that decide the target of a branch or call, without its guard.
     `control_level` is the base level of how uniformly the instruction is executed.
     """
 
@@ -67,7 +67,7 @@ def transfer_functions(function: Function) -> tuple[TransferFunction, ...]:
 
 
 class BlockTransfer:
-    """The transfer functions of one block: the same object for as long as they are the same."""
+    """The transfer functions of one block: the same object as long as they are unchanged."""
 
     def __init__(self, plans: tuple[TransferFunction, ...]) -> None:
         self.functions = plans
@@ -86,7 +86,9 @@ class BlockTransfer:
 
 @dataclass(frozen=True)
 class BlockTransfers:
-    """The transfer functions per block. `context` is what they depend on besides the block and its values."""
+    """The transfer functions per block. `context` is everything that they depend on besides the block and its
+    values.
+    """
 
     blocks: tuple[BlockTransfer, ...]
     context: tuple[BlockSize, bool]
@@ -195,7 +197,7 @@ class _TransferBuilder:
     def all_results(self, found: InstructionValues) -> tuple[int, ...]:
         return found.defs if found.carry_out < 0 else (*found.defs, found.carry_out)
 
-    # -- the best that a step can give -----------------------------------------------------------
+    # -- base levels ------------------------------------------------------------------------------
 
     def instruction_uniformity(self, step: InstructionInfo) -> InstructionUniformity:
         own = instruction_uniformity(step.spelling, len(step.node.operands))
@@ -225,7 +227,7 @@ class _TransferBuilder:
         return InstructionUniformity(UniformityLevel.UNKNOWN, "loads a parameter of a function")
 
     def shuffle(self, step: InstructionInfo) -> InstructionUniformity:
-        """`shfl.idx d|p, a, b, c, mask`, where `c` says that any lane of the warp can be read."""
+        """`shfl.idx d|p, a, b, c, mask`, where `c` allows any lane of the warp as the source."""
         operands = step.node.operands
         masks = (4,) if len(operands) > 4 else ()
         if ".idx" in step.spelling and len(operands) >= 4 and _is_whole_warp(operands[3]):

@@ -7,7 +7,7 @@ from ptx_lsp.syntax import nodes
 
 
 def literal(value: nodes.Expression) -> int | None:
-    """The value of `7`, `-7` or `+7`; None where it is anything else."""
+    """The value of `7`, `-7` or `+7`; None for any other operand."""
     match value:
         case nodes.Number(text=text, kind="integer"):
             return integer(text)

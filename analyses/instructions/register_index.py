@@ -1,9 +1,9 @@
 """Dense indices of registers.
 
-1. Registers are numbered in the order of their declarations, parameters first, and those of a range by their
-   index, whether they are used or not, so that editing code leaves the indices unchanged.
-2. Where far more registers are declared than there are instructions, only those that are used have an index,
-   in the same order (`is_dense` is false then).
+1. Registers are numbered in the order of their declarations, parameters first. Registers of a range are
+   numbered by their position. Unused registers count too, so that editing code leaves the indices unchanged.
+2. If far more registers are declared than there are instructions, only used registers have an index, in the
+   same order (`is_dense` is false then).
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from ptx_lsp.model.symbols import Register
 
 _EACH = 4
 _MORE = 1_000
-"""So many registers for each instruction, and so many more, are numbered whether they are named or not."""
+"""Unused registers are numbered up to this many per instruction, plus this constant."""
 
 
 @dataclass(frozen=True)
 class RegisterIndex:
-    """The indices of the registers of a function. Two are equal where all registers have the same index."""
+    """The indices of the registers of a function. Two indices are equal if all registers have the same
+    number.
+    """
 
     firsts: dict[int, int]
-    """For each declaration (by the identity of its declarator) the index of its first register."""
+    """The index of the first register of each declaration, by the identity of its declarator."""
     count: int
     is_dense: bool
     _sparse: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     """The indices by declaration and position in the range, where not all registers have one (2)."""
 
     def index(self, register: Register) -> int:
-        """The index of a register that is used somewhere."""
+        """The index of a used register."""
         if not self.is_dense:
             return self._sparse[id(register.declarator), _index(register)]
         return self.firsts[id(register.declarator)] + _index(register)
@@ -99,6 +101,6 @@ def _members(declared: Register) -> Iterator[Register]:
 
 
 def _index(register: Register) -> int:
-    """Which of its range a register is; 0 where it is none of a range."""
+    """The position of a register in its range; 0 if it is not part of a range."""
     declarator = register.declarator
     return 0 if declarator.range is None else range_index(register.name, declarator.name.text)

@@ -1,4 +1,5 @@
-"""Instructions without side effects: they only write their results, and are removable if those are unused."""
+"""Instructions without side effects: they only write their results, and can be removed if those are unused.
+"""
 
 from __future__ import annotations
 

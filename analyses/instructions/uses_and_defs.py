@@ -2,11 +2,11 @@
 
 1. An instruction is identified by its index in the order of the text, from 0.
 2. Its row of the instruction table says which operands it uses and which it defines. A register inside an
-   address is used, whatever happens to the memory.
+   address is used, even if the memory is written.
 3. A register that is written under a guard, in one component only, or by an operand that is both read and
    written, keeps part of its previous value: this is a *partial definition* (`partial_defs`), and also reads
    the register.
-4. Of an instruction that the table does not know, the first operand is a definition and the others are uses.
+4. If the table does not have the instruction, its first operand is a definition and the others are uses.
 5. Registers are identified by their index (`register_index.py`).
 """
 
@@ -33,8 +33,8 @@ from ptx_lsp.syntax import nodes
 class InstructionInfo(NamedTuple):
     """One instruction. Registers are indices into `FunctionInstructions.registers`.
 
-    `uses` and `defs` are in the order of the text, a register as often as it occurs; the guard is separate,
-    -1 if there is none. `partial_defs` are the defs that keep part of the previous value.
+    `uses` and `defs` are in the order of the text, with one entry per occurrence. The guard is separate; -1
+    if absent. `partial_defs` are the defs that keep part of the previous value.
     """
 
     number: int
@@ -66,11 +66,11 @@ class FunctionInstructions:
     instructions: tuple[InstructionInfo, ...]
     registers: tuple[Register, ...]
     indices: dict[int, int]
-    """The index of each register that an instruction names, by the identity of its symbol."""
+    """The index of each register that an instruction names, by the identity of the symbol."""
     register_index: RegisterIndex
 
     def index_of(self, register: Register) -> int | None:
-        """The index of `register`; None if it has none, see `RegisterIndex.find`."""
+        """The index of `register`; None if it has none (`RegisterIndex.find`)."""
         return self.register_index.find(register)
 
 
@@ -84,7 +84,7 @@ def instructions(function: Function, earlier: Previous[FunctionInstructions] | N
 
 
 class _OperandAccess(NamedTuple):
-    """How one operand is accessed: `parts` where its parts differ, `pair` for the part after a bar."""
+    """How one operand is accessed: `parts` if its parts differ, `pair` for the part after `|`."""
 
     own: Access
     parts: tuple[_OperandAccess, ...] = ()
@@ -92,7 +92,7 @@ class _OperandAccess(NamedTuple):
 
 
 class _OpcodeInfo(NamedTuple):
-    """What instructions with the same opcode text and the same kinds of operands have in common."""
+    """The properties shared by instructions with the same opcode text and the same operand kinds."""
 
     opcode: str
     match: Match | None
@@ -118,7 +118,7 @@ class _Reader:
         return FunctionInstructions(tuple(found), tuple(self.registers), self.numbers, self.numbering)
 
     def read_changes(self, earlier: Previous[FunctionInstructions]) -> FunctionInstructions:
-        """With the steps that are still what they were, but for their numbers."""
+        """The instructions after an edit; unchanged ones only get new indices."""
         before, (first, old_end, end) = earlier
         self.registers, self.numbers = list(before.registers), dict(before.indices)
         behind: Sequence[InstructionInfo] = before.instructions[old_end:]
@@ -180,7 +180,7 @@ class _Reader:
         return index
 
     def register(self, name: nodes.Name) -> int:
-        """The number of the register that a name stands for; -1 where it is something else."""
+        """The index of the register that a name refers to; -1 if it is not a register."""
         symbol = self.function.body.symbols.get(name.start)
         if not isinstance(symbol, Register):
             return -1

@@ -1,20 +1,20 @@
-"""How many blocks and warps of a kernel an SM holds at once, and what keeps it from more.
+"""Occupancy: the blocks and warps of a kernel that are resident on an SM, and the resources that limit them.
 
-1. A resource that a block takes a share of allows `limit` blocks; the least of the limits is how many are
-   resident. The resources whose limit is that least are the limiters.
-2. `warps`: a block has ceil(threads / 32) warps. `blocks`: an SM has only so many places for blocks.
-3. `registers`: a warp gets its registers in units of 256, all from one sub-partition of the SM, so
-   what is left of a sub-partition when no further warp fits is lost. A block that would not fit in one SM,
-   its warps rounded up to fill all sub-partitions alike, is not launched at all.
-4. `shared`: static and dynamic shared memory and what the driver reserves, in units of 128 or 256
-   bytes. Beyond 48 KiB the launch has to opt in. A carve-out leaves shared memory only a part of the
-   memory it has in common with the cache, though always enough for one block.
-5. `barriers`: named barriers, from sm_90 on. `clusters`: allow none when a cluster has more blocks than
-   the target takes, else any number; how many clusters a device holds depends on its number of
-   SMs, which a target does not tell.
+1. Each resource that a block uses allows `limit` blocks. The smallest limit is the number of resident blocks.
+   The resources with that limit are the limiters.
+2. `warps`: a block has ceil(threads / 32) warps. `blocks`: an SM has a maximum number of resident blocks.
+3. `registers`: a warp gets its registers in units of 256, all from one sub-partition of the SM. Registers of
+   a sub-partition that suffice for no further warp are lost. A block cannot be launched if it does not fit in
+   one SM with its warps rounded up to fill all sub-partitions equally.
+4. `shared`: static and dynamic shared memory and the driver's reservation, in units of 128 or 256 bytes.
+   Beyond 48 KiB the launch has to opt in. A carve-out limits shared memory to a fraction of the memory that
+   it shares with the cache, but always leaves enough for one block.
+5. `barriers`: named barriers, from sm_90 on. `clusters`: the limit is 0 if a cluster has more blocks than the
+   target supports, else unlimited. The number of clusters on a device depends on its number of SMs, which the
+   target does not determine.
 
-Exact: the same as NVIDIA's calculator `cuda_occupancy.h`, which `tests/oracle/occupancy.py` compares.
-Figures for a device on which other work runs, or whose driver reserves more, may be lower.
+The results equal those of NVIDIA's calculator `cuda_occupancy.h` (`tests/oracle/occupancy.py` compares them).
+They may be lower on a device that runs other work, or whose driver reserves more.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ptx_lsp.isa.target import Target
 Limiter: TypeAlias = Literal["warps", "blocks", "registers", "shared", "barriers", "clusters"]
 
 UNLIMITED: Final = 2**31 - 1
-"""The limit of a resource that a block takes nothing of."""
+"""The limit of a resource that a block does not use."""
 
 
 class BlockResources(NamedTuple):
@@ -44,18 +44,18 @@ class BlockResources(NamedTuple):
     threads: int
     registers_per_thread: int
     shared_bytes: int = 0
-    """Static and dynamic, without what the driver reserves."""
+    """Static and dynamic bytes, without the driver's reservation."""
     barriers: int = 1
     cluster_size: int = 1
-    """Blocks in a cluster."""
+    """Blocks per cluster."""
     carveout_percent: int = 100
-    """How much of the memory that an SM has for cache and shared memory the launch wants shared."""
+    """The requested percentage of the SM's combined cache and shared memory that becomes shared memory."""
     opt_in: bool = True
-    """Whether the launch asks for more than 48 KiB of shared memory where the block needs it."""
+    """Whether the launch opts in to more than 48 KiB of shared memory if the block needs it."""
 
 
 class Limits(NamedTuple):
-    """How many blocks each resource allows by itself; `UNLIMITED` where a block takes nothing of it."""
+    """The number of blocks that each resource allows by itself; `UNLIMITED` if a block does not use it."""
 
     warps: int
     blocks: int
@@ -66,18 +66,20 @@ class Limits(NamedTuple):
 
 
 class Occupancy(NamedTuple):
-    """What an SM holds at once. No blocks at all: the launch fails, and the limiters say why."""
+    """The resident blocks and warps of an SM. With no blocks, the launch fails and the limiters are the
+    reason.
+    """
 
     blocks_per_sm: int
     warps_per_sm: int
     percent: float
-    """Of the warps that an SM can hold."""
+    """Resident warps as a percentage of the maximum."""
     limiters: tuple[Limiter, ...]
     limits: Limits
     registers_per_block: int
-    """As allocated."""
+    """Registers as allocated."""
     shared_bytes_per_block: int
-    """As allocated, with what the driver reserves."""
+    """Bytes as allocated, with the driver's reservation."""
     device: DeviceLimits
     block: BlockResources
 
@@ -97,11 +99,11 @@ def occupancy(
     carveout_percent: int = 100,
     opt_in: bool = True,
 ) -> Occupancy:
-    """The occupancy of an SM of `target` by such blocks; see `Block` for the arguments.
+    """The occupancy of an SM of `target` by these blocks; see `BlockResources` for the arguments.
 
-    A block that cannot be launched (over 1024 threads, too much shared memory, ...) gives no blocks.
-    Raises ValueError for an unknown target and for numbers that no kernel has: no threads, more than 255
-    registers, negative amounts, a carve-out that is no percentage.
+    A block that cannot be launched (over 1024 threads, too much shared memory, ...) gives 0 blocks. Raises
+    ValueError for an unknown target and for invalid numbers: no threads, more than 255 registers, negative
+    amounts, a carve-out that is not a percentage.
     """
     block = BlockResources(
         threads_per_block,
@@ -116,7 +118,7 @@ def occupancy(
 
 
 def occupancy_of(device: DeviceLimits, block: BlockResources) -> Occupancy:
-    """The same for limits and a block at hand. Raises ValueError as `occupancy` does."""
+    """The occupancy for the given limits and block. Raises ValueError as `occupancy` does."""
     if not _is_sensible(block):
         raise ValueError(_invalid_reason(block))
     warps = -(-block.threads // WARP_SIZE)
@@ -150,8 +152,8 @@ _NAMES: Final[tuple[Limiter, ...]] = (
 
 
 def most_registers(device: DeviceLimits, threads: int, blocks: int) -> int:
-    """The most registers a thread can have so that `blocks` blocks fit, as far as registers go; 0 where
-    not even one each is possible.
+    """The most registers per thread with which `blocks` blocks fit, considering only registers; 0 if even one
+    register is too many.
     """
     warps = -(-threads // WARP_SIZE)
     per_partition = -(-warps * blocks // device.sub_partitions)
@@ -165,12 +167,12 @@ def most_registers(device: DeviceLimits, threads: int, blocks: int) -> int:
 def most_shared_bytes(
     device: DeviceLimits, blocks: int, *, carveout_percent: int = 100, opt_in: bool = True
 ) -> int:
-    """The most shared memory a block can have, in bytes and without what is reserved, so that `blocks`
-    blocks fit, as far as shared memory goes; -1 where not even blocks without any do.
+    """The most shared memory of a block, in bytes without the reservation, with which `blocks` blocks fit,
+    considering only shared memory; -1 if even blocks without any do not fit.
     """
     at_most = device.shared_bytes_opt_in if opt_in else MAX_STATIC_SHARED_BYTES
     available = carved_out(device, carveout_percent) or _next_carveout(device, 1)
-    if blocks == 1:  # a carve-out gives way to the one block
+    if blocks == 1:  # the carve-out is raised to fit one block
         available = device.shared_bytes_per_sm
     unit = device.shared_unit_bytes
     fit = available // blocks // unit * unit - device.shared_bytes_reserved
@@ -178,7 +180,7 @@ def most_shared_bytes(
 
 
 def carved_out(device: DeviceLimits, percent: int) -> int:
-    """The shared memory of an SM, in bytes, when a launch wants `percent` of it."""
+    """The shared memory of an SM, in bytes, if a launch requests `percent` of it."""
     wanted = percent * device.shared_bytes_per_sm // 100
     return _next_carveout(device, wanted) if device.carveouts_kib else device.shared_bytes_per_sm
 
@@ -219,7 +221,7 @@ def _allocated_registers(registers_per_thread: int) -> int:
 
 
 def _allocated_shared(device: DeviceLimits, shared_bytes: int) -> int:
-    """Shared memory of a block in bytes, as allocated."""
+    """The allocated shared memory of a block in bytes."""
     unit = device.shared_unit_bytes
     return -(-(shared_bytes + device.shared_bytes_reserved) // unit) * unit
 

@@ -1,9 +1,9 @@
-"""How occupancy changes with what a block takes: curves, the next step, the best size of a block.
+"""How occupancy changes with the resources of a block: curves, the next step, the best block size.
 
-1. A curve varies one number of a block and keeps the others.
-2. The occupancy changes in steps: blocks of a kernel get fewer registers and less shared memory until
-   the next block fits, and no sooner. Threads, places for blocks and barriers end that.
-3. The best block size is the one with the most threads on an SM; of several the largest.
+1. A curve varies one resource of a block and keeps the others.
+2. The occupancy changes in steps: another block fits only after registers and shared memory fall below a
+   step. Threads, the maximum number of blocks and barriers bound the steps.
+3. The best block size is the one with the most threads on an SM; of several, the largest.
 """
 
 from __future__ import annotations
@@ -29,33 +29,34 @@ SHARED_STEP_BYTES: Final = 1024
 
 
 class OccupancyStep(NamedTuple):
-    """With so much less of both, so many blocks are resident."""
+    """The reductions of both resources after which this many blocks are resident."""
 
     fewer_registers: int
-    """For each thread."""
+    """Registers per thread."""
     fewer_shared_bytes: int
-    """For each block."""
+    """Bytes per block."""
     result: Occupancy
     more_blocks: int
 
 
 class Headroom(NamedTuple):
-    """What each may grow by, alone, and cost no block; 0 for blocks that cannot be launched."""
+    """How much each resource can grow by itself without losing a block; 0 for blocks that cannot be launched.
+    """
 
     registers: int
-    """For each thread."""
+    """Registers per thread."""
     shared_bytes: int
-    """For each block."""
+    """Bytes per block."""
 
 
 def over_threads(result: Occupancy) -> tuple[Occupancy, ...]:
-    """For blocks of 32, 64, ... 1024 threads."""
+    """The occupancy for blocks of 32, 64, ... 1024 threads."""
     sizes = range(WARP_SIZE, MAX_THREADS_PER_BLOCK + 1, WARP_SIZE)
     return tuple([_with(result, result.block._replace(threads=size)) for size in sizes])
 
 
 def over_registers(result: Occupancy) -> tuple[Occupancy, ...]:
-    """For 1, 2, ... 255 registers per thread."""
+    """The occupancy for 1, 2, ... 255 registers per thread."""
     counts = range(1, MAX_REGISTERS_PER_THREAD + 1)
     return tuple(
         [_with(result, result.block._replace(registers_per_thread=count)) for count in counts]
@@ -63,7 +64,7 @@ def over_registers(result: Occupancy) -> tuple[Occupancy, ...]:
 
 
 def over_shared(result: Occupancy, step_bytes: int = SHARED_STEP_BYTES) -> tuple[Occupancy, ...]:
-    """For 0, `step_bytes`, ... bytes of shared memory, up to the most that a block can have."""
+    """The occupancy for 0, `step_bytes`, ... bytes of shared memory, up to the maximum of a block."""
     device, block = result.device, result.block
     most = device.shared_bytes_opt_in if block.opt_in else MAX_STATIC_SHARED_BYTES
     sizes = range(0, most + 1, step_bytes)
@@ -71,7 +72,7 @@ def over_shared(result: Occupancy, step_bytes: int = SHARED_STEP_BYTES) -> tuple
 
 
 def steps(result: Occupancy) -> tuple[OccupancyStep, ...]:
-    """Every higher occupancy that fewer registers and less shared memory lead to, the nearest first."""
+    """Every higher occupancy that fewer registers and less shared memory reach, the nearest first."""
     return tuple(_steps(result))
 
 
@@ -97,7 +98,7 @@ def _steps(result: Occupancy) -> Iterator[OccupancyStep]:
 
 
 def headroom(result: Occupancy) -> Headroom:
-    """How far the block is from the step down."""
+    """The distance of the block from the next lower step."""
     if result.blocks_per_sm == 0:
         return Headroom(0, 0)
     block, blocks = result.block, result.blocks_per_sm
@@ -108,8 +109,9 @@ def headroom(result: Occupancy) -> Headroom:
 
 
 def best_block_size(result: Occupancy, at_most: int = MAX_THREADS_PER_BLOCK) -> Occupancy:
-    """The occupancy at the best size, whatever size `result` has: `at_most` threads or a lower multiple
-    of 32. Where no size can be launched, that of the smallest. Raises ValueError when `at_most` is below 1.
+    """The occupancy at the best block size, independent of the size of `result`: `at_most` threads or a lower
+    multiple of 32. If no size can be launched, the occupancy at the smallest. Raises ValueError if `at_most`
+    is below 1.
     """
     at_most = min(at_most, MAX_THREADS_PER_BLOCK)
     sizes = (*range(WARP_SIZE, at_most, WARP_SIZE), at_most)

@@ -1,26 +1,27 @@
-"""What the launch bounds of a kernel mean for its registers, its residency and its launches.
+"""The effect of a kernel's launch bounds on its registers, its residency and its launches.
 
-1. `.reqntid`, else `.maxntid`, gives the threads of a block: the product of its numbers, of 32 bits. Of
-   a directive that stands there twice the last counts. More threads than an SM holds: ptxas ignores
-   that directive and `.minnctapersm`.
-2. `.minnctapersm n` asks for n resident blocks. ptxas ignores it without a block size, above the
-   number of places for blocks, and where n blocks, counted in whole warps, are more than an SM holds.
-3. The limit L is what the registers of a thread may be at most so that the blocks asked for, else one
-   block, fit on an SM. `.maxnreg` is a limit too, raised to the least that ptxas uses; above 255 it stands
-   for 255. The lower one holds; but beside `.maxnreg` a block size without a `.minnctapersm` that counts
-   sets no limit. So a kernel can get more registers than a block of that size can have. ptxas's option
-   `-maxrregcount` is the limit of kernels that have neither `.maxnreg` nor a block size that counts: they
-   override it, also with more registers.
-4. A kernel that needs more than L is reduced to L, at the expense of local memory; with a block
-   size alone often further. One that needs less keeps what it needs, and may be raised up to L when
-   `.minnctapersm` counts; with a block size alone ptxas looks at the thresholds (5).
-5. A threshold is the most registers with which n blocks are resident: with one more it is fewer.
-6. A launch fails ("too many resources requested") with more threads, registers, shared memory or blocks
-   in a cluster than a block or cluster can have, or than the directives announce.
+1. `.reqntid`, else `.maxntid`, gives the threads of a block: the product of its numbers, of 32 bits. If a
+   directive is repeated, the last one applies. If it gives more threads than an SM holds, ptxas ignores it
+   and `.minnctapersm`.
+2. `.minnctapersm n` asks for n resident blocks. ptxas ignores it in three cases: without a block size; if n
+   exceeds the SM's maximum number of blocks; and if n blocks, counted in whole warps, do not fit on an SM.
+3. The limit L is the most registers per thread with which the requested blocks (else one block) fit on an SM.
+   `.maxnreg` is also a limit, raised to the minimum that ptxas uses; above 255 it means 255. The lower limit
+   applies. With `.maxnreg`, a block size sets a limit only together with an effective `.minnctapersm`. A
+   kernel can therefore get more registers than a block of that size can have. ptxas's option `-maxrregcount`
+   is the limit of kernels that have neither `.maxnreg` nor an effective block size. These override it, even
+   with more registers.
+4. A kernel that needs more than L is reduced to L, at the expense of local memory. With only a block size it
+   is often reduced further. A kernel that needs less keeps what it needs; ptxas may raise it up to L if
+   `.minnctapersm` is effective. With only a block size, ptxas considers the thresholds (5).
+5. A threshold is the most registers with which n blocks are resident. With one more register, fewer blocks
+   are.
+6. A launch fails ("too many resources requested") with more threads, registers, shared memory or blocks in a
+   cluster than a block or cluster can have, or than the directives specify.
 
-Sources: CUDA C++ Programming Guide, "Launch Bounds"; PTX ISA, "Performance-Tuning Directives"; 1 to 3 hold
-of ptxas 12.9 and 13.5 without exception (`tests/oracle/launch_bounds.py`, docs/ptxas.md). 4 says
-what is likely; 5 and 6 are exact.
+Sources: CUDA C++ Programming Guide, "Launch Bounds"; PTX ISA, "Performance-Tuning Directives"; 1 to 3 match
+ptxas 12.9 and 13.5 without exception (`tests/oracle/launch_bounds.py`, docs/ptxas.md). 4 is likely; 5 and 6
+are exact.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ Resource: TypeAlias = Literal["threads", "dimension", "registers", "shared", "op
 
 
 class Directives(NamedTuple):
-    """The numbers of a kernel's directives as written; 0 or empty where there is none."""
+    """The numbers in a kernel's directives as written; 0 or empty if absent."""
 
     reqntid: tuple[int, ...] = ()
     maxntid: tuple[int, ...] = ()
@@ -70,40 +71,40 @@ class Directives(NamedTuple):
 
 
 class Threshold(NamedTuple):
-    """So many blocks are resident with at most so many registers per thread."""
+    """The most registers per thread with which this many blocks are resident."""
 
     blocks: int
     registers: int
 
 
 class Failure(NamedTuple):
-    """A launch that fails for one resource."""
+    """A launch failure due to one resource."""
 
     resource: Resource
     asked: int
     available: int
     always: bool
-    """Whether every launch fails. Else only those with the largest block or cluster that the directives
-    allow, those of blocks with more than `largest_block` threads, or those that do not ask for more than
-    is always to be had (`opt-in`; a `cluster` of 9 to 16 blocks).
+    """Whether every launch fails. Otherwise some fail: those with the largest block or cluster that the
+    directives allow, those with more than `largest_block` threads, or those that do not opt in to more than
+    the guaranteed amount (`opt-in`; a `cluster` of 9 to 16 blocks).
     """
 
 
 class LaunchBounds(NamedTuple):
-    """What follows from the directives of a kernel on one target."""
+    """The consequences of a kernel's directives on one target."""
 
     directives: Directives
     device: DeviceLimits
     threads_per_block: int
-    """0 where no directive tells."""
+    """Threads per block; 0 if no directive gives it."""
     threads_source: ThreadsSource
     blocks_asked: int
-    """The blocks of `.minnctapersm` where it counts, else 0."""
+    """The blocks of `.minnctapersm` if it is effective, else 0."""
     register_limit: int
-    """L; registers per thread."""
+    """L, in registers per thread."""
     limit_source: LimitSource
     ignored: tuple[Ignored, ...]
-    """What ptxas does not heed, and why."""
+    """The directives that ptxas ignores, and why."""
 
     @property
     def exceeds_block(self) -> bool:
@@ -113,11 +114,13 @@ class LaunchBounds(NamedTuple):
 
     @property
     def thresholds(self) -> tuple[Threshold, ...]:
-        """5, from many registers to few; empty without a block size or where none can be launched."""
+        """The thresholds (5), from many registers to few; empty without a block size or if no block can be
+        launched.
+        """
         return thresholds(self.device, self.threads_per_block)
 
     def outlook(self, registers: int) -> Outlook:
-        """What ptxas is likely to do with a kernel that needs so many registers per thread (4)."""
+        """What ptxas is likely to do with a kernel that needs `registers` per thread (4)."""
         if registers > self.register_limit:
             return "reduce"
         if self.blocks_asked:
@@ -127,7 +130,7 @@ class LaunchBounds(NamedTuple):
     def failures(
         self, registers: int, static_shared_bytes: int = 0, dynamic_shared_bytes: int = 0
     ) -> tuple[Failure, ...]:
-        """The launches that fail of a kernel with so many registers per thread (6)."""
+        """The launches that fail for a kernel with `registers` per thread (6)."""
         shared = _shared_failures(self.device, static_shared_bytes, dynamic_shared_bytes)
         return (*_size_failures(self, registers), *shared, *_cluster_failures(self))
 
@@ -135,9 +138,9 @@ class LaunchBounds(NamedTuple):
 def launch_bounds_of(
     target: str | Target, directives: Directives, maxrregcount: int | None = None
 ) -> LaunchBounds:
-    """What the directives mean on `target`, and ptxas's option `-maxrregcount` beside them.
+    """The launch bounds from the directives on `target` and ptxas's option `-maxrregcount`.
 
-    Raises ValueError for an unknown target and one before sm_50.
+    Raises ValueError for an unknown target and for targets before sm_50.
     """
     device = limits_of(target)
     threads, source = _threads(directives)
@@ -160,7 +163,7 @@ def launch_bounds_of(
 
 @fact
 def directives_of(function: Function) -> Directives:
-    """The directives of a kernel; of two alike the last."""
+    """The directives of a kernel; if one is repeated, the last."""
     found: dict[str, tuple[int, ...]] = {}
     for directive in function.node.directives:
         numbers = [
@@ -182,7 +185,7 @@ def directives_of(function: Function) -> Directives:
 
 @fact
 def launch_bounds(function: Function) -> LaunchBounds | None:
-    """What the directives of a kernel mean on its module's target; None where that has no known limits."""
+    """The launch bounds of a kernel on its module's target; None if the target's limits are unknown."""
     try:
         return launch_bounds_of(str(function.module.target), directives_of(function))
     except ValueError:
@@ -190,7 +193,7 @@ def launch_bounds(function: Function) -> LaunchBounds | None:
 
 
 def thresholds(device: DeviceLimits, threads: int) -> tuple[Threshold, ...]:
-    """The thresholds (5) of blocks with so many threads; empty where none can be launched."""
+    """The thresholds (5) of blocks of this size; empty if none can be launched."""
     if not 0 < threads <= MAX_THREADS_PER_BLOCK:
         return ()
     warps = -(-threads // WARP_SIZE)
@@ -205,13 +208,13 @@ def thresholds(device: DeviceLimits, threads: int) -> tuple[Threshold, ...]:
 
 
 def largest_block(device: DeviceLimits, registers: int) -> int:
-    """The most threads that a block of a kernel with so many registers per thread can be launched with."""
+    """The most threads in a launchable block of a kernel with this many registers per thread."""
     sizes = range(MAX_THREADS_PER_BLOCK, 0, -WARP_SIZE)
     return next((size for size in sizes if most_registers(device, size, 1) >= registers), 0)
 
 
 _COMPILED_SUB_PARTITIONS: Final = 4
-"""ptxas reckons with so many on every target, sm_60 too."""
+"""ptxas assumes this number on every target, including sm_60."""
 
 
 def _threads(directives: Directives) -> tuple[int, ThreadsSource]:

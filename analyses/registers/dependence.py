@@ -1,16 +1,15 @@
-"""The dependence graph of a straight-line region: which instructions must come after which, and their
-latencies.
+"""The dependence graph of a straight-line region: which instructions depend on which, and their latencies.
 
-1. An instruction comes after the definitions of the virtual registers and flags that it reads, by their
-   latency (true dependence); after the reads of those that it redefines (anti-dependence); and after an
-   earlier write of the same (output dependence).
-2. A load comes after the stores to the same state space before it, a store after the loads and stores, unless
-   both name the same base with different offsets. Only the nearest of them are looked at (`NEAREST`). Loads
-   of what never changes (`.const`, `.param`, `.nc`) may go anywhere.
-3. Barriers, fences, calls and volatile accesses keep all accesses to memory where they are.
-4. The terminator of a block comes last.
+1. An instruction depends on the definitions of the virtual registers and flags that it reads, by their
+   latency (true dependence); on earlier reads of registers that it redefines (anti-dependence); and on
+   earlier writes of the same register (output dependence).
+2. A load depends on earlier stores to the same state space. A store depends on earlier loads and stores.
+   Accesses to the same base at different offsets are independent. Only the nearest accesses are considered
+   (`NEAREST`). Loads of constant memory (`.const`, `.param`, `.nc`) have no memory dependence.
+3. Barriers, fences, calls and volatile accesses are ordered with all memory accesses.
+4. The terminator of a block depends on all other instructions.
 
-The latencies are of the order of those of current GPUs, in cycles; only their ratios matter here.
+The latencies approximate those of current GPUs, in cycles. Only their ratios matter.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _NEAR_SPACES: Final = {".shared": 30, ".const": 30, ".param": 30, ".local": 60}
 
 
 class DependenceEdge(NamedTuple):
-    """An instruction that must wait for another, for at least so many cycles."""
+    """An instruction that must wait for another, and the minimum number of cycles."""
 
     successor: int
     latency: int
@@ -57,14 +56,14 @@ class DependenceEdge(NamedTuple):
 
 @dataclass(frozen=True)
 class DependenceGraph:
-    """For each instruction of the region, by its position, those that wait for it, how many it waits for, and
-    the length of its critical path.
+    """For each instruction of the region, by position: its dependents, the number of its dependences, and the
+    length of its critical path.
     """
 
     successors: tuple[tuple[DependenceEdge, ...], ...]
     predecessor_counts: tuple[int, ...]
     critical_path: tuple[int, ...]
-    """The cycles from the beginning of each operation to the end of the longest chain behind it."""
+    """The cycles from the start of each instruction to the end of the longest chain that depends on it."""
 
 
 def dependence_graph(operations: Sequence[MachineInstruction]) -> DependenceGraph:
@@ -74,7 +73,7 @@ def dependence_graph(operations: Sequence[MachineInstruction]) -> DependenceGrap
 
 @lru_cache(maxsize=4096)
 def latency(spelling: str, reads_nothing: bool) -> int:
-    """The cycles until the result of an instruction can be used."""
+    """The cycles until the result of an instruction is available."""
     opcode = spelling.partition(".")[0]
     if opcode == "ld":
         return _NEAR_SPACES.get(_space(spelling), _CYCLES["ld"])

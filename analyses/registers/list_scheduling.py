@@ -1,16 +1,16 @@
 """List scheduling: the registers that a straight-line region needs, depending on the order of its
 instructions.
 
-1. An order is a sequence of the instructions in which each comes after those it depends on. Its *profile* is
-   the register pressure around each instruction: the virtual registers that are live before it, or after it
-   together with those that it has just read, for a result is seldom put where its operands were. Addresses
-   are counted on targets where an addition can take their base from the constant bank (`is_banked`).
-2. The order of *minimal pressure* is built from the end: always the instruction next that makes the fewest
-   more registers live (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions",
-   1970). The order of the text takes its place where that needs fewer.
+1. An order is a sequence of the instructions in which each comes after its dependences. Its *profile* is the
+   register pressure around each instruction: the virtual registers that are live before it, or after it
+   together with those that it reads, because a result seldom replaces its operands. Addresses count on
+   targets where an addition can read their base from the constant bank (`is_banked`).
+2. The order of *minimal pressure* is built from the end. Each step takes the instruction that makes the
+   fewest additional registers live (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic
+   Expressions", 1970). Text order replaces it if that needs fewer registers.
 3. A compiler hides the latency of loads by *hoisting* them. Instructions are scheduled by their critical
-   path, as soon as their operands are ready; but one is scheduled before its turn in the order of minimal
-   pressure only where the profile up to its turn stays within a limit.
+   path, as soon as their operands are ready. An instruction is scheduled before its position in the order of
+   minimal pressure only if the profile up to that position stays within a limit.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from analyses.registers.virtual_registers import MachineInstruction
 from ptx_lsp.syntax import nodes
 
 WINDOW: Final = 512
-"""How many operations before its turn an operation may be taken."""
+"""How many positions early an instruction may be scheduled."""
 _TRIES: Final = 8
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 
 
 class _PressureProfile(NamedTuple):
-    """For each instruction of an order: the virtual registers live around it, and by how many scheduling it
-    earlier raises the pressure at the instructions that it overtakes.
+    """For each instruction of an order: the virtual registers live around it, and by how many registers
+    hoisting it raises the pressure at the instructions that it overtakes.
     """
 
     live: list[int]
@@ -53,7 +53,9 @@ class StraightLineRegion:
         return max(self._profile(is_banked).live, default=len(self.live_out))
 
     def registers_with_hoisting(self, limit: int, is_banked: bool) -> int:
-        """The registers it needs when loads are hoisted as long as there are no more than `limit` (3)."""
+        """The registers that the region needs if loads are hoisted while at most `limit` registers are live
+        (3).
+        """
         known = self._hoisted.get((limit, is_banked))
         if known is None:
             known = self._hoisted[limit, is_banked] = self._hoist(limit, is_banked)
@@ -102,7 +104,7 @@ class StraightLineRegion:
 
 
 def _scratch(operation: MachineInstruction) -> int:
-    """The registers that the sequence of machine code needs meanwhile that stands for one instruction."""
+    """The temporary registers of the machine code sequence that implements the instruction."""
     opcode, spelling = operation.instruction.opcode, operation.instruction.spelling
     match opcode:
         case "div" | "rem":
@@ -176,7 +178,7 @@ def _min_pressure_order(
 
 
 class _Hoisting:
-    """Takes the operations one by one (3)."""
+    """Schedules the instructions one at a time (3)."""
 
     def __init__(
         self, order: list[int], profile: _PressureProfile, depends: DependenceGraph, limit: int
@@ -201,7 +203,7 @@ class _Hoisting:
         self.ready: list[tuple[int, int]] = []
 
     def run(self) -> list[int]:
-        """The profile of the least order, raised by what was taken early."""
+        """The profile of the minimal order, raised by hoisted instructions."""
         now = at = 0
         count = len(self.order)
         for _ in range(count):
@@ -216,7 +218,7 @@ class _Hoisting:
         return self.live
 
     def choose(self, at: int, now: int) -> int | None:
-        """The operation to take; None where it is better to wait for one."""
+        """The instruction to schedule next; None if waiting is better."""
         waiting, ready = self.waiting, self.ready
         while waiting and waiting[0][0] <= now:
             _, priority, number = heappop(waiting)

@@ -1,4 +1,5 @@
-"""The machine instructions of each basic block: what `virtual_registers` leaves of its instructions."""
+"""The machine instructions of each basic block: the instructions that `virtual_registers` does not eliminate.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from ptx_lsp.model.function import Function
 
 
 class MachineBlock:
-    """The machine instructions of one block, its upward-exposed virtual registers, and those that it defines.
-    The same object for as long as the instructions are the same.
+    """The machine instructions of one block, its upward-exposed virtual registers, and the ones that it
+    defines. It is the same object as long as the instructions are unchanged.
     """
 
     __slots__ = ("by_position", "defined", "instructions", "upward_exposed")

@@ -1,11 +1,11 @@
-"""Calls that stay calls in machine code: ptxas inlines the other ones.
+"""Calls that stay calls in machine code. ptxas inlines all others.
 
-1. A call through a register stays, and so does one of a function without a body in this file.
-2. A call of a function that calls itself, directly or through others, stays; so does every call within
-   such a circle.
-3. ptxas may keep other calls, too, of large functions: those are not told.
+1. A call through a register stays. So does a call of a function without a body in this file.
+2. A call of a function that calls itself, directly or through others, stays; so does every call within such a
+   cycle.
+3. ptxas may also keep other calls of large functions. These are not reported.
 
-None of this is kept as a fact: it depends on other functions too.
+None of this is cached: it depends on other functions too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class OutOfLineCall(NamedTuple):
 
 
 def out_of_line_calls(function: Function) -> Iterator[OutOfLineCall]:
-    """The out-of-line calls of `function`, then those of the functions that it calls, each once."""
+    """The out-of-line calls of `function`, then the ones of its direct and indirect callees, each once."""
     reached = _reached(function)
     names = {name: [other.name for call in made for other in call.callees] for name, made in reached.items()}
     recursive = _recursive(names)
@@ -47,7 +47,7 @@ class _Call(NamedTuple):
 
 
 def _reached(function: Function) -> dict[str, list[_Call]]:
-    """The calls of each function that `function` may come to, itself first, by their names."""
+    """The calls of each function that `function` may reach, itself first, by name."""
     found: dict[str, list[_Call]] = {}
     waiting = [function]
     for caller in waiting:

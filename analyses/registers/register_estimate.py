@@ -1,27 +1,26 @@
 """How many registers ptxas will use for a kernel: an estimate, with an interval.
 
-ptxas is not at hand when this is asked for, and its register allocation is not public. So the code is
-taken as machine code would have it (`words`), its loops unrolled (`unrolling`), its loads hoisted as far
-as that costs no blocks on a multiprocessor (`schedule`), and counted:
+The estimate does not run ptxas, whose register allocation is not public. It lowers the code as machine code
+would have it (`virtual_registers`) and unrolls its loops (`straight_line_regions`). It hoists loads as far as
+that costs no resident blocks (`list_scheduling`), and counts:
 
-1. `peak_live` is the largest number of 32-bit registers that are live at once, with one for the stack
-   pointer. It is what `nvdisasm -plr` counts in the machine code.
-2. Loads are hoisted up to the most registers with which as many blocks are resident as with the fewest
-   that the code can do with, less a `reserve`. The size of a block is that of `.reqntid` or `.maxntid`;
-   without them full warps are counted, as of blocks of 128 threads.
-3. Calls of functions of the same module are inlined: where one happens, what is live across it adds to
-   what the callee needs. Calls that cannot be (recursive, through a register, of other modules) follow
-   the ABI, which keeps registers for them: `_ABI_PEAK`.
-4. In a debug build (`.target debug`) nothing is optimised: every value of PTX has a register of
-   its own, and some are needed on top, more with calls.
-5. `estimate` is what ptxas reports as used. It is higher than the peak, since registers of 64 and 128 bits
-   must be aligned, and two are always counted on top; with small blocks there are registers to spare, and
-   ptxas spreads them more. `low` and `high` hold nine of ten kernels of the
-   corpus, and about eight of ten others (docs/accuracy.md).
+1. `peak_live` is the largest number of 32-bit registers that are live at once, including one for the stack
+   pointer. `nvdisasm -plr` counts the same in the machine code.
+2. Loads are hoisted up to a register limit: the most registers that keep as many blocks resident as the
+   minimum does, less a `reserve`. The size of a block is that of `.reqntid` or `.maxntid`; without them,
+   blocks of 128 threads are assumed.
+3. Calls of functions of the same module are inlined: the registers live across a call add to the needs of the
+   callee. Other calls (recursive, through a register, of other modules) follow the ABI, which reserves
+   registers for them: `_ABI_PEAK`.
+4. In a debug build (`.target debug`) nothing is optimised. Every PTX value has its own register, and some
+   more are needed, especially with calls.
+5. `estimate` is the count that ptxas reports. It is higher than the peak, since registers of 64 and 128 bits
+   must be aligned and two are always added. With small blocks, registers are plentiful and ptxas uses more.
+   `low` and `high` hold nine of ten kernels of the corpus, and about eight of ten others (docs/accuracy.md).
 6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
 
-The constants (`Calibration`) were found on one half of a set of kernels, by leaving out each source in
-turn; the error is in docs/accuracy.md.
+The constants (`Calibration`) were fitted on one half of a set of kernels, by leaving out each source in turn.
+docs/accuracy.md gives the error.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ from ptx_lsp.model.function import Function
 
 _USUAL_BLOCK: Final = 128
 _USUAL_THREADS: Final = 1536
-"""What ptxas seems to have in mind for sm_75, which has no more than 1024 threads."""
+"""The block size that ptxas seems to assume for sm_75, which has at most 1024 threads."""
 _STACK_POINTER: Final = 1
 _LOADS_CONSTANTS: Final = 90
-"""From this target on parameters are loaded into registers where an address is computed from them."""
+"""From this target on, parameters are loaded into registers if an address is computed from them."""
 _ABI_PEAK: Final = 22
 _EXTERNAL_PEAK: Final = 16
 _LOCAL_CALL_PEAK: Final = 17
@@ -61,14 +60,14 @@ _SMALL_BLOCK: Final = 64
 _MATRIX: Final = frozenset({"mma", "wmma", "wgmma"})
 
 Spread = Literal["singles", "pairs", "matrix", "small block", "debug"]
-"""What a kernel holds, as far as it decides how many registers are used that never live at once (5)."""
+"""The properties of a kernel that determine how many registers are used but never live at once (5)."""
 
 
 class Calibration(NamedTuple):
-    """The constants that were found by measuring; all are registers."""
+    """The measured constants, all in registers."""
 
     reserve: int = 6
-    """How far below the next loss of blocks the hoisting of loads ends (2)."""
+    """How far below the next loss of resident blocks the hoisting of loads stops (2)."""
     debug: int = 6
     debug_with_calls: int = 13
     singles: int = 3
@@ -77,7 +76,7 @@ class Calibration(NamedTuple):
     small_block: int = 7
 
     def above(self, spread: Spread) -> int:
-        """How many more registers are used than live."""
+        """How many more registers are used than are live."""
         match spread:
             case "singles":
                 return self.singles
@@ -93,7 +92,7 @@ CALIBRATED: Final = Calibration()
 
 
 class RegisterEstimate(NamedTuple):
-    """Registers of 32 bits for each thread."""
+    """Numbers of 32-bit registers per thread."""
 
     peak_live: int
     estimate: int
@@ -107,8 +106,8 @@ def register_estimate(
     calibration: Calibration = CALIBRATED,
     maxrregcount: int | None = None,
 ) -> RegisterEstimate | None:
-    """The registers of a kernel or function on `target`, else on that of its module; None where there are
-    no figures for that target. `maxrregcount` is the option of ptxas.
+    """The register estimate of a kernel or function on `target`, else on its module's target; None if that
+    target has no calibration. `maxrregcount` is the option of ptxas.
     """
     target = target or function.module.target
     if target is None or target.number not in LIMITS:
@@ -188,7 +187,7 @@ def _of_callee(function: Function) -> int:
 
 
 def spread(function: Function, target: Target) -> Spread:
-    """What decides how far the registers of `function` spread (5)."""
+    """The properties that determine how far the registers of `function` spread (5)."""
     if _is_debug(function):
         return "debug"
     left = [one for one in virtual_registers(function).instructions if one is not None]

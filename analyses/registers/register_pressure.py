@@ -1,4 +1,4 @@
-"""Register pressure of PTX as written: how many 32-bit units its registers need at once."""
+"""Register pressure of PTX as written: the 32-bit units that its registers need at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Pressure:
 
     liveness: Liveness
     units: tuple[int, ...]
-    """In 32-bit units, by the number of the step; 0 where it cannot be reached."""
+    """The pressure in 32-bit units, by instruction; 0 if it is unreachable."""
     predicates: int
     """The most predicates that are live at once."""
 
@@ -31,7 +31,7 @@ class Pressure:
 
     @cached_property
     def peak_instruction(self) -> int | None:
-        """The first step of the peak; None for a function without steps."""
+        """The first instruction at the peak; None for a function without instructions."""
         return self.units.index(self.peak) if self.units else None
 
     @cached_property
@@ -72,7 +72,7 @@ class _BlockPressure(NamedTuple):
 
 
 _Memory: TypeAlias = GenerationalCache[tuple[BlockIdentity, LiveAtEnd], _BlockPressure]
-"""By what is in a block, and what is live behind it."""
+"""Cached results, by the instructions of a block and the registers live after it."""
 
 
 @incremental_fact

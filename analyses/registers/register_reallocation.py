@@ -1,14 +1,14 @@
-"""What becomes of the `setmaxnreg` of a kernel.
+"""The effect of the `setmaxnreg` instructions of a kernel.
 
-1. ptxas follows `setmaxnreg` only where it knows how many registers a thread has at entry: from `.maxnreg`,
-   or from `.minnctapersm` beside a block size, where that counts (`launch_bounds.py`). Else it ignores all of
-   them (C7508).
-2. It ignores them, too, where a call stays a call, but for one of a function of another file (C7506).
+1. ptxas follows `setmaxnreg` only if it knows the number of registers at entry. It takes it from `.maxnreg`,
+   or from an effective `.minnctapersm` with a block size (`launch_bounds.py`). Otherwise it ignores every
+   `setmaxnreg` (C7508).
+2. It also ignores them if a call is not inlined, unless it calls a function of another file (C7506).
 3. The largest count is the largest number of an `.inc`; without one, the count at entry. A `.dec` to more
-   than that is an error (C7406), also where 1 or 2 holds, as far as the largest count is known.
+   than that is an error (C7406), even if 1 or 2 applies, provided that the largest count is known.
 
 Source: ptxas 13.5 with and without every bound, for sm_90a to sm_121a (docs/ptxas.md, section 6). Only
-what stands in the kernel itself counts here; the functions that it calls are looked at for 2 alone.
+instructions in the kernel itself count. The functions that it calls matter only for 2.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _requests = instructions_matching(lambda spelling: spelling.startswith("setmaxnr
 
 
 class Request(NamedTuple):
-    """One `setmaxnreg`; `registers` is None where it is no plain number."""
+    """One `setmaxnreg`; `registers` is None if it is not a literal."""
 
     step: InstructionInfo
     increases: bool
@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 @fact
 def requests(function: Function) -> tuple[Request, ...]:
-    """Those of a kernel, in the order of the text; empty for other functions."""
+    """The requests of a kernel, in text order; empty for other functions."""
     if not function.is_kernel:
         return ()
     return tuple(
@@ -49,7 +49,7 @@ def requests(function: Function) -> tuple[Request, ...]:
 
 @fact
 def unknown_entry_count(function: Function) -> Unknown | None:
-    """Why ptxas does not know the count at entry (1); None where it does, or the target is not known."""
+    """Why ptxas does not know the count at entry (1); None if it does, or if the target is unknown."""
     bounds = launch_bounds(function)
     if bounds is None or bounds.directives.maxnreg or bounds.blocks_asked:
         return None
@@ -59,7 +59,7 @@ def unknown_entry_count(function: Function) -> Unknown | None:
 
 
 def call_in_the_way(function: Function) -> OutOfLineCall | None:
-    """The first call for which ptxas ignores every `setmaxnreg` of the kernel (2)."""
+    """The first call that makes ptxas ignore every `setmaxnreg` of the kernel (2)."""
     return next((one for one in out_of_line_calls(function) if one.reason != "external"), None)
 
 

@@ -1,14 +1,14 @@
-"""The straight-line regions of a function, with the loops unrolled that a compiler would unroll.
+"""The straight-line regions of a function, with loops unrolled as a compiler would.
 
 1. A region is the machine instructions of one block, or of a loop that is a straight line of blocks.
-2. Such a loop is unrolled where its trip count is known (from a constant start, step and end, as in `mov i,
-   0; ... add i, i, 1; setp.lt p, i, 16; @p bra`), it has no barrier, call or matrix instruction in it, and no
-   `.pragma "nounroll"` is near: fully up to `FULL_UNROLL_LIMIT` instructions in all, else by a factor that
-   makes at most `PARTIAL_UNROLL_LIMIT`.
-3. In an unrolled loop each copy of the body defines virtual registers of its own; only those of the last copy
-   are the loop's.
+2. Such a loop is unrolled if its trip count is known (from a constant start, step and end, as in `mov i, 0;
+   ... add i, i, 1; setp.lt p, i, 16; @p bra`). It must not contain a barrier, call or matrix instruction, nor
+   have a `.pragma "nounroll"` near it. It is fully unrolled up to `FULL_UNROLL_LIMIT` instructions in all,
+   else by a factor that makes at most `PARTIAL_UNROLL_LIMIT`.
+3. In an unrolled loop, each copy of the body defines its own virtual registers. Only the registers of the
+   last copy are live after the loop.
 
-ptxas does not document these decisions; the limits here come from observing it.
+ptxas does not document these decisions; the limits come from observation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def straight_line_regions(function: Function) -> tuple[StraightLineRegion, ...]:
 
 
 _Key: TypeAlias = tuple[tuple[MachineBlock, ...], int, frozenset[int]]
-"""Which blocks they are, how often they are repeated, and what is live behind them."""
+"""The blocks of a region, its unroll factor, and the virtual registers live after it."""
 
 
 @incremental_fact
@@ -54,7 +54,9 @@ def _memory(
 def _region(
     function: Function, blocks: tuple[MachineBlock, ...], factor: int, behind: frozenset[int]
 ) -> StraightLineRegion:
-    """The same object as before an edit where the operations and what is live behind them are the same."""
+    """The region: the same object as before an edit if its instructions and the virtual registers live after
+    it are unchanged.
+    """
     memory = _memory(function)
     key = blocks, factor, behind
     known = memory.get(key)
@@ -71,7 +73,7 @@ def _operations(blocks: Iterable[MachineBlock]) -> list[MachineInstruction]:
 
 
 def trip_count(function: Function, loop: Loop) -> int | None:
-    """How often the body of `loop` is executed, give or take one; None where that is unknown."""
+    """How often the body of `loop` is executed, within one; None if unknown."""
     graph = cfg(function)
     numbers = [number for block in sorted(loop.blocks) for number in graph.blocks[block].instructions]
     return _InductionVariable(function, numbers).trip_count() if numbers else None
@@ -164,7 +166,7 @@ def _unrolled(body: Sequence[MachineInstruction], factor: int, first_word: int) 
 
 
 class _InductionVariable:
-    """Follows the register that counts the iterations of a loop."""
+    """Tracks the register that counts the iterations of a loop."""
 
     def __init__(self, function: Function, numbers: Sequence[int]) -> None:
         self.function = function
@@ -192,7 +194,7 @@ class _InductionVariable:
         return count if count > 0 else None
 
     def start(self, register: int | None) -> int | None:
-        """The one constant that `register` gets outside the loop."""
+        """The only constant that `register` is assigned outside the loop."""
         if register is None:
             return None
         inside = {step.node.start for step in self.inside}

@@ -1,7 +1,7 @@
 """Liveness of virtual registers at the start of each block.
 
-As `liveness` of registers, for the machine instructions. A virtual register that is live at the entry of the
-function is read somewhere without a definition on some path; it is not counted.
+The counterpart of `liveness` for machine instructions. A virtual register that is live at the entry of the
+function is read without a definition on some path. It is not counted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class VirtualRegisterLiveness:
         self.sets = sets
 
     def live_in_any(self, blocks: Iterable[int]) -> frozenset[int]:
-        """The virtual registers live at the start of at least one of these blocks; mostly the same object for
-        the same set.
+        """The virtual registers live at the start of at least one of these blocks, usually the same object
+        for the same set.
         """
         live_in = self.sets.live_in
         found = 0

@@ -1,22 +1,21 @@
 """Virtual registers: the values of a function as machine code would hold them, after copy coalescing.
 
-A *virtual register* is 32 bits that need a register of the machine. It is a number; each is defined in one
-place, and may stand for parts of several PTX registers.
+A *virtual register* is 32 bits that need a machine register, identified by a number. Each is defined in one
+place and may hold parts of several PTX registers.
 
-1. A register has one virtual register for every 32 bits of its type, at least one; predicates have none (they
-   live elsewhere), and neither have registers that nothing writes.
+1. A register has one virtual register per 32 bits of its type, at least one. Predicates have none (they use
+   separate predicate registers), and neither have registers that are never written.
 2. A register with a single, unguarded definition may share virtual registers with others (*coalescing*):
-   `mov` and `cvta` copy; `mov` that packs or unpacks takes those of its parts; so do `cvt` between 32 and 64
-   bits, where the upper half follows from the lower one. An integer constant added to an address is folded
-   into the offset of the `ld` or `st` that uses it. A product or shift that is only added to an address is
-   folded into the addition.
+   `mov` and `cvta` copy. A `mov` that packs or unpacks shares the registers of its parts. So does a `cvt`
+   between 32 and 64 bits if the upper half follows from the lower one. An integer constant added to an
+   address is folded into the offset of the `ld` or `st` that uses it. A product or shift that is only added
+   to an address is folded into the addition.
 3. Constants, addresses of variables, parameters of a kernel, `%ntid` and `%nctaid` are read from the
    instruction or from the constant bank: they need no virtual register (`NO_REGISTER`). The generic address
-   of a local variable does, for it is computed.
+   of a local variable needs one, because it is computed.
 4. An instruction that defines none of the remaining values is *eliminated*: it is not in the machine code.
-5. The virtual registers of a register have numbers of their own, whatever other registers there are. After an
-   edit, only those registers are lowered again that a changed instruction names, and those that may share
-   with them.
+5. The numbers of a register's virtual registers do not depend on other registers. After an edit, only the
+   registers that a changed instruction names, and the ones that may share with them, are lowered again.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 
 NO_REGISTER: Final = -1
-"""In place of a virtual register: a value that needs none."""
+"""Replaces the virtual register of a value that needs none."""
 
 _BANKED: Final = frozenset({"%ntid", "%nctaid"})
 _ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ldmatrix", "stmatrix"})
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 _COPY_DEPTH: Final = 200
-"""Copies of copies are followed so far, unless the text has them in order: then without end."""
+"""Copies of copies are followed up to this depth; without limit if the text has them in order."""
 _COALESCIBLE: Final = frozenset({"mov", "ld", "cvta", "cvt", "add", "mul", "shl"})
-"""Instructions whose result may share the virtual registers of what they read."""
+"""Instructions whose result may share the virtual registers of their operands."""
 _OFFSETS: Final = frozenset({"add.s64", "add.u64", "add.s32", "add.u32"})
 
 
@@ -52,8 +51,8 @@ class MachineInstruction(NamedTuple):
     """An instruction that was not eliminated (its index may be an earlier one), with its virtual registers.
 
     `partial_defs` are the defs that keep part of the previous value. `flags_read` and `flags_written` are
-    predicates, which have no virtual registers. `materialised_constants` is how many more registers it needs
-    during execution, for constants that it cannot take as they are.
+    predicates, which have no virtual registers. `materialised_constants` is the number of additional
+    registers that it needs during execution, for constants that it cannot encode.
     """
 
     instruction: InstructionInfo
@@ -67,8 +66,8 @@ class MachineInstruction(NamedTuple):
 
 @dataclass(frozen=True)
 class VirtualRegisters:
-    """For each register its virtual registers, lowest first; for each instruction its machine
-    instruction, if any.
+    """The virtual registers of each register, lowest first, and the machine instruction of each instruction,
+    if any.
     """
 
     of_registers: tuple[tuple[int, ...], ...]
@@ -78,8 +77,8 @@ class VirtualRegisters:
 
 
 class _LoweringState(NamedTuple):
-    """For each register its definitions, its uses, and whether virtual registers are allocated for it; then
-    where eliminated instructions begin, all instructions, and the register index.
+    """The definitions and uses of each register, and whether it has allocated virtual registers; then the
+    starts of eliminated instructions, all instructions, and the register index.
     """
 
     writers: list[list[InstructionInfo]]
@@ -88,7 +87,7 @@ class _LoweringState(NamedTuple):
     eliminated: set[int]
     instructions: tuple[InstructionInfo, ...]
     sizes: list[int]
-    """Of each register how many words it has."""
+    """The number of virtual registers of each register."""
     register_index: RegisterIndex
 
 
@@ -103,7 +102,7 @@ def virtual_registers(function: Function, earlier: Previous[VirtualRegisters] | 
 
 
 def constant(value: nodes.Operand) -> int | None:
-    """The integer value of an operand; None if it is not one."""
+    """The integer value of an operand; None if it is not an integer."""
     match value:
         case nodes.Number(kind="integer", text=text):
             return integer(text)
@@ -197,7 +196,7 @@ class _Lowering:
         return self.result(values, operations)
 
     def number(self, step: InstructionInfo) -> int:
-        """Of a step that was there before the edit, the number that it has now."""
+        """The new index of an instruction that existed before the edit."""
         offset = self.function.item.offset
         at = offset(step.node.start)
         return bisect_left(self.flow.instructions, at, key=lambda one: offset(one.node.start))
@@ -205,7 +204,7 @@ class _Lowering:
     def replace(
         self, found: _LoweringState, went: Sequence[InstructionInfo], came: Sequence[InstructionInfo]
     ) -> set[int]:
-        """Makes writers and readers those of the steps as they are; the registers that these name."""
+        """Updates writers and readers to the current instructions. Returns the registers that these name."""
         self.writers, self.readers = list(found.writers), list(found.readers)
         starts = {step.node.start for step in went}
         named = {register for step in (*went, *came) for register in (*step.uses, *step.defs)}
@@ -220,7 +219,7 @@ class _Lowering:
         return named
 
     def dependent(self, named: set[int]) -> set[int]:
-        """These registers, and all that may take their words from one of them."""
+        """These registers, and all that may share virtual registers with one of them."""
         found = set(named)
         waiting = list(named)
         while waiting:
@@ -249,13 +248,13 @@ class _Lowering:
             and not self.in_progress[register]
             and self.depth < _COPY_DEPTH
         ):
-            self.in_progress[register] = True  # a value that needs itself is a register of its own
+            self.in_progress[register] = True  # a value that depends on itself gets its own register
             self.depth += 1
             found = self.coalesced(register, self.writers[register][0])
             self.depth -= 1
             if found is not None and self.values[register] is None:
                 self.eliminated.add(self.writers[register][0].node.start)
-        known = self.values[register]  # found meanwhile, by way of itself
+        known = self.values[register]  # found in the meantime, through itself
         if known is not None:
             return known
         if found is None:
@@ -269,7 +268,7 @@ class _Lowering:
         return len(writers) == 1 and not writers[0].partial_defs
 
     def single_definition(self, registers: Sequence[int]) -> tuple[int, ...] | None:
-        """The virtual registers of the only one of `registers`, if it has at most one definition."""
+        """The virtual registers of the only element of `registers`, if it has at most one definition."""
         if len(registers) != 1 or not (
             self.has_single_definition(registers[0]) or not self.writers[registers[0]]
         ):
@@ -277,8 +276,8 @@ class _Lowering:
         return self.value(registers[0])
 
     def coalesced(self, register: int, step: InstructionInfo) -> tuple[int, ...] | None:
-        """The virtual registers that the single definition of `register` shares; None where it allocates
-        some.
+        """The virtual registers that the single definition of `register` shares; None if it allocates its
+        own.
         """
         size = self.sizes[register]
         match step.opcode:
@@ -347,7 +346,7 @@ class _Lowering:
         return None
 
     def is_offset(self, register: int, step: InstructionInfo) -> bool:
-        """Whether `register` is a constant away from another, and used in addresses only."""
+        """Whether `register` differs from another by a constant and is used only in addresses."""
         if len(step.uses) != 1 or constant(step.node.operands[-1]) is None:
             return False
         return all(
@@ -356,7 +355,7 @@ class _Lowering:
         )
 
     def is_used_outside_address(self, register: int, use: InstructionInfo) -> bool:
-        """Whether `use` names `register` elsewhere than in an address."""
+        """Whether `use` names `register` outside an address."""
         return any(
             self.register(part) == register
             for operand in use.node.operands
@@ -378,7 +377,7 @@ class _Lowering:
     # -- constants --------------------------------------------------------------------------
 
     def materialised_constants(self, step: InstructionInfo) -> int:
-        """A store takes its values from registers; only a single zero is one already."""
+        """A store takes its values from registers; only a single zero already is one."""
         if step.opcode != "st" or ".param" in step.spelling or len(step.node.operands) < 2:
             return 0
         source = step.node.operands[1]

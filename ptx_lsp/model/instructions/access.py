@@ -47,7 +47,7 @@ def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
 
 
 accesses = flattened(static_accesses)
-"""Those of a function, in order."""
+"""The register accesses of a function, in order."""
 
 
 def _variable_and_offset(
