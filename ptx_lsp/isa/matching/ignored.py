@@ -23,6 +23,20 @@ _ONE_OF: Final = (
 _FORMATS: Final = frozenset((".b8x16", ".b6x16_p32", ".b4x16_p64"))
 """As often as you like, where there is no conversion between formats."""
 _CONVERTING: Final = frozenset(("ldmatrix", "stmatrix", "tcgen05"))
+_NOT_OF_VALUES: Final = frozenset((".pred", ".texref", ".samplerref", ".surfref"))
+"""As often as you like, where ptxas looks only for the types that can be computed with."""
+_COMPUTING: Final = frozenset(
+    "abs add atom cos cvt ex2 fma ldmatrix lg2 max min mul multimem neg rcp red rsqrt set setp sin spcompress"
+    " spdecompress sqrt sub tanh cp.reduce fabric.try_red fabric.try_pullred wgmma.mma_async"
+    " wmma.mma".split()
+)
+_NOT_COMPUTING: Final = {
+    "cp": frozenset((".tensor",)),
+    "mul": frozenset((".hi", ".lo", ".wide")),
+    "multimem": frozenset((".async",)),
+    "red": frozenset((".async",)),
+}
+"""Modifiers with which ptxas looks at all types after all."""
 _NEVER_COUNTED: Final = frozenset((".bf16", ".tf32", ".bf16x2", ".b1"))
 _ALTERNATE: Final = _NEVER_COUNTED | {".s2", ".u2", ".s4", ".u4"}
 """Types that ptxas takes as a fifth one in an `mma` that has none of `_NEVER_COUNTED` in its place."""
@@ -35,9 +49,21 @@ def is_ignored(form: Form, words: tuple[str, ...], number: int) -> bool:
     for kind in _ONE_OF:
         if word in kind:
             return opcode not in ("fabric", "multimem") and sum(one in kind for one in words) == 1
+    if word in _NOT_OF_VALUES:
+        return _computes(opcode, words)
+    if word == ".b2":
+        return opcode not in ("mma", "wmma") and not _computes(opcode, words)
     if word in _FORMATS:
         return opcode not in _CONVERTING
     return word in _ALTERNATE and opcode == "mma" and _is_fifth(words, number)
+
+
+def _computes(opcode: str, words: tuple[str, ...]) -> bool:
+    """Whether ptxas ignores types that hold no numbers here, but not `.b2`; elsewhere it is the reverse."""
+    if words[:2] == (".cp", ".reduce"):
+        return True
+    names = (opcode, f"{opcode}{words[0]}")
+    return not _COMPUTING.isdisjoint(names) and _NOT_COMPUTING.get(opcode, frozenset()).isdisjoint(words)
 
 
 def _is_fifth(words: tuple[str, ...], number: int) -> bool:
