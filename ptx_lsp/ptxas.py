@@ -1,6 +1,6 @@
 """NVIDIA's ptxas: finds it, runs it, and reads its messages and its resource report.
 
-The forms of its output were learnt by running versions 12.9, 13.0 and 13.5; see docs/ptxas.md.
+The output formats were determined by running versions 12.9, 13.0 and 13.5; see docs/ptxas.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Severity: TypeAlias = Literal["fatal", "error", "warning", "info"]
 
 _PACKAGES = ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu13", "nvidia-cuda-nvcc-cu12")
 _ROOTS = ("CUDA_HOME", "CUDA_PATH")
-# `<macro util>, line 2` is a line of a text inside ptxas, not of the user's.
+# `<macro util>, line 2` refers to a text inside ptxas, not to the user's.
 _MESSAGE = re.compile(
     r"ptxas (?:<[^>]*>, line \d+; |.*, line (?P<line>\d+); )?"
     r"(?P<severity>fatal|error|warning|info)\s*: ?(?P<text>.*)"
@@ -42,12 +42,12 @@ _NOT_WHOLE = "Unresolved extern function"
 
 
 class PtxasError(Exception):
-    """ptxas could not be run, or did not end as it should."""
+    """ptxas could not be run, or did not end normally."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One line that ptxas printed. `line` counts from 1; None where it speaks of the whole file."""
+    """One line that ptxas printed. `line` counts from 1; None if the message concerns the whole file."""
 
     severity: Severity
     line: int | None
@@ -56,7 +56,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What ptxas measured of one kernel or function; None where it did not say. Sizes in bytes."""
+    """The resources that ptxas reports for one kernel or function; None if not reported. Sizes are in bytes.
+    """
 
     registers: int | None = None
     barriers: int | None = None
@@ -65,21 +66,21 @@ class Resources:
     spill_store_bytes: int | None = None
     spill_load_bytes: int | None = None
     cumulative_stack_bytes: int | None = None
-    """With the frames of what it calls."""
+    """Including the frames of callees."""
     constant_bytes: dict[int, int] = field(default_factory=dict[int, int])
-    """By constant bank."""
+    """Bytes per constant bank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What ptxas said of one file. `aborted`: a fatal error at a line ended the run there, and the lines
-    after it were not judged.
+    """The output of ptxas for one file. `aborted`: a fatal error at a line ended the run, and the lines after
+    it were not checked.
     """
 
     messages: tuple[Message, ...]
     kernels: dict[str, Resources]
     functions: dict[str, Resources]
-    """The functions that were compiled on their own, not merged into their callers."""
+    """The functions that were compiled separately, not merged into their callers."""
     accepted: bool
     aborted: bool
 
@@ -87,7 +88,7 @@ class Report:
 def find(explicit: Path | None = None) -> Path | None:
     """The ptxas to use: `explicit`, on PATH, in CUDA_HOME or CUDA_PATH, or in a PyPI package of NVIDIA's.
 
-    Raises PtxasError when `explicit` is given and is no program.
+    Raises PtxasError if `explicit` is given and is not a program.
     """
     if explicit is not None:
         program = explicit / "ptxas" if explicit.is_dir() else explicit
@@ -124,7 +125,7 @@ def _in_packages() -> Path | None:
 
 @cache
 def version(ptxas: Path) -> str:
-    """The release, such as `13.5`. Raises PtxasError when the program is no ptxas."""
+    """The release, such as `13.5`. Raises PtxasError if the program is not ptxas."""
     output = _run([str(ptxas), "--version"], timeout_s=30).stdout
     match = re.search(r"release (\d+\.\d+)", output)
     if match is None:
@@ -134,7 +135,7 @@ def version(ptxas: Path) -> str:
 
 @cache
 def architectures(ptxas: Path) -> tuple[str, ...]:
-    """The `sm_...` targets that this ptxas makes code for, lowest first."""
+    """The `sm_...` targets that this ptxas supports for code generation, lowest first."""
     help_text = _run([str(ptxas), "--help"], timeout_s=30).stdout
     names = set(re.findall(r"'(sm_\d+[af]?)'", help_text))
     return tuple(sorted(names, key=lambda name: (_number(name), name)))
@@ -149,13 +150,13 @@ def judge(
     timeout_s: float = 60,
     maxrregcount: int | None = None,
 ) -> Report:
-    """Has ptxas compile `source` and returns what it said.
+    """Compiles `source` with ptxas and returns its report.
 
-    `arch` None takes the file's own target, or the lowest that this ptxas makes code for where that is
-    higher. An `arch` such as `compute_90` judges without making code, in some 10 ms. A file that ptxas
-    takes only without optimisation (`.target debug`), or only as a part of a program (it calls what it
-    declares `.extern`), is compiled so. Raises PtxasError when ptxas cannot be run, crashes, does not
-    know `arch`, or takes longer than `timeout_s` seconds.
+    If `arch` is None, the target is the file's own, raised to the lowest that this ptxas supports. An `arch`
+    such as `compute_90` checks without code generation, in about 10 ms. If ptxas accepts a file only without
+    optimisation (`.target debug`), or only as a part of a program (it calls `.extern` functions), the
+    necessary options are passed. Raises PtxasError if ptxas cannot be run, crashes, does not support `arch`,
+    or takes longer than `timeout_s` seconds.
     """
     chosen = arch or architecture(source, ptxas)
     limit = ["-maxrregcount", str(maxrregcount)] if maxrregcount is not None else []
@@ -170,9 +171,9 @@ def judge(
 
 
 def architecture(source: bytes, ptxas: Path) -> str:
-    """The `-arch` to judge `source` for: its own target, raised to one that `ptxas` makes code for.
+    """The `-arch` to check `source` against: its own target, raised to one that `ptxas` supports.
 
-    Of several targets in one list ptxas takes the last. Raises PtxasError when ptxas cannot be run.
+    ptxas uses the last of several targets in one list. Raises PtxasError if ptxas cannot be run.
     """
     known = architectures(ptxas)
     if not known:
@@ -209,7 +210,7 @@ def _says(report: Report, words: str) -> bool:
 
 
 def read(output: str, *, accepted: bool) -> Report:
-    """Reads what `ptxas -v` printed; see `judge`."""
+    """Parses the output of `ptxas -v`; see `judge`."""
     messages: list[Message] = []
     figures: dict[str, Resources] = {}
     entries: set[str] = set()
@@ -264,7 +265,7 @@ def _message(match: re.Match[str], text: str) -> Message:
 
 
 def _is_progress(text: str) -> bool:
-    """Part of the report of resources, or of the end; says nothing of the program."""
+    """Whether a line is part of the resource report, or of the end; it is not about the program."""
     if text.startswith("Overriding ") and "maxrregcount" in text:  # which limit holds: the registers tell
         return True
     return text.startswith("Compile time = ") or " bytes gmem" in text or text == _ABORTED

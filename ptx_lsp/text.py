@@ -1,7 +1,7 @@
 """PTX source text: bytes, lines, columns and edits.
 
-Every offset in this project is a byte offset into the UTF-8 text, counted from 0. Lines and columns
-count from 0 here; what is shown to users counts from 1. No LSP types.
+Every offset in this project is a byte offset into the UTF-8 text, counted from 0. Lines and columns count
+from 0 here; users see them counted from 1. No LSP types.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Span(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A line and a column, both from 0; the column counts the unit asked for."""
+    """A line and a column, both from 0; the column counts the requested unit."""
 
     line: int
     column: int
 
 
 class Edit(NamedTuple):
-    """Replaces the bytes from `start` to `end` by `replacement`."""
+    """Replaces the bytes from `start` to `end` with `replacement`."""
 
     start: int
     end: int
@@ -42,14 +42,14 @@ class Edit(NamedTuple):
 
     @property
     def growth(self) -> int:
-        """By how many bytes the text becomes longer."""
+        """The number of bytes by which the text becomes longer."""
         return len(self.replacement) - (self.end - self.start)
 
 
 class Source:
-    """A PTX text and the index of its lines. Never changes; `edited` gives a new one.
+    """A PTX text and the index of its lines, immutable; `edited` returns a new one.
 
-    Lines end as the Language Server Protocol has it: at LF, CR LF or CR, and at nothing else.
+    Lines end as in the Language Server Protocol: only at LF, CR LF or CR.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -61,11 +61,11 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """One character a byte (Latin-1), so that byte offsets index it. PTX names are ASCII."""
+        """One character per byte (Latin-1), so that byte offsets index it. PTX names are ASCII."""
         return self.data.decode("latin-1")
 
     def part(self, start: int, end: int) -> str:
-        """What `text` has from `start` to `end`; of a large file it takes long to make all of that."""
+        """`text` from `start` to `end`, without the cost of converting all of a large file."""
         return self.data[start:end].decode("latin-1")
 
     @cached_property
@@ -74,7 +74,7 @@ class Source:
 
     @cached_property
     def has_returns(self) -> bool:
-        """Whether there is a CR anywhere."""
+        """Whether the text contains a CR."""
         return b"\r" in self.data
 
     @cached_property
@@ -91,29 +91,29 @@ class Source:
         return self.lines.count
 
     def line_start(self, line: int) -> int:
-        """The offset at which `line`, from 0, begins; that of the end for the line behind the last."""
+        """The offset of the start of `line`, from 0; the end of the text for the line after the last."""
         return self.lines.start(line) if line < self.line_count else len(self.data)
 
     def line_of(self, offset: int) -> int:
-        """The line, from 0, that holds `offset`."""
+        """The line, from 0, that contains `offset`."""
         return self.lines.at(offset)[0]
 
     def row_of(self, offset: int) -> int:
-        """How many LF stand before `offset`."""
+        """The number of LF before `offset`."""
         if self.has_returns:
             return self.data.count(b"\n", 0, offset)
         line, start = self.lines.at(min(offset, len(self.data)))
         return line + self.data.count(b"\n", start, offset)
 
     def line_span(self, line: int) -> Span:
-        """Where `line` lies, its line end left out."""
+        """The span of `line` without its line end."""
         start, end = self.lines.start(line), self.line_start(line + 1)
         while end > start and self.data[end - 1] in b"\r\n":
             end -= 1
         return Span(start, end)
 
     def line_end(self, offset: int = 0) -> str:
-        """CR LF or LF, as the line that holds `offset` ends, or where it has no end, the one before."""
+        """CR LF or LF, as in the line that contains `offset`, or in the line before if it has no line end."""
         end = self.data.find(b"\n", offset)
         if end < 0:
             end = self.data.rfind(b"\n", 0, offset)
@@ -124,7 +124,7 @@ class Source:
         return self.data[start:end].decode("utf-8", "replace")
 
     def position(self, offset: int, unit: ColumnUnit = "utf-32") -> Position:
-        """The line and column of `offset`; an offset beyond the text is that of its end."""
+        """The line and column of `offset`; an offset beyond the text counts as its end."""
         offset = min(offset, len(self.data))
         line, start = self.lines.at(offset)
         if unit == "utf-8" or self.is_ascii:
@@ -132,7 +132,7 @@ class Source:
         return Position(line, _length(self.decoded(start, offset), unit))
 
     def offset(self, position: Position, unit: ColumnUnit = "utf-32") -> int:
-        """The offset of a line and column; a column past the line's end is the line's end."""
+        """The offset of a line and column; a column beyond the line counts as the line's end."""
         if position.line >= self.line_count:
             return len(self.data)
         start, end = self.line_span(position.line)
@@ -148,7 +148,7 @@ class Source:
         return min(offset, end)
 
     def edited(self, edit: Edit) -> Source:
-        """The text after an edit. What is known of the lines outside of it is taken over."""
+        """The text after an edit. The line index outside the edit is reused."""
         data = memoryview(self.data)
         edited = Source(b"".join((data[: edit.start], edit.replacement, data[edit.end :])))
         known, new = self.__dict__, edited.__dict__
@@ -162,15 +162,15 @@ class Source:
 
 
 class Lines:
-    """Where the lines of a text begin, in blocks of many lines: an edit touches a few of them, and moves
-    the others. Never changes.
+    """The starts of the lines of a text, in blocks of many lines, immutable. An edit changes a few blocks and
+    moves the others.
     """
 
     def __init__(self, blocks: list[array[int]], offsets: list[int]) -> None:
         self._blocks = blocks
-        """The starts of lines, each counted from that of the first in its block."""
+        """The starts of lines, relative to the first line of the block."""
         self._offsets = offsets
-        """Where each block begins."""
+        """The start of each block."""
         self._numbers = [0, *accumulate(map(len, blocks))]
         """The first line of each block, and how many lines there are."""
 
@@ -187,20 +187,20 @@ class Lines:
             yield from [offset + one for one in block]
 
     def start(self, line: int) -> int:
-        """The offset at which a line begins."""
+        """The offset of the start of a line."""
         block = bisect_right(self._numbers, line) - 1
         return self._offsets[block] + self._blocks[block][line - self._numbers[block]]
 
     def at(self, offset: int) -> tuple[int, int]:
-        """The line that holds `offset`, and where that begins."""
+        """The line that contains `offset`, and its start."""
         block = bisect_right(self._offsets, offset) - 1
         begin, starts = self._offsets[block], self._blocks[block]
         index = bisect_right(starts, offset - begin) - 1
         return self._numbers[block] + index, begin + starts[index]
 
     def edited(self, edit: Edit, data: bytes) -> Lines:
-        """Those of `data`, the text after an edit. What is looked at goes from the line before the edit,
-        whose CR may have a LF now, to behind the one after it, where a LF may have lost its CR.
+        """The lines of `data`, the text after an edit. The scan begins at the line before the edit, whose CR
+        may now have a LF. It ends after the line that follows the edit, where a LF may have lost its CR.
         """
         offsets, growth = self._offsets, edit.growth
         before = self.start(max(0, self.at(edit.start)[0] - 1))
@@ -215,17 +215,17 @@ class Lines:
 
 
 _MOST_LINES = 512
-"""Of a block."""
+"""The maximum number of lines in a block."""
 
 
 def _blocks(
     data: bytes, start: int, end: int | None
 ) -> tuple[list[array[int]], list[int]]:
-    """The blocks of the lines from `start` to where the line at `end` begins, and where they begin."""
+    """The blocks of the lines from `start` to the start of the line at `end`, and the start of each block."""
     lines = data[start:end].splitlines(keepends=True)
     starts = list(accumulate(map(len, lines), initial=start))
     if len(starts) > 1 and (end is not None or not data.endswith((b"\n", b"\r"))):
-        starts.pop()  # it is of another block, or the last line has no end
+        starts.pop()  # it belongs to another block, or the last line has no line end
     begins = starts[::_MOST_LINES]
     found = [
         array("I", [one - begin for one in starts[first : first + _MOST_LINES]])

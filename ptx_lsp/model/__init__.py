@@ -1,1 +1,1 @@
-"""What a PTX file means: modules, functions, registers and labels, with every name resolved."""
+"""The model of a PTX file: modules, functions, registers and labels, with every name resolved."""

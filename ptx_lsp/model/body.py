@@ -1,7 +1,7 @@
-"""The inside of one function: its scopes, instructions and labels, and what each name stands for.
+"""The body of one function: its scopes, instructions and labels, and the symbol of each name.
 
-It depends on the text of that function alone, so an edit elsewhere keeps it. Names that the function
-does not declare are `free`; `Function` looks them up in the module.
+It depends on the text of that function alone, so an edit elsewhere preserves it. Names that the function does
+not declare are `free`; `Function` looks them up in the module.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from ptx_lsp.syntax import nodes
 
 
 class Instruction(NamedTuple):
-    """An instruction, and which of `Body.scopes` its names are looked up in."""
+    """An instruction, and the index in `Body.scopes` of the scope of its names."""
 
     node: nodes.Instruction
     scope: int
 
 
 class Directive(NamedTuple):
-    """A statement that is no instruction, label or block. `is_labelled`: a label stands right before it."""
+    """A statement that is not an instruction, label or block. `is_labelled`: a label directly precedes it."""
 
     node: nodes.Statement
     is_labelled: bool
 
 
 class Duplicate(NamedTuple):
-    """A name declared again in the block that declares it already."""
+    """A name that its block has already declared."""
 
     name: nodes.Name
     symbol: Declared
@@ -51,8 +51,8 @@ class Duplicate(NamedTuple):
 
 
 class Free(NamedTuple):
-    """A name that nothing in the function declares before it, and which of `Body.scopes` it stands in.
-    `later` is what the function declares of that name further on.
+    """A name that no earlier declaration in the function provides, and the index in `Body.scopes` of its
+    scope. `later` is the function's later declaration of that name.
     """
 
     name: nodes.Name
@@ -61,13 +61,13 @@ class Free(NamedTuple):
 
 
 class Body:
-    """What one function holds.
+    """The contents of one function.
 
-    `symbols` tells, by the `start` of a name's node, what it stands for; names found in the module are
-    not in it. `statements` lists every statement in order, those of inner blocks included, and `directives`
-    those of them that are neither instructions, labels nor blocks. Of `.loc`, which may be everywhere and
-    declares nothing, it has only those with attributes. `forward` has the uses of labels further on: they
-    mean those unless the module has something of that name (`Function.link`).
+    `symbols` maps the `start` of a name's node to its symbol; names found in the module are not in it.
+    `statements` lists every statement in order, including statements of inner blocks. `directives` lists the
+    statements that are not instructions, labels or blocks. It omits each `.loc` without attributes, because
+    `.loc` is frequent and declares nothing. `forward` has the uses of later labels. Such a use refers to the
+    label unless the module declares that name (`Function.link`).
     """
 
     def __init__(self, node: nodes.Function) -> None:
@@ -88,7 +88,7 @@ class Body:
         self._pending: list[Free] = []
         self._declare_parameters()
         if node.body is None:
-            self.duplicates.clear()  # parameters of a prototype may share a name
+            self.duplicates.clear()  # parameters of a prototype may have the same name
         else:
             self._walk(node.body)
         self.directives = tuple(directives_among(self.statements))
@@ -97,13 +97,14 @@ class Body:
     # -- changes --------------------------------------------------------------------------------
 
     def within(self, node: nodes.Function) -> Body:
-        """The same for `node`, which has the same statements: nothing of this one may be changed."""
+        """This body for `node`, which has the same statements. The result shares its data: do not change it.
+        """
         found = copy(self)
         found.node = node
         return found
 
     def copy(self, node: nodes.Function) -> Body:
-        """One for `node` that can be changed, but for the scopes."""
+        """A copy for `node` that can be changed, except for the scopes."""
         found = copy(self)
         found.node = node
         found.labels = list(self.labels)
@@ -117,15 +118,15 @@ class Body:
         return found
 
     def copy_scopes(self) -> None:
-        """Gives this body scopes of its own."""
+        """Gives this body its own copy of the scopes."""
         copies: dict[int, Scope] = {}
-        for scope in self.scopes:  # those around others come first
+        for scope in self.scopes:  # outer scopes come first
             copies[id(scope)] = scope.copy(copies[id(scope.parent)] if scope.parent else None)
         self.scopes = list(copies.values())
         self.scope = self.scopes[0]
 
     def resolve_plain(self, statement: nodes.Statement, scope: Scope) -> None:
-        """Adds the instruction or the label that `statement` is, if it is one."""
+        """Adds `statement` if it is an instruction or a label."""
         if isinstance(statement, nodes.Instruction):
             self._instruction(statement, scope)
         elif isinstance(statement, nodes.Label):
@@ -179,7 +180,7 @@ class Body:
     # -- statements -----------------------------------------------------------------------------
 
     def _walk(self, body: nodes.Block) -> None:
-        """Without recursion: blocks may be nested thousands deep."""
+        """Not recursive: blocks may be nested thousands deep."""
         open_blocks = [(iter(_with_next(body.statements)), self.scope)]
         while open_blocks:
             statements, scope = open_blocks[-1]
@@ -259,8 +260,8 @@ class Body:
             self._pending.append(Free(name, scope.number))
 
     def resolve_pending(self) -> None:
-        """Names that nothing before them declares: of a label further on, or of the module. The labels of
-        lists of targets and call prototypes are known from there on only, as registers are.
+        """Resolves names without an earlier declaration: later labels, or names of the module. The labels of
+        target lists and call prototypes are visible only after their declaration, as registers are.
         """
         for pending in self._pending:
             name, scope, _ = pending
@@ -283,7 +284,7 @@ def directives_among(statements: Iterable[nodes.Statement]) -> Iterator[Directiv
 
 
 def is_directive(statement: nodes.Statement) -> bool:
-    """Whether `Body.directives` has it."""
+    """Whether `Body.directives` includes it."""
     if type(statement) in _NO_DIRECTIVES:
         return False
     return not isinstance(statement, nodes.Location) or bool(statement.attributes)
@@ -293,14 +294,14 @@ _NO_DIRECTIVES = frozenset({nodes.Instruction, nodes.Label, nodes.Block})
 
 
 def predefined(name: str) -> Predefined | None:
-    """What PTX itself calls `name`: a special register, or `WARP_SZ`."""
+    """The predefined symbol `name`: a special register, or `WARP_SZ`."""
     if name == "WARP_SZ" or special_registers.find(name) is not None:
         return Predefined(name)
     return None
 
 
 def names_in(value: nodes.Expression) -> Iterable[nodes.Name]:
-    """The names of an operand, in the order they stand."""
+    """The names of an operand, in text order."""
     match value:
         case nodes.Name():
             yield value

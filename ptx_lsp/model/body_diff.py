@@ -27,19 +27,19 @@ class InstructionRangeEdit(NamedTuple):
 
     @property
     def growth(self) -> int:
-        """By how many instructions the body has grown."""
+        """The number of instructions by which the body has grown."""
         return self.end - self.old_end
 
     def then(self, other: InstructionRangeEdit) -> InstructionRangeEdit:
-        """Both edits, one after the other, as one edit that covers them."""
+        """Both edits in sequence, as one edit that covers them."""
         first = min(self.first, other.first)
         behind = max(self.end, other.old_end)
         return InstructionRangeEdit(first, behind - self.growth, behind + other.growth)
 
 
 def edited_body(old: Body, was: Item, item: Item) -> tuple[Body, InstructionRangeEdit] | None:
-    """The body of the function that `item` is, which was the function of `old` before an edit of its body,
-    at `was`; None where it has to be resolved as a whole.
+    """The body of the function `item`, which was the function of `old` before an edit of its body at `was`;
+    None if it must be resolved completely.
     """
     node = item.node
     if not isinstance(node, nodes.Function) or old.node.kind is not node.kind:
@@ -55,8 +55,8 @@ def edited_body(old: Body, was: Item, item: Item) -> tuple[Body, InstructionRang
 
 
 class _Region(NamedTuple):
-    """In `block` the statements from `first` on that were `removed`, and what came for them. `around` are
-    the blocks around it, each as it was and as it is, without the body itself.
+    """The statements of `block` from `first` on that were `removed`, and their replacements. `around` are the
+    enclosing blocks before and after the edit, without the body itself.
     """
 
     around: tuple[tuple[nodes.Block, nodes.Block], ...]
@@ -88,7 +88,7 @@ def _region(old: nodes.Block, new: nodes.Block) -> _Region | None:
 
 
 def _common_prefix(one: Sequence[nodes.Statement], other: Sequence[nodes.Statement]) -> int:
-    """How many statements are the same from the beginning on."""
+    """The number of equal leading statements."""
     most = min(len(one), len(other))
     if one[:most] == other[:most]:
         return most
@@ -96,7 +96,9 @@ def _common_prefix(one: Sequence[nodes.Statement], other: Sequence[nodes.Stateme
 
 
 class _BodyUpdate:
-    """`at` is where the region begins among all statements, `behind` the first of them behind it."""
+    """`at` is the index of the region's first statement among all statements, `behind` the index of the first
+    statement after it.
+    """
 
     def __init__(
         self, old: Body, was: Item, item: Item, node: nodes.Function, region: _Region
@@ -118,7 +120,7 @@ class _BodyUpdate:
         return self.index(self.was.offset(block.start) + 1)
 
     def index(self, offset: int) -> int:
-        """The first statement that begins at byte `offset` of the old text or behind it."""
+        """The index of the first statement that begins at or after byte `offset` of the old text."""
         return bisect_left(self.old.statements, offset, key=lambda one: self.was.offset(one.start))
 
     def run(self) -> tuple[Body, InstructionRangeEdit] | None:
@@ -142,12 +144,12 @@ class _BodyUpdate:
             return None
         new.resolve_pending()
         around = (*region.removed, *region.added, *old.statements[self.behind : self.behind + 1])
-        if any(map(is_directive, around)):  # else they are those of `old`
+        if any(map(is_directive, around)):  # otherwise they belong to `old`
             new.directives = tuple(directives_among(new.statements))
         return new, InstructionRangeEdit(before, before + gone, end)
 
     def instructions_before(self) -> int:
-        """How many instructions stand before the region."""
+        """The number of instructions before the region."""
         statements = self.old.statements
         start = self.was.offset(statements[self.at].start) if self.at < len(statements) else None
         if start is None:
@@ -157,7 +159,7 @@ class _BodyUpdate:
         )
 
     def scope(self) -> Scope:
-        """That of the block which holds the region."""
+        """The scope of the block that contains the region."""
         if self.region.block is self.old.node.body:
             return self.new.scope
         scopes, start = self.new.scopes, self.was.offset(self.region.block.start)
@@ -166,8 +168,7 @@ class _BodyUpdate:
     # -- labels ---------------------------------------------------------------------------------
 
     def without_labels(self) -> bool:
-        """Takes the labels away that are gone. False where a label that came or went stands for something
-        elsewhere.
+        """Removes the deleted labels. Returns False if an added or removed label resolves a name elsewhere.
         """
         region, new = self.region, self.new
         names = {one.name.text for one in region.added if isinstance(one, nodes.Label)}
@@ -185,7 +186,7 @@ class _BodyUpdate:
             return False
         named = list(self.old.symbols.values()) if gone else []
         if any(label is not None and named.count(label) > 1 for label in labels):
-            return False  # elsewhere than where it stands
+            return False  # outside its own statement
         new.copy_scopes()
         new.labels = [label for label in new.labels if id(label) not in known]
         scope = self.scope()
@@ -196,7 +197,7 @@ class _BodyUpdate:
     # -- names ----------------------------------------------------------------------------------
 
     def forget(self) -> None:
-        """Forgets what the names in the removed statements stand for."""
+        """Removes the symbols of the names in the removed statements."""
         gone = {name.start for one in self.region.removed for name in _names(one)}
         texts = {name.text for one in self.region.removed for name in _names(one)}
         new = self.new
@@ -216,8 +217,8 @@ class _BodyUpdate:
                 del new.forward[text]
 
     def is_sound(self) -> bool:
-        """Whether no name in what was added is that of something declared further on: labels are known
-        from everywhere, unless another thing of that name is known before. Notes those that are labels.
+        """Whether no added name refers to a later declaration: labels are visible everywhere, unless another
+        symbol of that name is already visible. Records the names that are labels.
         """
         own = {one.name.start for one in self.region.added if isinstance(one, nodes.Label)}
         for statement in self.region.added:
@@ -234,7 +235,7 @@ class _BodyUpdate:
         return True
 
     def is_plain_label(self, symbol: Symbol, name: str) -> bool:
-        """Whether a label is all that is called `name`."""
+        """Whether a label is the only symbol called `name`."""
         return isinstance(symbol, Label) and not any(
             found is not symbol
             for scope in self.new.scopes

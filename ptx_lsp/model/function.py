@@ -12,19 +12,19 @@ from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
 INCREMENTAL_FACTS: set[object] = set()
-"""The facts that can be brought up to date after an edit, by their keys."""
+"""The facts that can be updated incrementally after an edit, by their keys."""
 DIRECTIVE_FACTS: set[object] = set()
-"""The facts that hold for as long as the directives of a function are the same."""
+"""The facts that are valid as long as the directives of a function are unchanged."""
 TEXT_FACTS: set[object] = set()
-"""The facts that do not even outlive an edit of the spaces and comments between statements."""
+"""The facts that an edit of whitespace or comments between statements invalidates."""
 
 
 class Function:
     """A kernel or function as declared or defined at one place of a file.
 
-    `linked` tells what the names stand for that the function takes from the module; `undeclared` are
-    those that nothing declares before the function, `early_uses` those that it declares itself further on.
-    `symbols` and `free` are those of the body, but for labels that the module's names hide; see `link`.
+    `linked` has the symbols of the names that the function takes from the module. `undeclared` are the names
+    without an earlier declaration, `early_uses` the names that the function declares later. `symbols` and
+    `free` are those of the body, except labels hidden by names of the module; see `link`.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class Function:
         self.symbol = symbol
         self.body = body
         self.facts: dict[object, object] = {}
-        """What `ptx_lsp.facts` has found out about this function."""
+        """The facts that `ptx_lsp.facts` has computed about this function."""
         self.change = change
-        """How its instructions differ from those that it had before an edit, if that is known."""
+        """The change of its instructions by an edit, if known."""
         self.previous_facts: dict[object, tuple[object, InstructionRangeEdit]] = {}
-        """Facts about it as it was before, each with how the instructions have changed since."""
+        """Facts about its previous version, each with the change of the instructions since."""
         self._environment: tuple[object, ...] | None = None
         self.symbols = body.symbols
         self.free = body.free
@@ -52,20 +52,20 @@ class Function:
         self.early_uses: list[tuple[Free, Declared]] = []
         self.undeclared: list[Free] = []
         self.undeclared_late: list[tuple[Free, Declared]] = []
-        """Names of the module that are declared only after this function."""
+        """Names of the module that are declared after this function."""
 
     @property
     def module(self) -> ModuleScope:
-        """The one that this function was taken from. What is known of a function outlives that, and then
-        leads to a later one, in which the function may stand elsewhere: see `text`.
+        """The module of this function. A function outlives its module; this then leads to a later module, in
+        which its position may differ: see `text`.
         """
         return self._module_ref.module
 
     def link(self) -> None:
         """Looks up the free names, once the whole module is known.
 
-        As ptxas does, at the place of use: a name that the module has declared means that, whatever the
-        function declares of that name further on, be it a label.
+        As in ptxas, the place of use decides: a name that the module has already declared refers to that
+        symbol, even if the function later declares the name, for example as a label.
         """
         module, item = self.module, self.item
         for name in self.body.forward:
@@ -114,7 +114,9 @@ class Function:
 
     @property
     def launched(self) -> list[Register | Variable]:
-        """What a launch gives a kernel: its parameters, which up to PTX 1.3 are `.param` in its body."""
+        """The parameters that a launch gives a kernel. Up to PTX 1.3, they are `.param` declarations in its
+        body.
+        """
         version = self.module.version
         if not self.is_kernel or version is None or version >= (1, 4):
             return self.body.parameters
@@ -122,37 +124,37 @@ class Function:
 
     @property
     def opaque(self) -> list[Variable]:
-        """The variables of the module and of the body that are textures, samplers and surfaces."""
+        """The textures, samplers and surfaces among the variables of the module and of the body."""
         every = (*self.module.variables, *self.body.variables)
         return [one for one in every if isinstance(one, Variable) and one.is_opaque]
 
     def resolve(self, name: nodes.Name) -> Symbol | None:
-        """What a name in this function stands for; None where nothing declares it."""
+        """The symbol of a name in this function; None if it is undeclared."""
         return self.symbols.get(name.start) or self.linked.get(name.text)
 
     def place(self, part: Located) -> Place:
-        """Where a node of this function is."""
+        """The place of a node of this function."""
         return Place(self.node.kind, part.start, part.end)
 
     def part(self, start: int, end: int) -> Place:
-        """A place between two stable offsets of one statement of this function."""
+        """The place between two stable offsets of one statement of this function."""
         return Place(self.node.kind, start, end)
 
     def between(self, start: int, end: int) -> Place:
-        """The place of what is from byte `start` to `end` of the file: some of this function."""
+        """The place of the bytes from `start` to `end` of the file, which are in this function."""
         return Place(self.node.kind, self.item.mark(start), self.item.mark(end - 1) + 1)
 
     def span(self, part: Located) -> Span:
-        """Where a node of this function is in the file."""
+        """The span of a node of this function in the file."""
         return self.item.span(part)
 
     def text(self, part: Located) -> str:
-        """The text of a node of this function, one character for each byte."""
+        """The text of a node of this function, one character per byte."""
         module = self.module
         return module.document.source.part(*module.span(self.place(part)))
 
     def inherit(self, before: Function) -> None:
-        """Keeps what is known of the function as it was before an edit, if it can be of use."""
+        """Takes over the facts of the function's previous version, if they are useful."""
         if self.body.instructions is before.body.instructions:
             if self.environment == before.environment:
                 self.facts, self.previous_facts = before.facts, before.previous_facts
@@ -173,7 +175,7 @@ class Function:
             before.previous_facts.clear()  # so that no version holds one before it
 
     def moved_to(self, item: Item, home: Home) -> Function:
-        """This function in a module where nothing has changed for it but where it stands: at `item`."""
+        """This function in a module where only its position has changed: it is at `item`."""
         if item is self.item and home is self._module_ref:
             return self
         found = Function.__new__(Function)
@@ -183,12 +185,12 @@ class Function:
         return found
 
     def dispose(self) -> None:
-        """Gives up all that is known of this function, which may hold it in turn: nobody looks at it now."""
+        """Drops all facts of this function, which may refer to it: the function is no longer used."""
         self.facts.clear()
         self.previous_facts.clear()
 
     def _means_the_same(self, before: Function) -> bool:
-        """Whether what the statements that both have take from the module is the same."""
+        """Whether the names that both versions take from the module have the same symbols."""
         if self.environment[:3] != before.environment[:3]:
             return False
         mine, theirs = self._meanings(), before._meanings()
@@ -199,14 +201,14 @@ class Function:
         )
 
     def _meanings(self) -> dict[str, int]:
-        """What each name that it takes from the module stands for."""
+        """The symbol of each name that the function takes from the module."""
         found = {name: _identity(symbol) for name, symbol in self.linked.items()}
         found.update((use.name.text, ~_identity(late)) for use, late in self.undeclared_late)
         return found
 
     @property
     def environment(self) -> tuple[object, ...]:
-        """All that a finding about this function may depend on besides its own text."""
+        """Everything that a finding about this function may depend on besides its own text."""
         if self._environment is None:
             self._environment = self._looked_up()
         return self._environment
@@ -221,10 +223,10 @@ class Function:
             tuple((use.name.text, _identity(late)) for use, late in self.undeclared_late),
             module.declarations_revision
             if self.undeclared
-            else 0,  # what is near such a name may be anywhere
+            else 0,  # similar names may be declared anywhere
         )
 
 
 def _identity(symbol: Declared) -> int:
-    """Tells of the statement that declares a name whether it is another one."""
+    """Identifies the statement that declares a name."""
     return id(symbol.node if isinstance(symbol, FunctionName) else symbol.place.owner)

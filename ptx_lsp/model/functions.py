@@ -1,4 +1,4 @@
-"""The functions of a module, each where it is now."""
+"""The functions of a module, each at its current position."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ptx_lsp.syntax.items import Items
 
 
 class Functions(Sequence[Function]):
-    """Those of one module in the order of the text; each is always the same object.
+    """The functions of one module in text order; each is always the same object.
 
-    That those behind an edit have moved costs nothing until somebody asks for them.
+    Moving the functions after an edit costs nothing until they are requested.
     """
 
     def __init__(
         self, known: list[Function], places: Sequence[int], items: Items, home: Home
     ) -> None:
-        """`known` are the functions, which may stand where they stood once; `places` are the numbers of
-        their statements among `items`.
+        """`known` are the functions, possibly at earlier positions; `places` are the indices of their
+        statements among `items`.
         """
         self._functions = known
         self._places = places
         self._items = items
         self._module_ref = home
         self._placed: dict[int, Function] = {}
-        """Those asked for so far, by their numbers among the functions."""
+        """The functions requested so far, by index."""
 
     def __len__(self) -> int:
         return len(self._functions)
@@ -46,18 +46,18 @@ class Functions(Sequence[Function]):
             if number < 0:
                 raise IndexError(index)
             placed = self._functions[number].moved_to(self._items[self._places[number]], self._module_ref)
-            found = self._placed.setdefault(number, placed)  # another thread may have been faster
+            found = self._placed.setdefault(number, placed)  # another thread may have stored it first
         return found
 
     def __iter__(self) -> Iterator[Function]:
         return map(self.__getitem__, range(len(self._functions)))
 
     def anywhere(self) -> Iterator[Function]:
-        """Those functions, where they stand now or stood once: for what does not depend on that."""
+        """The functions, possibly at earlier positions, for results that do not depend on the position."""
         return iter(self._functions)
 
     def at(self, offset: int) -> Function | None:
-        """The one whose text holds `offset`."""
+        """The function whose text contains `offset`."""
         number = self.number_of(self._items.last_before(offset))
         if number < 0:
             return None
@@ -65,7 +65,7 @@ class Functions(Sequence[Function]):
         return function if offset < function.item.end else None
 
     def replaced(self, others: Mapping[int, Function], items: Items, home: Home) -> Functions:
-        """Those of another module with as many statements, where some are new."""
+        """The functions of another module with as many statements, some of which are new."""
         known = list(self._functions)
         for number, function in self._placed.copy().items():
             known[number] = function
@@ -74,16 +74,16 @@ class Functions(Sequence[Function]):
         return Functions(known, self._places, items, home)
 
     def number_of(self, item: int) -> int:
-        """Which function the statement with the number `item` is, or the last one before it."""
+        """The index of the function at statement `item`, or of the last function before it."""
         return bisect_right(self._places, item) - 1
 
     def of_item(self, item: int) -> Function | None:
-        """The one that the statement with the number `item` is."""
+        """The function at statement `item`."""
         number = self.number_of(item)
         return self[number] if number >= 0 and self._places[number] == item else None
 
     def item_of(self, number: int) -> int:
-        """The number of the statement that a function is."""
+        """The index of a function's statement."""
         return self._places[number]
 
     def clear(self) -> None:
@@ -92,7 +92,7 @@ class Functions(Sequence[Function]):
 
 
 class Definitions(Mapping[str, Function]):
-    """The functions that have a body, by name; the first of each."""
+    """The functions with a body, by name; the first of each name."""
 
     def __init__(self, functions: Functions, by_name: Mapping[str, int]) -> None:
         self._functions = functions

@@ -22,8 +22,8 @@ from ptx_lsp.syntax.item import Item
 
 
 class Module(ModuleScope):
-    """The meaning of one document. Never changes; an edited document gets a new one, which takes over
-    from `previous` what the edit did not touch.
+    """The meaning of one document, immutable. The module of an edited document takes over the unaffected
+    parts of `previous`.
     """
 
     def __init__(
@@ -32,14 +32,14 @@ class Module(ModuleScope):
         previous: Module | None = None,
         target: isa.Target | None = None,
     ) -> None:
-        """`target` is judged for in place of the file's own."""
+        """`target` replaces the file's own target."""
         super().__init__(document, target)
         self.undeclared: list[tuple[nodes.Statement, nodes.Name]] = []
-        """The names in statements outside of functions that nothing declares."""
+        """The undeclared names in statements outside functions."""
         self.aggregates: dict[object, Mapping[int, object]] = {}
-        """What is known of all functions, such as facts (`ptx_lsp.facts.of_all`), by their numbers."""
+        """Results about all functions, such as facts (`collect_over_functions`), by index."""
         self.previous_aggregates: dict[object, tuple[Mapping[int, object], Sequence[int]]] = {}
-        """Those of an earlier module, and which functions are not what they were in that."""
+        """The results of an earlier module, and the functions that differ from it."""
         self._left: list[Function] = []
         """The functions that are not in the next module just as they are."""
         inside = self._edited_inside(previous) if previous is not None else None
@@ -56,8 +56,9 @@ class Module(ModuleScope):
         return cls(Document.parse(Source.of(text)))
 
     def dispose(self, successor: Module) -> None:
-        """Gives up the functions: nobody looks at this module any more, and `successor` came after it, if
-        any did. Then its memory is free at once; it is in cycles that only the garbage collector could cut.
+        """Drops the functions when this module is no longer used; `successor` is the next module, if any.
+        This frees memory at once that only the garbage collector could free otherwise, because of reference
+        cycles.
         """
         self.home.leave(successor.home if successor is not self else None)
         for function in self.functions.anywhere() if successor is self else self._left:
@@ -96,8 +97,8 @@ class Module(ModuleScope):
             self._inherit_aggregates(previous, range(len(functions)))
 
     def _edited_inside(self, previous: Module) -> list[int] | None:
-        """The numbers of the statements that are not what they were, where these are functions edited in
-        their bodies, which declare what they declared; None where other things have changed, too.
+        """The indices of the changed statements, if these are functions edited in their bodies with unchanged
+        declarations; None if anything else has changed.
         """
         items, before = self.document.items, previous.document.items
         if len(items) != len(before) or self._target != previous._target:
@@ -114,7 +115,8 @@ class Module(ModuleScope):
         return found
 
     def _continue(self, previous: Module, inside: list[int]) -> None:
-        """Everything stays but the functions whose bodies were edited, and those that name them."""
+        """Keeps everything except the functions whose bodies were edited, and the functions that name them.
+        """
         items, before = self.document.items, previous.document.items
         self._numbers, self._outside = previous._numbers, previous._outside
         self._defined, self.verdicts = previous._defined, previous.verdicts
@@ -155,8 +157,8 @@ class Module(ModuleScope):
     def _link_functions(
         self, functions: Iterable[Function], before: Mapping[int, Function]
     ) -> list[Function]:
-        """Looks up the names in functions, and takes over what is known of those of the earlier module, by
-        the identity of what stands for each. Returns those of them that are not what they were.
+        """Looks up the names in functions, and takes over the functions of the earlier module by the identity
+        of their anchors. Returns the changed functions.
         """
         shared: set[int] = set()
         for function in functions:
@@ -169,8 +171,8 @@ class Module(ModuleScope):
         return [earlier for earlier in before.values() if id(earlier) not in shared]
 
     def _inherit_aggregates(self, before: Module, numbers: Iterable[int]) -> None:
-        """Takes over what is known of all functions, of which those with `numbers` may be others: that two
-        have the same facts says that they are not.
+        """Takes over the results about all functions. The functions with `numbers` may differ; equal facts
+        show that they do not.
         """
         new, old = self.functions, before.functions
         touched = [number for number in numbers if new[number].facts is not old[number].facts]
@@ -181,7 +183,7 @@ class Module(ModuleScope):
 
     @cached_property
     def definitions(self) -> Definitions:
-        """The functions that have a body, by name; the first of each."""
+        """The functions with a body, by name; the first of each name."""
         return Definitions(self.functions, self._defined)
 
     @cached_property
@@ -189,11 +191,11 @@ class Module(ModuleScope):
         return NameIndex.build(self.functions)
 
     def function_at(self, offset: int) -> Function | None:
-        """The function whose text holds `offset`."""
+        """The function whose text contains `offset`."""
         return self.functions.at(offset)
 
     def function_of(self, item: Item) -> Function | None:
-        """The function that a statement of this module is; None where it is something else."""
+        """The function at a statement of this module; None for other statements."""
         return self.functions.of_item(self._numbers[id(anchor(item.node))])
 
     def _function(self, item: Item, symbol: FunctionName, before: Function | None) -> Function:
@@ -226,7 +228,7 @@ class Module(ModuleScope):
 
 
 def module_of(function: Function) -> Module:
-    """The module that a function is in, with all other functions."""
+    """The module of a function, with all other functions."""
     module = function.module
     assert isinstance(module, Module)
     return module

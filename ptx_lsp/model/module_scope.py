@@ -1,4 +1,4 @@
-"""A module as its functions see it: header, declared names, and where its statements are."""
+"""The view that functions have of their module: header, declared names, and positions of statements."""
 
 from __future__ import annotations
 
@@ -29,28 +29,26 @@ from ptx_lsp.text import Span
 
 _namings = count(1)
 Symbols: TypeAlias = dict[int, Variable | Register | FunctionName]
-"""The variables and functions of a module, by what declares them."""
+"""The variables and functions of a module, by their declarations."""
 
 
 class Repeated(NamedTuple):
-    """A name of the module declared once more."""
+    """A name of the module that is declared again."""
 
     symbol: Declared
     first: Declared
 
 
 class _From(NamedTuple):
-    """A place in a statement, which moves with it: the identity of what stands for it (`anchor`), and how
-    many bytes behind its start.
-    """
+    """A place that moves with its statement: the statement's `anchor`, and the byte offset from its start."""
 
     anchor: int
     distance: int
 
 
 class Home:
-    """Which module functions are in. There is one for each module, and it leads there for as long as somebody
-    looks at that.
+    """The current module of a group of functions. Each module has one `Home`, which leads to it as long as it
+    is used.
     """
 
     def __init__(self, module: ModuleScope) -> None:
@@ -59,7 +57,7 @@ class Home:
 
     @property
     def module(self) -> ModuleScope:
-        """The module, or if that is retired, the first after it that is not."""
+        """The module, or if it is retired, the next module that is not."""
         home = self
         while (module := home._module) is None:
             assert home._next is not None
@@ -69,47 +67,47 @@ class Home:
         return module
 
     def leave(self, successor: Home | None) -> None:
-        """Nobody looks at the module any more: it is not to be kept alive."""
+        """Drops the module, which is no longer used."""
         self._next = successor
         self._module = None
 
 
 class ModuleScope:
-    """A module without its functions, which hold it: `ptx_lsp.model.module` adds them."""
+    """A module without its functions, which refer to it: `ptx_lsp.model.module` adds them."""
 
     def __init__(self, document: Document, target: isa.Target | None) -> None:
-        """`target` is judged for in place of the file's own."""
+        """`target` replaces the file's own target."""
         self.document = document
         self._target = target
         self.declarations_revision: int = next(_namings)
-        """Equal for versions of a file that declare the same names in the same statements: outside of bodies,
-        and in them outside of blocks.
+        """Equal for versions of a file that declare the same names in the same statements, outside bodies and
+        at the top level of bodies.
         """
         self.home = Home(self)
-        """Leads here, and to the newest module once this one is retired."""
+        """The handle of this module, and of the newest module once this one is retired."""
         self.names: dict[str, list[tuple[_From, Declared]]] = {}
-        """For each name its declarations in order, with from where on they are known."""
+        """The declarations of each name in order, with the position from which each is visible."""
         self.variables: list[Variable | Register] = []
         self.repeated: list[Repeated] = []
         self.verdicts: Verdicts = {}
-        """What the instruction table says of each shape of instruction met so far."""
+        """The instruction table's verdict on each instruction shape seen so far."""
         self._symbols: Symbols = {}
         self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
         self._numbers: dict[int, int] = {}
-        """Those of the statements, by the identity of what stands for each (`anchor`)."""
+        """The indices of the statements, by the identity of their `anchor`."""
         self._outside: list[int] = []
-        """The numbers of those that are no functions."""
+        """The indices of statements that are not functions."""
 
     @property
     def outside(self) -> Iterator[Item]:
-        """The statements that are no functions."""
+        """The statements that are not functions."""
         return map(self.document.items.__getitem__, self._outside)
 
     # -- header ---------------------------------------------------------------------------------
 
     @cached_property
     def version(self) -> isa.Version | None:
-        """As the first `.version` has it; None where there is none that PTX knows."""
+        """The version in the first `.version`; None if PTX has no such version."""
         for item in self.outside:
             if isinstance(item.node, nodes.Version):
                 number = item.node.number
@@ -122,7 +120,7 @@ class ModuleScope:
 
     @cached_property
     def target_names(self) -> tuple[nodes.Name, ...]:
-        """What the first `.target` lists."""
+        """The names that the first `.target` lists."""
         for item in self.outside:
             if isinstance(item.node, nodes.Target):
                 return item.node.names
@@ -130,8 +128,8 @@ class ModuleScope:
 
     @cached_property
     def target(self) -> isa.Target | None:
-        """The architecture that the first `.target` names, the last where it names several (ptxas
-        takes that one); None where it names none that exists.
+        """The architecture in the first `.target`. If it lists several, the last one, as in ptxas; None if
+        none of them exists.
         """
         if self._target is not None:
             return self._target
@@ -157,12 +155,12 @@ class ModuleScope:
 
     @property
     def _table_inputs(self) -> tuple[object, ...]:
-        """What the table's verdict on an instruction depends on, besides the instruction."""
+        """The inputs of the table's verdict on an instruction besides the instruction."""
         return self.version, self.target, self.address_size
 
     @cached_property
     def files(self) -> dict[int, str]:
-        """The path that `.file` gives each number."""
+        """The path that `.file` gives for each number."""
         found: dict[int, str] = {}
         for item in self.outside:
             match item.node:
@@ -176,13 +174,13 @@ class ModuleScope:
     # -- places ---------------------------------------------------------------------------------
 
     def span(self, place: Place) -> Span:
-        """Where a place of this module is in its text."""
+        """The span of a place of this module in its text."""
         if place.owner is None:
             return Span(place.start, place.end)
         return self.item_of(place.owner).span(place)
 
     def item_of(self, owner: Owner) -> Item:
-        """The top-level statement that `owner` stands for."""
+        """The top-level statement that `owner` identifies."""
         return self._item(id(anchor(owner)))
 
     def _item(self, identity: int) -> Item:
@@ -191,9 +189,9 @@ class ModuleScope:
     # -- names ----------------------------------------------------------------------------------
 
     def find(self, name: str, before: int) -> Declared | None:
-        """What `name` stands for in a statement that begins at offset `before`.
+        """The symbol of `name` in a statement that begins at offset `before`.
 
-        A function is known in its own body; everything else only after its declaration.
+        A function is visible in its own body, everything else only after its declaration.
         """
         found: Declared | None = None
         for known_from, symbol in self.names.get(name, ()):
@@ -208,12 +206,12 @@ class ModuleScope:
         return found
 
     def definition(self, name: str) -> FunctionName | None:
-        """The body of a function that may be declared several times, else its first declaration."""
+        """The definition of a function that may be declared several times, else its first declaration."""
         symbols = [s for _, s in self.names.get(name, ()) if isinstance(s, FunctionName)]
         return next((s for s in symbols if s.is_definition), symbols[0] if symbols else None)
 
     def _declare(self, item: Item, known: Symbols) -> FunctionName | None:
-        """Returns what stands for a function, if it is one."""
+        """Returns the anchor of a function; None for other statements."""
         node = item.node
         match node:
             case nodes.Declaration():
@@ -260,7 +258,7 @@ class ModuleScope:
                 self._ranges[name.text] = (known_from, symbol, range_count(declarator))
 
     def _add(self, symbol: Declared, item: Item, distance: int) -> None:
-        """`distance`: from where on it is known, counted from the start of `item`."""
+        """`distance`: the offset from the start of `item` at which the symbol becomes visible."""
         declared = self.names.setdefault(symbol.name, [])
         earlier = declared[0][1] if declared else self.find(symbol.name, item.start + distance)
         if earlier is not None:

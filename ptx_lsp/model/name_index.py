@@ -9,8 +9,8 @@ from ptx_lsp.model.function import Function
 
 
 class NameIndex(NamedTuple):
-    """Functions by their numbers. `of` has those that use a name which they do not declare, `lacking` those
-    with a name that nothing declares.
+    """Functions by index. `of` has the functions that use a name without declaring it, `lacking` the
+    functions with an undeclared name.
     """
 
     users: Mapping[str, frozenset[int]]
@@ -26,11 +26,11 @@ class NameIndex(NamedTuple):
         return cls({name: frozenset(numbers) for name, numbers in found.items()}, lacking)
 
     def using(self, names: Iterable[str]) -> frozenset[int]:
-        """The functions that use one of the names."""
+        """The functions that use at least one of the names."""
         return frozenset[int]().union(*(self.users.get(name, ()) for name in names))
 
     def updated(self, before: Sequence[Function], new: Mapping[int, Function]) -> NameIndex:
-        """The same where there are some new ones in place of those `before`."""
+        """The index after some functions were replaced; `before` are the old ones."""
         of = dict(self.users)
         for number, function in new.items():
             used, uses = before[number].free.keys(), function.free.keys()

@@ -1,4 +1,4 @@
-"""Places that stay true while other statements change."""
+"""Places that stay valid while other statements change."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Owner: TypeAlias = nodes.Statement | nodes.Name
 
 
 class Place(NamedTuple):
-    """The part from `start` to `end` of the top-level statement that `owner` stands for, as nodes have
-    them (`ptx_lsp.syntax.stable_offsets`).
+    """The part from `start` to `end` of the top-level statement identified by `owner`, in offsets of nodes
+    (`ptx_lsp.syntax.stable_offsets`).
 
-    `owner` None: of the file itself, in bytes.
+    If `owner` is None, the offsets are bytes of the file.
     """
 
     owner: Owner | None
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 def anchor(owner: Owner) -> Owner:
-    """What stands for a top-level statement: itself, or of a function its `.entry` or `.func`, which stays
-    the same object when the body changes.
+    """The identity of a top-level statement: the statement itself, or for a function its `.entry` or `.func`,
+    which stays the same object when the body changes.
     """
     return owner.kind if isinstance(owner, nodes.Function) else owner

@@ -1,8 +1,8 @@
-"""Scopes: which name stands for what, where.
+"""Scopes: the symbols of names in each block.
 
-As ptxas has it (docs/ptxas.md, section 2): a name is known from its declaration on, to the end of its
-block; one kind of name hides another of an outer block; registers, variables, parameters and labels of
-one block share one set of names. Only labels may be named before they stand.
+The rules are those of ptxas (docs/ptxas.md, section 2). A name is visible from its declaration to the end of
+its block, and hides the same name of outer blocks. Registers, variables, parameters and labels of one block
+share one namespace. Only labels may be used before their declaration.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Range:
         self.count = count
 
     def member(self, name: str) -> Register | Variable:
-        """The one of them called `name`."""
+        """The member of the range called `name`."""
         first = self.declared
         if isinstance(first, Register):
             return Register(name, first.type, first.vector, first.declarator, first.place)
@@ -34,8 +34,8 @@ class Range:
 
 
 class Scope:
-    """The names of one block; `number` is its place among the scopes of a function, which are in the order of
-    the text, and `start` that of the block.
+    """The names of one block. `number` is its index among the scopes of a function in text order, and `start`
+    the start of the block.
     """
 
     __slots__ = ("names", "number", "parent", "ranges", "start")
@@ -48,14 +48,14 @@ class Scope:
         self.ranges: dict[str, Range] = {}
 
     def copy(self, parent: Scope | None) -> Scope:
-        """One with the same names, inside `parent`."""
+        """A copy with the same names, inside `parent`."""
         found = Scope(parent, self.number, self.start)
         found.names = dict(self.names)
         found.ranges = self.ranges
         return found
 
     def find(self, name: str) -> Declared | None:
-        """What `name` stands for, here or in a block around this one."""
+        """The symbol of `name` in this block or an enclosing one."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.find_here(name)
@@ -77,7 +77,7 @@ class Scope:
         return member
 
     def declare(self, symbol: Declared) -> Declared | None:
-        """Adds a name; what it stands for already, if it does, stays."""
+        """Adds a name unless it is already declared."""
         first = self.find_here(symbol.name)
         if first is None or (isinstance(symbol, Label) and not self._is_exact(symbol.name)):
             self.names[symbol.name] = symbol
@@ -85,7 +85,7 @@ class Scope:
         return first
 
     def declare_range(self, base: str, found: Range) -> Declared | None:
-        """Adds the names of a range; what one of them stands for already stays."""
+        """Adds the names of a range, except names that are already declared."""
         if base in self.ranges:
             return self.ranges[base].declared
         for name, symbol in self.names.items():
@@ -99,14 +99,14 @@ class Scope:
         return None
 
     def _is_exact(self, name: str) -> bool:
-        """Whether `name` was declared by itself, not as one of a range (which a label may be)."""
+        """Whether `name` was declared individually rather than as part of a range (which a label may be)."""
         symbol = self.names.get(name)
         return symbol is not None and not (
             isinstance(symbol, Register | Variable) and symbol.declarator.range is not None
         )
 
     def range_of(self, name: str) -> Range | None:
-        """The range whose names `name` is like, though it may lie beyond them."""
+        """The range whose names resemble `name`, even if it exceeds the range."""
         base = name.rstrip(_DIGITS)
         scope: Scope | None = self if base != name else None
         while scope is not None:
@@ -116,7 +116,7 @@ class Scope:
         return None
 
     def all_names(self) -> Iterator[str]:
-        """Every name that can be seen here, those of ranges included."""
+        """Every visible name, including names of ranges."""
         scope: Scope | None = self
         while scope is not None:
             yield from scope.names
@@ -126,13 +126,13 @@ class Scope:
 
 
 def range_index(name: str, base: str) -> int:
-    """Which of the range `base` a name is. `%r03` is `%r3` to ptxas, and `%r4294967299` too: it counts with
-    32 bits, for which the last 32 digits are enough.
+    """The index of a name in the range `base`. To ptxas, `%r03` and `%r4294967299` are both `%r3`: it counts
+    in 32 bits, for which the last 32 digits suffice.
     """
     return int(name[len(base) :][-32:] or "0") % 2**32
 
 
 def range_count(declarator: nodes.Declarator) -> int:
-    """How many names a range declares; 0 where that is not a number. ptxas takes 32 bits of it."""
+    """The number of names that a range declares; 0 if it is not a number. ptxas uses 32 bits of it."""
     count = declarator.range
     return (integer(count.text) or 0) % 2**32 if isinstance(count, nodes.Number) else 0

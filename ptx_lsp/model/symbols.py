@@ -1,4 +1,4 @@
-"""What a name can stand for."""
+"""The symbols that a name can refer to."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ VECTOR_LENGTHS = {".v2": 2, ".v3": 3, ".v4": 4, ".v8": 8}
 
 @dataclass(slots=True, eq=False)
 class Register:
-    """One register. Those of a range `%r<8>` share their `declarator`."""
+    """One register. Registers of a range `%r<8>` share their `declarator`."""
 
     name: str
     type: str
     vector: int
-    """How many elements; 1 for a scalar."""
+    """The number of elements; 1 for a scalar."""
     declarator: nodes.Declarator
     place: Place
     is_parameter: bool = False
@@ -47,7 +47,7 @@ class Variable:
 
     @property
     def type(self) -> str:
-        """The element's type: `.b8`; empty where the declaration has none."""
+        """The element type: `.b8`; empty if the declaration has none."""
         return element_type(self.declaration)
 
     @property
@@ -61,12 +61,12 @@ class Variable:
 
     @property
     def is_opaque(self) -> bool:
-        """Whether it stands for a texture, a sampler or a surface."""
+        """Whether it is a texture, a sampler or a surface."""
         return self.type in OPAQUE or self.space == ".tex"
 
     @property
     def is_unsized(self) -> bool:
-        """`a[]`, whose size an initialiser or another file gives."""
+        """Whether it is an array such as `a[]`, whose size an initialiser or another file gives."""
         dimensions = self.declarator.dimensions
         return bool(dimensions) and dimensions[0] is None
 
@@ -181,14 +181,14 @@ Declared: TypeAlias = (
 
 
 def defined_name(symbol: FunctionName | AliasName) -> str:
-    """The name of the function that a name stands for."""
+    """The name of the function that a name refers to."""
     if isinstance(symbol, AliasName) and isinstance(symbol.node.aliasee, nodes.Name):
         return symbol.node.aliasee.text
     return symbol.name
 
 
 def element_type(declaration: nodes.Declaration) -> str:
-    """The type among the modifiers of a declaration, empty where there is none."""
+    """The type among the modifiers of a declaration, empty if absent."""
     for modifier in declaration.modifiers:
         if modifier.text not in VECTOR_LENGTHS:
             return modifier.text if modifier.text != ".ptr" else ""
@@ -196,7 +196,7 @@ def element_type(declaration: nodes.Declaration) -> str:
 
 
 def vector_length(declaration: nodes.Declaration) -> int:
-    """1 for a scalar."""
+    """The number of elements of the vector; 1 for a scalar."""
     for modifier in declaration.modifiers:
         if modifier.text in VECTOR_LENGTHS:
             return VECTOR_LENGTHS[modifier.text]

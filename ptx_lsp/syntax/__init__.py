@@ -1,1 +1,1 @@
-"""From text to typed, read-only nodes, with errors beside the tree. Parsing never raises."""
+"""Converts text to typed, read-only nodes, with errors beside the tree. Parsing never raises."""

@@ -1,4 +1,4 @@
-"""A PTX file as text, tree and typed statements, kept in step with edits."""
+"""A PTX file as text, tree and typed statements, updated by edits."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ptx_lsp.syntax.parsing import apply_edit, changed_range, damage, parse
 from ptx_lsp.text import Edit, Source
 
 _FEW = 4
-"""A statement is parsed alone after an edit inside it if the file is at least so many times as long: to parse
-it once as a whole takes longer than an edit of the whole file.
+"""A statement is parsed alone after an edit inside it if the file is at least this many times longer: parsing
+the statement completely takes longer than an incremental parse of the file.
 """
 
 
 class Document:
-    """A PTX text with its top-level statements in order. Never changes; `edited` gives a new one."""
+    """A PTX text with its top-level statements in order, immutable; `edited` returns a new one."""
 
     def __init__(
         self, source: Source, tree: Tree | None, items: Items, *, is_told: bool = False
     ) -> None:
-        """`is_told`: the tree is that of an earlier text, and has been told of the edits since then. None: it
-        is made when it is asked for.
+        """`is_told`: the tree belongs to an earlier text, with the edits since then applied. None: the tree
+        is built on demand.
         """
         self.source = source
         self.items = items
@@ -38,22 +38,24 @@ class Document:
 
     @classmethod
     def parse(cls, source: Source, damaged: Document | None = None) -> Document:
-        """Any text at all has a document; what is wrong with it is in its items' problems.
+        """Any text has a document. Its errors are the problems of its items.
 
-        What `damaged` gave of the same text saves some work.
+        The result of `damaged` for the same text saves some work.
         """
         tree = parse(source.data) if damaged is None else damaged.tree
         return cls(source, tree, Items.of(_lowered(children_of(tree.root_node), source)))
 
     @classmethod
     def read(cls, source: Source) -> Document:
-        """A text that is read once: its tree, which takes as much memory as the statements, is not kept."""
+        """Parses a text that is read once. The tree is not kept, since it takes as much memory as the
+        statements.
+        """
         return cls(source, None, cls.parse(source).items)
 
     @classmethod
     def damaged(cls, source: Source) -> Document:
-        """Only the statements that the grammar finds something wrong with: what is most of the syntax errors
-        of a large file is known long before all of it is.
+        """Only the statements with grammar errors. Most syntax errors of a large file are thus known long
+        before the whole file is parsed.
         """
         tree = parse(source.data)
         captures = QueryCursor(damage()).captures(tree.root_node)
@@ -67,14 +69,14 @@ class Document:
 
     @property
     def tree(self) -> Tree:
-        """That of the whole text, which may have to be parsed."""
+        """The tree of the whole text, which may have to be parsed."""
         if self._tree is None or self._is_edited_tree:
             self._tree, self._is_edited_tree = parse(self.source.data, self._tree), False
         return self._tree
 
     def edited(self, edit: Edit, source: Source | None = None) -> Document:
-        """This document after `edit`; only the statements that the edit touched are lowered again. `source`
-        is the text after it, where that is at hand.
+        """This document after `edit`. Only the statements that the edit touched are lowered again. `source`
+        is the new text, if available.
         """
         source = self.source.edited(edit) if source is None else source
         items = self._edited_inside(edit, source)
@@ -105,16 +107,16 @@ class Document:
         if b'"' in before or b'"' in after:
             first = next(self.items.broken(), item)
             if first.start < item.start:
-                return None  # a string that was left open there may end here
+                return None  # a string left open there may end here
         found = reparse_function(item, edit, before, after)
         return self.items.replaced(number, found) if found is not None else None
 
     def _items_after(
         self, edit: Edit, touched: ChangedBytes, tree: Tree, source: Source
     ) -> tuple[Item, ...]:
-        """A statement is kept where its text, its extent and its health are what they were. What follows may
-        mend one that is broken, and may be read with the one just before it: these are kept where the parser
-        says that nothing has changed in them.
+        """A statement is kept if its text, its extent and its problems are unchanged. The text after a broken
+        statement may fix it, and that after a statement may be parsed with it. Such statements are kept only
+        if the parser reports no change in them.
         """
         items, new, growth = self.items, list(_statements(tree.root_node.children)), edit.growth
         kept_first = 0

@@ -1,4 +1,4 @@
-"""Block reparsing: after an edit inside one function body, only that function is parsed."""
+"""Block reparsing: after an edit inside one function body, only that function is parsed again."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ptx_lsp.text import Edit
 
 
 def reparse_function(item: Item, edit: Edit, before: bytes, after: bytes) -> Item | None:
-    """A function after an edit in its body, from its text before and after it. None where the edit is not
-    in its body, or may have changed what is outside of that.
+    """A function after an edit in its body, from its text before and after. None if the edit is not in its
+    body, or may affect the text outside.
     """
     body = item.node.body if isinstance(item.node, nodes.Function) else None
     if body is None or not item.alone or item.is_unclosed:
@@ -40,10 +40,10 @@ def reparse_function(item: Item, edit: Edit, before: bytes, after: bytes) -> Ite
 
 
 def _function_tree(data: bytes, told: Tree | None = None) -> Tree | None:
-    """The tree of a function by itself; None where it might be another one in its file.
+    """The tree of a function parsed alone; None if it might differ within its file.
 
-    What follows the `}` at its end can make no difference: the scanner has no state, and looks farther ahead
-    only for the end of a string or of a comment that has none here.
+    The text after the final `}` makes no difference. The scanner has no state, and looks farther ahead only
+    for the end of an unterminated string or comment.
     """
     tree = parse(data, told)
     root = tree.root_node
@@ -58,7 +58,7 @@ def _function_tree(data: bytes, told: Tree | None = None) -> Tree | None:
 
 
 def _is_closed(root: Node, quote: int) -> bool:
-    """Whether the last quote of a text ends a string, or means nothing."""
+    """Whether the last quote of a text ends a string or is not part of one."""
     if quote < 0:
         return True
     node = root.descendant_for_byte_range(quote, quote + 1)

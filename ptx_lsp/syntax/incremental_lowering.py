@@ -17,11 +17,11 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.stable_offsets import MOST_PIECES
 
 _MOST_DEEP = 100
-"""Deeper in blocks a function is read as a whole."""
+"""With deeper blocks, the whole function is lowered again."""
 
 
 class ChangedBytes(NamedTuple):
-    """The bytes of the old text that have changed, and by how many they have grown."""
+    """The changed bytes of the old text, and their growth."""
 
     start: int
     end: int
@@ -29,8 +29,8 @@ class ChangedBytes(NamedTuple):
 
 
 class _EnclosingBlock(NamedTuple):
-    """A block that holds all that is touched: its nodes before and after the edit, and which of its
-    statements are not kept.
+    """A block that contains the whole change: its nodes before and after the edit, and its changed
+    statements.
     """
 
     block: nodes.Block
@@ -40,9 +40,9 @@ class _EnclosingBlock(NamedTuple):
 
 
 def lower_incrementally(item: Item, touched: ChangedBytes, node: Node, text: str) -> Item | None:
-    """`item` after an edit, with `node` as its new tree; None where it has to be lowered as a whole.
+    """`item` after an edit, with `node` as its new tree; None if it must be lowered completely.
 
-    `text` has one character for each byte of the file.
+    `text` has one character per byte of the file.
     """
     old = item.node
     if not isinstance(old, nodes.Function) or old.body is None or not _can_stay(item, touched, node):
@@ -92,7 +92,7 @@ def _path(item: Item, block: nodes.Block, node: Node, touched: ChangedBytes) -> 
 def _around(
     item: Item, statements: tuple[nodes.Statement, ...], touched: ChangedBytes
 ) -> int | None:
-    """The one of them inside whose braces all lies that is touched."""
+    """The block whose braces contain the whole change."""
     index = bisect_left(statements, touched.start, key=lambda one: item.span(one)[1])
     inner = statements[index] if index < len(statements) else None
     if not isinstance(inner, nodes.Block) or inner.guard is not None:
@@ -104,9 +104,10 @@ def _around(
 def _touched(
     item: Item, statements: tuple[nodes.Statement, ...], touched: ChangedBytes
 ) -> tuple[int, int]:
-    """From which statement on, and up to which, an edit may have changed them.
+    """The range of statements that an edit may have changed.
 
-    The one before may end otherwise now; one with a problem may have it because of what follows.
+    The statement before the edit may now end elsewhere. A problem of a statement may be due to the text after
+    it.
     """
     first = bisect_left(statements, touched.start, key=lambda one: item.span(one)[1])
     last = bisect_left(statements, touched.end + 1, lo=first, key=lambda one: item.span(one)[0])
@@ -121,7 +122,7 @@ def _touched(
 
 
 def _is_broken(item: Item, statement: nodes.Statement, problems: list[int]) -> bool:
-    """Whether one of the problems, which are offsets in order, is in a statement."""
+    """Whether a statement contains one of the problems, which are offsets in order."""
     if not problems:
         return False
     start, end = item.span(statement)
@@ -205,7 +206,7 @@ class _IncrementalLowering:
         return _shifted(new[-1], by) == old[-1]
 
     def rebuilt(self, added: tuple[nodes.Statement, ...]) -> nodes.Block:
-        """The outermost block, with `added` in place of what is touched."""
+        """The outermost block, with `added` in place of the changed statements."""
         for block, _, first, end in reversed(self.path):
             statements = (*block.statements[:first], *added, *block.statements[end:])
             added = (block._replace(statements=statements),)
@@ -216,8 +217,8 @@ class _IncrementalLowering:
     def problems(
         self, start: int, end: int, added: tuple[SyntaxProblem, ...]
     ) -> tuple[SyntaxProblem, ...] | None:
-        """Those of the statements that are kept, and the new ones between them; None where it cannot be
-        told which is which.
+        """The problems of the kept statements, and the new ones between them; None if they cannot be
+        separated.
         """
         before: list[SyntaxProblem] = []
         after: list[SyntaxProblem] = []

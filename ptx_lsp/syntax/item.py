@@ -13,11 +13,11 @@ from ptx_lsp.text import Span
 
 
 class Item:
-    """A top-level statement, from byte `start` to `end` of the file; `marks` tells where the parts of
-    `node` and the `problems` are in it.
+    """A top-level statement, from byte `start` to `end` of the file; `marks` maps the parts of `node` and the
+    `problems` to offsets.
 
-    An edit elsewhere in the file keeps `node` the same object, so what is computed from it can be
-    kept as well; an edit inside a function keeps the statements of its body that it does not touch.
+    An edit elsewhere in the file keeps `node` the same object, so results computed from it stay valid. An
+    edit inside a function keeps the untouched statements of its body.
     """
 
     __slots__ = (
@@ -47,35 +47,35 @@ class Item:
         self.node = node
         self.problems = problems
         self.alone = alone
-        """Whether it neither holds another item nor lies in one."""
+        """Whether it neither contains another item nor is inside one."""
         self.offsets = marks or OffsetMap.identity(end - start)
         self.tree = tree
-        """That of its text alone, if it was parsed alone."""
+        """The tree of its text alone, if it was parsed alone."""
         self._is_unclosed: bool | None = None
         self._starts: list[int] | None = None
 
     def offset(self, mark: int) -> int:
-        """The byte offset in the file of a node's `start`, or of its `end`."""
+        """The byte offset in the file of a node's `start` or `end`."""
         return self.start + self.offsets.offset(mark)
 
     def span(self, part: Located) -> Span:
-        """Where a node of this item is in the file."""
+        """The span of a node of this item in the file."""
         start, end = self.offsets.span(part.start, part.end)
         return Span(self.start + start, self.start + end)
 
     def mark(self, offset: int) -> int:
-        """What a node's `start` is that begins at byte `offset` of the file."""
+        """The `start` of a node that begins at byte `offset` of the file."""
         return self.offsets.mark(offset - self.start)
 
     @property
     def is_unclosed(self) -> bool:
-        """Whether a `}` is missing from it, so that its blocks may not be those that were meant."""
+        """Whether a `}` is missing from it, so that its blocks may not be the intended ones."""
         if self._is_unclosed is None:
             self._is_unclosed = any(problem.expected == "`}`" for problem in self.problems)
         return self._is_unclosed
 
     def is_broken_between(self, start: int, end: int) -> bool:
-        """Whether a problem begins at one of these marks, or between them."""
+        """Whether a problem begins at or between these marks."""
         if not self.problems:
             return False
         if self._starts is None:

@@ -1,4 +1,4 @@
-"""The top-level statements of a file, in blocks: an edit touches one of them, and moves those behind it."""
+"""The top-level statements of a file, in blocks. An edit changes one block and moves the blocks after it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 
 _MOST_ITEMS = 32
-"""Of a block."""
+"""The maximum number of items in a block."""
 
 
 class _Block(NamedTuple):
-    """Some statements one after the other, `shift` bytes before where they are."""
+    """Consecutive statements, stored `shift` bytes before their current position."""
 
     items: tuple[Item, ...]
     shift: int
     nodes: tuple[nodes.Statement, ...]
-    """Theirs. The same object for as long as they all are."""
+    """The nodes of the statements. It is the same object as long as all nodes are."""
     is_broken: bool
-    """Whether one of them has problems."""
+    """Whether one of the statements has problems."""
 
     @classmethod
     def of(cls, items: Sequence[Item]) -> _Block:
@@ -39,9 +39,9 @@ class _Block(NamedTuple):
 
 
 class Items(Sequence[Item]):
-    """The statements in order; of one text, each is always the same object. Never changes.
+    """The statements in order, immutable. In one text, each is always the same object.
 
-    That those behind an edit have moved costs nothing until somebody asks for them.
+    Moving the statements after an edit costs nothing until they are requested.
     """
 
     def __init__(self, blocks: Sequence[_Block]) -> None:
@@ -49,7 +49,7 @@ class Items(Sequence[Item]):
         self._firsts = [0, *accumulate([len(block.items) for block in blocks])]
         """The number of the first statement of each block, and how many there are."""
         self._placed: dict[int, tuple[Item, ...]] = {}
-        """Those of a block that has moved, where they are."""
+        """The statements of a moved block, at their current position."""
 
     @classmethod
     def of(cls, items: Iterable[Item]) -> Items:
@@ -77,13 +77,13 @@ class Items(Sequence[Item]):
         return chain.from_iterable(map(self._of_block, range(len(self._blocks))))
 
     def broken(self) -> Iterator[Item]:
-        """Those with problems."""
+        """The statements with problems."""
         for number, block in enumerate(self._blocks):
             if block.is_broken:
                 yield from (item for item in self._of_block(number) if item.problems)
 
     def last_before(self, offset: int) -> int:
-        """The number of the last statement that begins at `offset` or before; -1 where there is none."""
+        """The index of the last statement that begins at or before `offset`; -1 if there is none."""
         block = bisect_right(self._blocks, offset, key=lambda one: one.start) - 1
         if block < 0:
             return -1
@@ -91,7 +91,9 @@ class Items(Sequence[Item]):
         return self._firsts[block] + bisect_right(items, offset, key=lambda one: one.start) - 1
 
     def replaced(self, number: int, item: Item) -> Items:
-        """These with `item` for one that begins where it does; those behind move by what it has grown."""
+        """The items with `item` in place of the one that begins at the same offset. Later items move by its
+        growth.
+        """
         block = bisect_right(self._firsts, number) - 1
         items, at = self._of_block(block), number - self._firsts[block]
         growth = item.end - items[at].end
@@ -100,8 +102,7 @@ class Items(Sequence[Item]):
         return Items([*self._blocks[:block], new, *behind])
 
     def changed(self, before: Items) -> Iterator[int]:
-        """The numbers of those whose nodes are other objects than they were `before`, when there were as
-        many.
+        """The indices of the statements whose nodes differ from those in `before`, which has as many items.
         """
         if self._firsts != before._firsts:
             pairs = enumerate(zip(self, before, strict=True))
@@ -113,12 +114,12 @@ class Items(Sequence[Item]):
                 yield from (first + index for index, differs in enumerate(differ) if differs)
 
     def _of_block(self, number: int) -> tuple[Item, ...]:
-        """Those of a block, where they are."""
+        """The statements of a block, at their current position."""
         block = self._blocks[number]
         if not block.shift:
             return block.items
         found = self._placed.get(number)
         if found is None:
             moved = tuple([item.moved(block.shift) for item in block.items])
-            found = self._placed.setdefault(number, moved)  # another thread may have been faster
+            found = self._placed.setdefault(number, moved)  # another thread may have stored it first
         return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 WORD: Final = 2**64
-"""Integers are of 64 bits (PTX ISA, "Integer Constants")."""
+"""Integers have 64 bits (PTX ISA, "Integer Constants")."""
 
 
 def integer(text: str) -> int | None:
-    """The value of an integer literal as PTX writes it; None where it is none."""
+    """The value of an integer literal in PTX syntax; None if it is invalid."""
     digits = text.removesuffix("U")
     try:
         if digits[:2] in ("0x", "0X", "0b", "0B"):
@@ -20,9 +20,9 @@ def integer(text: str) -> int | None:
 
 
 def constant(text: str) -> int | None:
-    """What ptxas 13.5 takes an integer literal for: the lowest 64 bits of its value. None where the text is
-    no integer, and where it says "Constant overflow": where a digit comes behind others whose lowest 64 bits
-    have the top one set. So `0x10000000000000000` is 0, and `0x80000000000000000` overflows.
+    """The value that ptxas 13.5 gives an integer literal: its lowest 64 bits. None if the text is not an
+    integer, or if ptxas reports "Constant overflow". It does so for a digit after digits whose lowest 64 bits
+    have the top bit set. So `0x10000000000000000` is 0, and `0x80000000000000000` overflows.
     """
     value = integer(text)
     if value is None or value < WORD:
@@ -38,8 +38,8 @@ def constant(text: str) -> int | None:
 
 
 def overflows(text: str, bits: int) -> bool:
-    """Whether ptxas says "Constant overflow" of an integer where a directive takes one of 32 or 64 bits. It
-    looks at 64 bits with a sign: `.loc 18446744073709551615 1 1` is -1, and passes.
+    """Whether ptxas reports "Constant overflow" for an integer in a directive that takes 32 or 64 bits. It
+    uses 64 signed bits: `.loc 18446744073709551615 1 1` is -1, and valid.
     """
     value = constant(text)
     return value is None or (bits == 32 and 1 << 32 <= value < WORD // 2)

@@ -1,7 +1,7 @@
-"""From the tree-sitter tree of one top-level statement to typed nodes and problems.
+"""Lowers the tree-sitter tree of one top-level statement to typed nodes and problems.
 
-The tree is walked once, by `node.children`; each grammar node has one method named after it. Comments
-and preprocessor lines may stand anywhere, and are passed over.
+The tree is walked once, by `node.children`; each grammar node has one method named after it. Comments and
+preprocessor lines are allowed anywhere, and are ignored.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.validation import operand_problems
 
 MOST_NESTED_BLOCKS = 1990
-"""Deeper, ptxas 13.5 says `memory exhausted`."""
+"""With deeper nesting, ptxas 13.5 reports `memory exhausted`."""
 _MOST_NUMBERED = 10_000
 _BANK = re.compile(r"\[\d+\]")
 
 
 class Lowered(NamedTuple):
-    """A top-level statement, what is wrong in it, and the functions that a missing `}` put in it."""
+    """A top-level statement, its problems, and the functions that a missing `}` placed inside it."""
 
     start: int
     end: int
@@ -36,9 +36,9 @@ class Lowered(NamedTuple):
 
 
 def lower(node: Node, text: str) -> Iterator[Lowered]:
-    """The statement at `node`, then those nested in it that belong to the top level.
+    """The statement at `node`, then the statements nested in it that belong to the top level.
 
-    `text` has one character for each byte of the file.
+    `text` has one character per byte of the file.
     """
     pending = [node]
     while pending:
@@ -52,8 +52,8 @@ def lower(node: Node, text: str) -> Iterator[Lowered]:
 def lower_statements(
     found: Iterable[Node], text: str, base: int
 ) -> tuple[tuple[nodes.Statement, ...], tuple[SyntaxProblem, ...]] | None:
-    """Statements that follow each other in a block, and what is wrong in them; None where what they are
-    says something of the blocks around them. Offsets count from `base`.
+    """Consecutive statements of a block, and their problems; None if they affect the enclosing blocks.
+    Offsets count from `base`.
     """
     lowering = _Lowering(text, base)
     statements = lowering.statements(found)
@@ -98,7 +98,7 @@ class _Lowering(Directives):
                 opcode = self.opcode(child)
             elif kind == "guard":
                 guard = self.guard(child)
-            elif kind == "block":  # at the top level; `block` sees to those inside
+            elif kind == "block":  # at the top level; `block` handles functions inside it
                 return self.block(child, self.guarded_block(node))
             elif kind == "missing":
                 previous = child.prev_sibling
@@ -147,7 +147,9 @@ class _Lowering(Directives):
         return nodes.Guard(start, end, negated, predicate or nodes.Missing(end, end))
 
     def nested_function(self, node: Node) -> None:
-        """A prototype may stand in a body; a body there means that a `}` is missing before it."""
+        """A prototype is allowed in a body. A function with a body there means that a `}` is missing before
+        it.
+        """
         self.nested.append(node)
         prototype = any(child.type == ".func" for child in node.children) and not any(
             child.type == "block" for child in node.children
@@ -169,7 +171,7 @@ class _Lowering(Directives):
         return nodes.Label(start, end, self.name(node.children[0]))
 
     def statements(self, found: Iterable[Node]) -> tuple[nodes.Statement, ...]:
-        """Those of some children of a block."""
+        """The statements among some children of a block."""
         statements: list[nodes.Statement] = []
         for node in found:
             inner = self._inside_block(node)
@@ -180,7 +182,7 @@ class _Lowering(Directives):
         return tuple(statements)
 
     def block(self, node: Node, guard: nodes.Guard | None = None) -> nodes.Block:
-        """Without recursion: blocks may be nested thousands deep."""
+        """Not recursive: blocks may be nested thousands deep."""
         open_blocks = [_OpenBlock(node, guard, children_of(node), [])]
         while True:
             block = open_blocks[-1]
@@ -244,7 +246,7 @@ class _Lowering(Directives):
         return nodes.Junk(start, end)
 
     def unknown(self, node: Node) -> nodes.Statement:
-        """Tree-sitter's own error recovery, which the scanner leaves nothing to do."""
+        """Tree-sitter's own error recovery, which the scanner makes unnecessary."""
         start, end = self._span(node)
         self.problems.append(SyntaxProblem(start, end, "a statement", "the module"))
         return nodes.Junk(start, end)
@@ -374,7 +376,7 @@ class _Lowering(Directives):
 
 
 def _numbered(name: nodes.Name, count: nodes.Number | nodes.Missing) -> list[nodes.Name]:
-    """`L<3>` stands for `L0`, `L1` and `L2`."""
+    """`L<3>` expands to `L0`, `L1` and `L2`."""
     number = integer(count.text) if isinstance(count, nodes.Number) else None
     total = min((number or 0) % 2**32, _MOST_NUMBERED)
     return [nodes.Name(name.start, name.end, f"{name.text}{index}") for index in range(total)]
@@ -404,4 +406,6 @@ _METHODS: dict[str, Callable[[_Lowering, Node], nodes.Statement]] = {
     "dwarf_line": _Lowering.dwarf_line,
     "empty_statement": _Lowering.empty_statement,
 }
-"""By the kinds of nodes of the grammar. In each `_Lowering` they would make it hold itself, and the text."""
+"""Methods by the kind of grammar node. Stored in each `_Lowering`, they would create a reference cycle that
+also holds the text.
+"""

@@ -13,15 +13,15 @@ from ptx_lsp.syntax.lower_operands import MOST_NESTED, Operands
 from ptx_lsp.syntax.problem import SyntaxProblem
 
 _BANK = re.compile(r"\.const\[(?:0|[1-9][0-9]?)\]|\.tex\[\d+\]")
-"""A `.tex[0]` the rule `legacy-syntax` tells of."""
+"""The rule `legacy-syntax` reports `.tex[0]`."""
 _VECTORS = (".v2", ".v4")
 
 
 class Declarations(Operands):
-    """Makes them."""
+    """Lowers declarations."""
 
     def declaration(self, node: Node) -> nodes.Declaration:
-        """Also of a parameter, and of a field of a structure."""
+        """A declaration, including parameters and fields of a structure."""
         linkage: list[nodes.Name] = []
         modifiers: list[nodes.Name] = []
         declarators: list[nodes.Declarator] = []
@@ -32,7 +32,7 @@ class Declarations(Operands):
         type_name: nodes.Name | None = None
         alignment: nodes.Number | nodes.Missing | None = None
         misplaced = False
-        is_last = False  # a `.align` behind the type: only the name of the parameter may follow
+        is_last = False  # a `.align` after the type: only the name of the parameter may follow
         within = "a parameter" if node.type == "parameter" else "a declaration"
         for child in parts_of(node):
             match child.type:
@@ -84,7 +84,7 @@ class Declarations(Operands):
             if one.range is not None:
                 self.problems.append(SyntaxProblem(one.name.end, one.end, "`,` or `)`", within))
         if type_name is not None and modifiers and declarators and not misplaced:
-            # after a type comes the name: what seems a structure is a name without its comma
+            # a name comes after the type: an apparent structure is a name without its comma
             second = declarators[0]
             self.problems.append(SyntaxProblem(second.start, second.end, "`,` or `;`", within))
             first = nodes.Declarator(type_name.start, type_name.end, type_name, None, (), None)
@@ -98,7 +98,7 @@ class Declarations(Operands):
         )
 
     def bank(self, node: Node, within: str) -> nodes.Expression | None:
-        """The `2` of `.const[2]`, which is one token of ptxas: without blanks, and in no other space."""
+        """The `2` of `.const[2]`. To ptxas this is one token, without blanks, and only valid for `.const`."""
         if node.child_count == 1:
             return None
         bank = self.dimension(node.children[-1])
@@ -110,8 +110,8 @@ class Declarations(Operands):
     def behind_type(
         self, node: Node, word: nodes.Name, within: str, is_second: bool = False
     ) -> bool:
-        """`.align` and `.attribute` come before the type; one `.align` of a parameter may follow it. Whether
-        this is that one.
+        """Whether this is an `.align` after the type. `.align` and `.attribute` come before the type, except
+        one `.align` of a parameter, which may follow it.
         """
         may_follow = node.type == "alignment" and within == "a parameter" and not is_second
         if may_follow and word.text not in _VECTORS:

@@ -15,14 +15,14 @@ from ptx_lsp.syntax.section_data import RESERVED, data_problems
 from ptx_lsp.syntax.validation import location_problems
 
 _FILE_NUMBERS = 2
-"""Time and size, behind the path."""
+"""Time and size, after the path."""
 _COUNTS = NUMBERS | {"identifier"}
-"""`WARP_SZ` is the only name that the grammar takes for a number there."""
+"""`WARP_SZ` is the only name that the grammar accepts as a number there."""
 _MODIFIER = re.compile(r"\.[\w$]+")
 
 
 class Directives(Declarations):
-    """Makes them."""
+    """Lowers directives."""
 
     def directive(self, node: Node) -> nodes.Directive:
         linkage: list[nodes.Name] = []

@@ -1,4 +1,4 @@
-"""Names and numbers of a tree-sitter tree as typed nodes; what is missing between them, and what is junk."""
+"""Lowers names and numbers of a tree-sitter tree, missing tokens between them, and junk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
 class Leaves:
-    """Makes them. Offsets in `text`, which has one character for each byte of the file, count from `base`."""
+    """Lowers leaves. Offsets in `text`, which has one character per byte of the file, count from `base`."""
 
     def __init__(self, text: str, base: int) -> None:
         self.text = text
@@ -38,7 +38,7 @@ class Leaves:
         return nodes.Number(start, end, self._text(node), node.type)
 
     def count(self, node: Node, wanted: str, within: str) -> nodes.Number | nodes.Missing:
-        """A whole number, or `WARP_SZ`, which directives take where they take a number."""
+        """A whole number, or `WARP_SZ`, which directives accept as a number."""
         found = self.number(node, wanted, within)
         is_whole = found.text == "WARP_SZ" or node.type in _WHOLE if isinstance(found, nodes.Number) else True
         if not is_whole:
@@ -80,7 +80,7 @@ class Leaves:
                 yield part
 
     def _missing_in_list(self, node: Node, wanted: str, within: str, some: bool) -> None:
-        """In a list that `;` ends: an item where one had to come, else the `;`."""
+        """The missing token in a list that `;` ends: a required item, else the `;`."""
         previous = node.prev_sibling
         if some and (previous is None or previous.type != ","):
             self.missing(node, "`;`", within, ";")
@@ -88,7 +88,7 @@ class Leaves:
             self.missing(node, wanted, within)
 
     def _follows(self, node: Node, mark: str) -> bool:
-        """Whether `mark` is the next thing in the text at `node`."""
+        """Whether `mark` is the next token in the text at `node`."""
         blank = _BLANK.match(self.text, node.start_byte)
         return blank is not None and self.text.startswith(mark, blank.end())
 
@@ -100,8 +100,8 @@ class Leaves:
 
 
 def children_of(node: Node) -> Iterator[Node]:
-    """Its children, one after the other: `Node.children` keeps all of them, with all below that was looked
-    at, for as long as there is `node`.
+    """The children, one at a time. `Node.children` keeps all of them and every visited descendant as long as
+    `node` exists.
     """
     cursor = node.walk()
     more = cursor.goto_first_child()

@@ -13,11 +13,11 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 
 NUMBERS = frozenset({"integer", "float", "exact_float", "malformed_number"})
 MOST_NESTED = 100
-"""Deeper, an operand is not looked into: it is one `nodes.Nested`. Each operator of a chain counts."""
+"""A deeper operand is not lowered but becomes one `nodes.Nested`. Each operator of a chain counts."""
 
 
 class Operands(Leaves):
-    """Makes them."""
+    """Lowers operands."""
 
     def __init__(self, text: str, base: int) -> None:
         super().__init__(text, base)
@@ -108,8 +108,8 @@ class Operands(Leaves):
                 return nodes.Missing(start, end)
 
     def chain(self, node: Node) -> nodes.Expression:
-        """`1+1+...+1`, whose first part is the deepest. One that is too long is not looked into, either, so
-        that nothing that follows nodes inwards goes too deep.
+        """A chain `1+1+...+1`, whose first part is the deepest. A chain that is too long is not lowered, so
+        that code that descends into nodes never goes too deep.
         """
         links: list[tuple[Node, Node, Node]] = []
         left = node

@@ -1,8 +1,8 @@
 """The typed, read-only nodes of a PTX file.
 
-A node is what the grammar saw, with no name resolved and no opcode known. `start` and `end` are byte
-offsets from the start of the top-level statement (the `Item`) that holds the node, so that a function
-keeps its nodes when the text before it changes.
+A node is the result of parsing only: names are not resolved and opcodes are not looked up. `start` and `end`
+are byte offsets from the start of the top-level statement (the `Item`) that contains the node. A function
+therefore keeps its nodes when the text before it changes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class String(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """The place where something had to stand."""
+    """The place of a missing token."""
 
     start: int
     end: int
@@ -52,7 +52,7 @@ class Member(NamedTuple):
 
 
 class Element(NamedTuple):
-    """`a[4]`: the element of an array, or in PTX 1.x the address of one."""
+    """`a[4]`: an array element, or in PTX 1.x its address."""
 
     start: int
     end: int
@@ -99,7 +99,7 @@ class Cast(NamedTuple):
 
 
 class Relocation(NamedTuple):
-    """`generic(name)`, or the bytes of an address that a mask picks: `0xFF(name)`."""
+    """`generic(name)`, or the bytes of an address that a mask selects: `0xFF(name)`."""
 
     start: int
     end: int
@@ -142,7 +142,7 @@ class Vector(NamedTuple):
 
 
 class FieldValue(NamedTuple):
-    """`width = 4`, in the initialiser of a texture or sampler. Names in it are words of PTX."""
+    """`width = 4`, in the initialiser of a texture or sampler. Names in it are PTX keywords."""
 
     start: int
     end: int
@@ -159,7 +159,7 @@ class InitializerList(NamedTuple):
 
 
 class Nested(NamedTuple):
-    """An expression too deep inside others to be looked into."""
+    """An expression that is nested too deeply to be lowered."""
 
     start: int
     end: int
@@ -174,7 +174,7 @@ Operand: TypeAlias = Expression
 
 class Opcode(NamedTuple):
     """`add.s32`: `text` is the spelling with its modifiers and without blanks. `bank` is the `.const[2]` of
-    `ld.const[2].u32`, of which `text` has the state space only.
+    `ld.const[2].u32`, whose `text` has only the state space.
     """
 
     start: int
@@ -211,7 +211,7 @@ class Label(NamedTuple):
 
 
 class Block(NamedTuple):
-    """`{ ... }`; `guard` is that of a guarded group."""
+    """`{ ... }`; `guard` is the guard of a guarded group."""
 
     start: int
     end: int
@@ -258,7 +258,7 @@ class Declaration(NamedTuple):
 
 
 class Directive(NamedTuple):
-    """A directive that has no node of its own: `.maxntid 256, 1, 1`, `.pragma "nounroll";`."""
+    """A directive without a node class of its own: `.maxntid 256, 1, 1`, `.pragma "nounroll";`."""
 
     start: int
     end: int
@@ -302,7 +302,7 @@ class File(NamedTuple):
 
 
 class LocationAttribute(NamedTuple):
-    """`function_name $L__info_string0`, with a number where an offset is added, or `inlined_at 1 10 5`."""
+    """`function_name $L__info_string0`, with a number if an offset is added, or `inlined_at 1 10 5`."""
 
     start: int
     end: int
@@ -322,8 +322,8 @@ class Location(NamedTuple):
 
 
 class Section(NamedTuple):
-    """`.section .debug_info { ... }`; `labels` are those in it, `types` the words such as `.b8` that its
-    data lines begin with, each where it stands first.
+    """`.section .debug_info { ... }`; `labels` are the labels in it, `types` the words such as `.b8` that its
+    data lines begin with, each at its first occurrence.
     """
 
     start: int
@@ -343,7 +343,7 @@ class Alias(NamedTuple):
 
 
 class CallPrototype(NamedTuple):
-    """`.callprototype (.param .b32 _) _ (.param .b64 _);`, whose name is the label before it."""
+    """`.callprototype (.param .b32 _) _ (.param .b64 _);`, named by the label before it."""
 
     start: int
     end: int
@@ -372,7 +372,7 @@ class Aggregate(NamedTuple):
 
 
 class Junk(NamedTuple):
-    """What is no statement at all."""
+    """Text that is not a statement."""
 
     start: int
     end: int
@@ -386,7 +386,7 @@ class DwarfLine(NamedTuple):
 
 
 class Dimension(NamedTuple):
-    """`[16]` behind the name of a kernel of PTX 1.x; `size` is None where there is none"""
+    """`[16]` after the name of a kernel of PTX 1.x; `size` is None if absent."""
 
     start: int
     end: int
@@ -394,7 +394,7 @@ class Dimension(NamedTuple):
 
 
 class Function(NamedTuple):
-    """An `.entry` or `.func`, defined (`body`) or declared only."""
+    """An `.entry` or `.func`, defined (`body`) or only declared."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Texts to trees, with the grammar."""
+"""Parses texts into trees, using the grammar."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ptx_lsp.text import Edit
 
 
 def parse(data: bytes, edited_tree: Tree | None = None) -> Tree:
-    """The tree of a text. `told` is one of an earlier text that has been told of all edits since, and saves
-    most of the work.
+    """The tree of a text. `told` is the tree of an earlier text with all edits since then applied, which
+    saves most of the work.
     """
     parse = _of_thread().parser.parse
     if edited_tree is None:
         return parse(data)
     tree = parse(data, edited_tree)
     if tree.root_node.has_error:
-        # Tree-sitter's own recovery may depend on the history of edits; the scanner leaves it next to
-        # nothing to do.
+        # Tree-sitter's own recovery may depend on the history of edits; the scanner makes it almost
+        # unnecessary.
         return parse(data)
     return tree
 
@@ -40,7 +40,7 @@ def apply_edit(
 
 
 def changed_range(edit: Edit, old: Tree, new: Tree) -> ChangedBytes:
-    """What an edit may have changed, by the tree that was told of it and the one that came of it."""
+    """The range that an edit may have changed, from the edited tree and the new tree."""
     stop = edit.start + len(edit.replacement)
     changed = old.changed_ranges(new)
     start = min((edit.start, *(one.start_byte for one in changed)))
@@ -54,7 +54,7 @@ def language() -> Language:
 
 
 class _ThreadLocal(local):
-    """A parser must not be used by two threads at once, and gives up Python's lock while it works."""
+    """A parser must not be used by two threads at once, and releases Python's lock while it works."""
 
     def __init__(self) -> None:
         self.parser = Parser(language())
@@ -65,5 +65,5 @@ _of_thread = cache(_ThreadLocal)
 
 @cache
 def damage() -> Query:
-    """Finds what the grammar has to say that something is wrong."""
+    """Finds the nodes that the grammar marks as errors."""
     return Query(language(), "[(missing) (junk) (malformed_number) (stray_brace)] @damage")

@@ -1,4 +1,4 @@
-"""What the grammar found wrong, beside the tree."""
+"""The errors that the grammar finds, beside the tree."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 
 class SyntaxProblem(NamedTuple):
-    """Text that had to be there (`expected`) and is not, or junk (`start < end`) that must not be.
+    """Missing text (`expected`), or junk (`start < end`).
 
-    Offsets are those of nodes. For something missing, `start == end` is right behind the token after
-    which it had to come; what stands there instead is the next token of the file, which may belong to
-    another statement, so it is looked up in the text when the problem is shown.
+    Offsets are those of nodes. For missing text, `start == end` is directly after the preceding token. The
+    next token of the file is found there instead. It may belong to another statement, so it is looked up in
+    the text when the problem is shown.
     """
 
     start: int
     end: int
     expected: str
     within: str
-    """What it is a part of, in words: `an instruction`."""
+    """The enclosing construct, in words: `an instruction`."""
     token: str | None = None
-    """The very text to put there, where only one will do: a missing `;`, or nothing in place of junk."""
+    """The exact text to insert if only one is possible: a missing `;`, or nothing in place of junk."""

@@ -1,7 +1,7 @@
-"""What ptxas takes as the data of a `.section`, beyond what the grammar tells apart.
+"""Validation of the data of a `.section` beyond the grammar: what ptxas accepts.
 
-A line such as `.b32 1, 2` has whole numbers, or one address alone: a name, a name and a number (`label+4`),
-or the distance of two labels (`end-begin`). (Probed, docs/ptxas.md section 1.9.)
+A line such as `.b32 1, 2` has whole numbers, or a single address. An address is a name, a name and a number
+(`label+4`), or the distance of two labels (`end-begin`). (Probed, docs/ptxas.md section 1.9.)
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 
 BITS: Final = {".b8": 8, ".byte": 8, ".b16": 16, ".b32": 32, ".4byte": 32, ".b64": 64, ".quad": 64}
 RESERVED: Final = frozenset({"WARP_SZ", "_", "function_name", "inlined_at"})
-"""Words that name no label."""
+"""Words that cannot name a label."""
 _WITHIN = "a section"
 _BYTE = r"(?:[1-9]?\d|1\d\d|2[0-4]\d|25[0-5])"
 _SMALL = r"(?:0|[1-9]\d{0,3})"
 _PLAIN = re.compile(rf"\.b8\s+{_BYTE}(?:\s*,\s*{_BYTE})*|\.b(?:16|32|64)\s+{_SMALL}(?:\s*,\s*{_SMALL})*")
-"""Most lines, without a look at the tree: there may be megabytes of them."""
+"""Matches most lines without using the tree: there may be megabytes of them."""
 
 
 def data_problems(node: Node, text: str, base: int) -> Iterator[SyntaxProblem]:
-    """Of one line of data, a `data` of the tree. Offsets in `text` count from `base`."""
+    """The problems of one line of data, a `data` node of the tree. Offsets in `text` count from `base`."""
     start, end = node.start_byte, node.end_byte
     if _PLAIN.fullmatch(text, start, end) is not None:
         return

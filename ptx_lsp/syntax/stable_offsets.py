@@ -1,10 +1,9 @@
-"""Where the nodes of a statement are, though the text before some of them has changed.
+"""Stable offsets: the positions of a statement's nodes after edits of the text before them.
 
-The `start` and `end` of a node are *marks*. In a statement that was read as a whole a mark is the byte
-offset from where the statement begins. An edit inside a function gives the statements that it touches new
-marks, above all that were used before; the others keep theirs, and so can be kept themselves.
-Within one statement of a body, marks grow by one with each byte; of two statements, either may have the
-larger ones.
+The `start` and `end` of a node are *marks*. In a statement that was parsed completely, a mark is the byte
+offset from the start of the statement. An edit inside a function gives the changed statements new marks,
+above all marks used before. The other statements keep their marks, and so their nodes can be kept. Within one
+statement of a body, marks increase by one per byte. Marks of different statements are not ordered.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from collections.abc import Iterable
 from typing import Protocol
 
 MOST_PIECES = 1_000
-"""With more, a function is read as a whole again."""
+"""With more pieces, a function is parsed completely again."""
 
 
 class Located(Protocol):
-    """Anything with marks, as nodes have them."""
+    """Any object with marks, as nodes have."""
 
     @property
     def start(self) -> int: ...
@@ -27,9 +26,9 @@ class Located(Protocol):
 
 
 class OffsetMap:
-    """The marks of one top-level statement. Never changes; `spliced` gives new ones.
+    """The marks of one top-level statement, immutable; `spliced` returns a new map.
 
-    `pieces` are in the order of the text: the offset where each begins, and the mark there.
+    `pieces` are in text order: the offset at which each begins, and the mark there.
     """
 
     __slots__ = ("_marks", "_offsets", "_shifts", "limit", "pieces")
@@ -37,7 +36,7 @@ class OffsetMap:
     def __init__(self, pieces: Iterable[tuple[int, int]], limit: int) -> None:
         self.pieces = tuple(pieces)
         self.limit = limit
-        """All marks are below it."""
+        """An upper bound of all marks."""
         ordered = sorted((mark, offset - mark) for offset, mark in self.pieces)
         self._offsets = [offset for offset, _ in self.pieces]
         self._marks = [mark for mark, _ in ordered]
@@ -45,7 +44,7 @@ class OffsetMap:
 
     @classmethod
     def identity(cls, size: int) -> OffsetMap:
-        """The map of a statement of `size` bytes that was read as a whole."""
+        """The map of a statement of `size` bytes that was parsed completely."""
         return cls([(0, 0)], size + 1)
 
     def offset(self, mark: int) -> int:
@@ -65,8 +64,8 @@ class OffsetMap:
         return mark + offset - piece
 
     def spliced(self, start: int, end: int, size: int, mark: int) -> OffsetMap:
-        """The marks after the bytes `start` to `end` were replaced by `size` others, whose marks begin at
-        `mark`, which none is above so far.
+        """The marks after the bytes `start` to `end` were replaced by `size` bytes whose marks begin at
+        `mark`, which is above all previous marks.
         """
         growth = size - (end - start)
         before = [piece for piece in self.pieces if piece[0] < start]

@@ -9,7 +9,7 @@ from ptx_lsp.syntax.problem import SyntaxProblem
 
 
 def operand_problems(operand: nodes.Operand, within: str) -> Iterator[SyntaxProblem]:
-    """Of one operand of an instruction, or of one value of an initialiser."""
+    """The problems of one operand of an instruction, or of one value of an initialiser."""
     match operand:
         case nodes.Name() | nodes.Number() | nodes.Missing() | nodes.Pair():
             return
@@ -36,7 +36,7 @@ def operand_problems(operand: nodes.Operand, within: str) -> Iterator[SyntaxProb
 
 
 def _address_problems(item: nodes.Expression, within: str) -> Iterator[SyntaxProblem]:
-    """Of one part of an address."""
+    """The problems of one part of an address."""
     match item:
         case nodes.Address() | nodes.Vector():
             yield _problem(item, "an address, not one in brackets again,", within)
@@ -67,7 +67,7 @@ def _vector_problems(vector: nodes.Vector, within: str) -> Iterator[SyntaxProble
 
 
 def _item_problems(item: nodes.Expression, within: str) -> Iterator[SyntaxProblem]:
-    """An item of a vector or of a list in parentheses. Names stand alone there, without a sign or offset."""
+    """The problems of an item of a vector or parenthesised list, where a name takes no sign or offset."""
     if isinstance(item, nodes.Vector | nodes.Address | nodes.Element | nodes.Pair):
         yield _problem(item, "a register or a constant", within)
         return
@@ -81,7 +81,7 @@ def _item_problems(item: nodes.Expression, within: str) -> Iterator[SyntaxProble
 def _expression_problems(
     value: nodes.Expression, within: str, first: bool
 ) -> Iterator[SyntaxProblem]:
-    """`first`: this is where a name may stand."""
+    """`first`: a name is allowed here."""
     match value:
         case nodes.Name(text="WARP_SZ"):
             return
@@ -98,7 +98,7 @@ def _expression_problems(
         case nodes.Member() if len(value.components) > 1:
             yield _problem(value.components[1], "one component", within)
         case nodes.Unary(operator="-" | "!", value=nodes.Name() | nodes.Member()) if first:
-            return  # `-a` and `!p`: the table knows where
+            return  # `-a` and `!p`: the table checks where they are allowed
         case nodes.Unary():
             yield from _expression_problems(value.value, within, first=False)
         case nodes.Binary():
@@ -162,7 +162,9 @@ def _problem(node: nodes.Expression, expected: str, within: str) -> SyntaxProble
 
 
 def location_problems(attributes: Sequence[nodes.LocationAttribute]) -> Iterator[SyntaxProblem]:
-    """Of what follows the numbers of a `.loc`: nothing, or both attributes, each as it must be."""
+    """The problems after the numbers of a `.loc`, which allow nothing, or both attributes in the correct
+    form.
+    """
     within = "`.loc`"
     for number, attribute in enumerate(attributes):
         name = attribute.name
@@ -178,7 +180,7 @@ def location_problems(attributes: Sequence[nodes.LocationAttribute]) -> Iterator
 
 _LOCATION = ("function_name", "inlined_at")
 _WORDS = frozenset({"_", "function_name", "inlined_at"})
-"""Words that are no names to ptxas."""
+"""Words that ptxas does not accept as names."""
 
 
 def _attribute_problems(attribute: nodes.LocationAttribute, within: str) -> Iterator[SyntaxProblem]:
@@ -186,7 +188,7 @@ def _attribute_problems(attribute: nodes.LocationAttribute, within: str) -> Iter
     if attribute.name.text == "function_name":
         first = values[0] if values else None
         if first is None:
-            return  # told where it is missing
+            return  # already reported where it is missing
         if not isinstance(first, nodes.Name) or first.text in _WORDS:
             yield SyntaxProblem(first.start, first.end, "a label of a `.section`", within)
         return

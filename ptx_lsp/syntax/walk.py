@@ -1,4 +1,4 @@
-"""What a node holds, whatever it is."""
+"""Generic traversal of nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NODES = frozenset((
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly in `node`, in the order of its fields."""
+    """The direct children of `node`, in the order of its fields."""
     for part in _parts(node):
         if _is_node(part):
             yield part

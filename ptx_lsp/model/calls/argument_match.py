@@ -1,4 +1,4 @@
-"""Whether the arguments of a call match the parameters that they are passed for."""
+"""Checks the arguments of a call against the parameters of the callee."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ptx_lsp.model.symbols import Predefined, Register, Variable, element_type, 
 from ptx_lsp.syntax import nodes
 
 Reason: TypeAlias = Literal["no value", "own parameter", "space", "type", "alignment"]
-"""What is wrong with an argument: it is `_`, a `.param` parameter of the calling function, no register,
-`.param` variable or constant at all, or its type or alignment is not the parameter's.
+"""The kind of mismatch. The argument is `_`, a `.param` parameter of the calling function, or not a register,
+`.param` variable or constant; or its type or alignment differs from the parameter's.
 """
 
 _CONSTANTS = ("integer", "float", "single")
@@ -22,8 +22,8 @@ _UNKNOWN = -1
 
 
 class ArgumentType(NamedTuple):
-    """What must match: `length` counts the elements of an array (None: no array, 0: unsized), `alignment` is
-    in bytes.
+    """The properties that must match: `length` counts the elements of an array (None: not an array, 0:
+    unsized), `alignment` is in bytes.
     """
 
     type: Type
@@ -33,7 +33,7 @@ class ArgumentType(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Of one element."""
+        """Bytes per element."""
         return _size(self.type) * self.vector
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class ArgumentType(NamedTuple):
 
 
 class ArgumentMismatch(NamedTuple):
-    """The type passed, as far as it is known, and the type expected."""
+    """The type passed, if known, and the type expected."""
 
     reason: Reason
     given: ArgumentType | None
@@ -54,8 +54,8 @@ class ArgumentMismatch(NamedTuple):
 def argument_mismatch(
     function: Function, actual: nodes.Operand, formal: Formal, *, is_return: bool
 ) -> ArgumentMismatch | None:
-    """What is wrong with `actual`, which a call in `function` passes for `formal`; None where nothing is,
-    or where that cannot be told.
+    """The mismatch of `actual`, which a call in `function` passes for `formal`; None if they match or the
+    types are unknown.
     """
     wanted = declared_type(formal.declaration, formal.declarator)
     given: ArgumentType | None = None
@@ -83,7 +83,7 @@ def argument_mismatch(
 
 
 def prototype_mismatch(callee: nodes.Function, prototype: nodes.CallPrototype) -> str | None:
-    """The first parameter or result of which a call prototype says something else than the function does."""
+    """The first parameter or result that differs between a call prototype and the function."""
     for what, declared, promised in (
         ("result", _types(callee.returns), _types(prototype.returns)),
         ("parameter", _types(callee.parameters), _types(prototype.parameters)),
@@ -102,8 +102,8 @@ def _types(declarations: tuple[nodes.Declaration, ...] | None) -> list[ArgumentT
 
 
 def type_of_symbol(symbol: Register | Variable) -> ArgumentType | None:
-    """What a name passes; None where its declaration is not understood. A register's `.align` is left
-    out, as it is hardly ever written.
+    """The type that a name passes; None if its declaration is not understood. A register's `.align` is
+    ignored, because it is rarely written.
     """
     if isinstance(symbol, Variable):
         return declared_type(symbol.declaration, symbol.declarator)
@@ -112,7 +112,7 @@ def type_of_symbol(symbol: Register | Variable) -> ArgumentType | None:
 
 
 def declared_type(declaration: nodes.Declaration, declarator: nodes.Declarator) -> ArgumentType | None:
-    """That of a variable or parameter; None where the declaration is not understood."""
+    """The type of a variable or parameter; None if the declaration is not understood."""
     type = TYPES.get(element_type(declaration))
     if type is None or type.kind is Kind.HANDLE:
         return None
@@ -130,7 +130,7 @@ def _size(type: Type) -> int:
 
 
 def _alignment(declaration: nodes.Declaration, natural: int) -> int | None:
-    """In bytes: `.align` can only raise it; None where that is no number."""
+    """The alignment in bytes, which `.align` can only raise; None if it is not a number."""
     if declaration.alignment is None:
         return natural
     number = declaration.alignment
@@ -209,5 +209,5 @@ def _scalars_agree(given: Type, wanted: Type) -> bool:
 
 
 def _elements_agree(given: Type, wanted: Type) -> bool:
-    """Of arrays of one size the elements may differ in size where one is of bits."""
+    """Element sizes of arrays of equal size may differ if one element type is untyped bits."""
     return Kind.BITS in (given.kind, wanted.kind) or fits(given, wanted)

@@ -1,6 +1,6 @@
-"""What each `call` instruction calls, and what it passes for which parameter.
+"""The callee of each `call` instruction, and the argument for each parameter.
 
-As ptxas has it (docs/ptxas.md, part 3): a function by its name, or through an address in a register
+As in ptxas (docs/ptxas.md, part 3), a call names a function, or goes through an address in a register
 together with a `.callprototype`, a `.calltargets` list, or an array of functions.
 """
 
@@ -17,7 +17,7 @@ from ptx_lsp.syntax import nodes
 
 
 class Formal(NamedTuple):
-    """A parameter, or return parameter, of what is called."""
+    """A parameter, or return parameter, of the callee."""
 
     declaration: nodes.Declaration
     declarator: nodes.Declarator
@@ -29,7 +29,8 @@ class Formal(NamedTuple):
 
 
 class Callee(NamedTuple):
-    """What may be called: a function, or whatever a call prototype describes; `place` is its name."""
+    """A possible callee: a function, or the functions that a call prototype describes; `place` is its name.
+    """
 
     symbol: FunctionName | Prototype
     place: Place
@@ -42,8 +43,8 @@ class Callee(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A `call`. `target` is the function's name, or the register with its address, and `table` then what
-    stands last; `callees` is empty where they are not known.
+    """A `call`. `target` is the function's name, or the register with its address. For the latter, `table` is
+    the last operand. `callees` is empty if they are unknown.
     """
 
     node: nodes.Instruction
@@ -55,7 +56,7 @@ class Call(NamedTuple):
 
     @property
     def returns(self) -> tuple[nodes.Operand, ...]:
-        """What takes the results."""
+        """The operands that receive the results."""
         return self.return_list.items if self.return_list else ()
 
     @property
@@ -65,7 +66,7 @@ class Call(NamedTuple):
 
 @fact
 def calls(function: Function) -> tuple[Call, ...]:
-    """The calls of `function` in order, without those with a syntax error or with other operands."""
+    """The calls of `function` in order, except calls with a syntax error or with invalid operands."""
     found = (_call(function, node) for node in _nodes(function) if not _is_broken(function, node))
     return tuple(call for call in found if call is not None)
 

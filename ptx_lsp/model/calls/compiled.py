@@ -1,8 +1,9 @@
-"""Which functions ptxas makes code of where it compiles a whole program, as it does without `--compile-only`.
+"""The functions for which ptxas generates code when it compiles a whole program (without `--compile-only`).
 
-Kernels, and functions that their instructions name, to call them or for their address: by the name itself, by
-an alias, or by that of a variable whose initial value has it; then what those name. A list of `.calltargets`
-names nothing. So errors that ptxas finds when it makes code it does not tell of other functions.
+These are the kernels, and the functions that their instructions name, for a call or for the address. An
+instruction can name a function directly, by an alias, or by a variable whose initial value contains it. The
+same applies to the instructions of those functions. A list of `.calltargets` does not count. ptxas reports
+errors of code generation only for compiled functions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ptx_lsp.syntax import nodes
 
 
 def compiled_with(module: Module, functions: Iterator[Function]) -> dict[str, Function]:
-    """Some functions and all that are compiled because of them, by name."""
+    """The given functions and all functions compiled because of them, by name."""
     found: dict[str, Function] = {}
     waiting = list(functions)
     while waiting:
@@ -34,7 +35,7 @@ def compiled_with(module: Module, functions: Iterator[Function]) -> dict[str, Fu
 
 
 def compiled(module: Module) -> dict[str, Function]:
-    """The functions of a whole program that are compiled, kernels among them."""
+    """The compiled functions of a whole program, including kernels."""
     return compiled_with(module, (function for function in module.functions if function.is_kernel))
 
 

@@ -1,10 +1,10 @@
-"""Indirect calls of which it is certain what they call, and whether what they name describes it.
+"""Indirect calls with a known callee, and whether the prototype or list that they name describes it.
 
-1. A register holds the address of a function where the body writes it in one place only, with a `mov` of
-   that function's name. An instruction writes whatever its first operand names, which may be too much.
-2. All else is not known: registers written more than once, addresses from memory or parameters.
-3. A `.calltargets` list describes the functions that it names; a `.callprototype` those with as many
-   parameters and results, each of the same size and kind. ptxas compares neither with the address.
+1. A register holds the address of a function if the body writes it only once, with a `mov` of that function's
+   name. Every instruction counts as writing its first operand, which may overestimate the writes.
+2. Other addresses are unknown: registers written more than once, addresses from memory or parameters.
+3. A `.calltargets` list describes the functions that it names. A `.callprototype` describes functions with as
+   many parameters and results, each of the same size and kind. ptxas checks neither against the address.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ptx_lsp.syntax import nodes
 
 
 class IndirectCall(NamedTuple):
-    """A call through an address, and the function that it calls; `described` is the prototype or list that it
+    """A call through an address, and the function that it calls. `described` is the prototype or list that it
     names, `address` the function's name in the `mov`.
     """
 
@@ -34,7 +34,7 @@ class IndirectCall(NamedTuple):
 
 @fact
 def indirect_calls(function: Function) -> tuple[IndirectCall, ...]:
-    """Those of one function, in order."""
+    """The indirect calls of one function, in order."""
     through = [
         (call, described)
         for call in calls(function)
@@ -62,7 +62,7 @@ def description(function: Function, call: Call) -> Prototype | TargetTable | Non
 def undescribed(
     function: Function, described: Prototype | TargetTable, callee: nodes.Function
 ) -> str | None:
-    """Why a prototype or list (3) does not describe `callee`; None where it does, or that is not known."""
+    """Why a prototype or list (3) does not describe `callee`; None if it does, or if that is unknown."""
     if isinstance(described, Prototype):
         return prototype_mismatch(callee, described.node)
     listed = [function.resolve(name) for name in described.node.names]
@@ -94,7 +94,7 @@ def _addresses(
 
 
 def _only_reads(instruction: nodes.Instruction) -> bool:
-    """A call whose first operand is what it calls."""
+    """Whether this is a call whose first operand is the callee."""
     return instruction.opcode.text.startswith("call") and isinstance(
         instruction.operands[0], nodes.Name
     )

@@ -1,6 +1,6 @@
-"""Whether two declarations of functions agree, as ptxas compares them (docs/ptxas.md, section 2.4).
+"""Compares two declarations of a function, as ptxas does (docs/ptxas.md, section 2.4).
 
-The names of parameters do not count. Types must be the same, not only of one size.
+The names of parameters are ignored. Types must be identical, not only equal in size.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from ptx_lsp.syntax import nodes
 
 
 class Difference(NamedTuple):
-    """`message` says what differs; `part` is where it is in the second declaration, None where it is not
-    at one place.
+    """A difference with its `message`; `part` is its place in the second declaration, None if it has no
+    single place.
     """
 
     message: str
@@ -28,9 +28,7 @@ class _Parameter(NamedTuple):
 
 
 def difference(first: nodes.Function, second: nodes.Function) -> Difference | None:
-    """The first thing that differs between two functions, or between two kernels; None where nothing
-    does, or where it cannot be told.
-    """
+    """The first difference between two functions or two kernels; None if they agree or cannot be compared."""
     for what, former, latter in (
         ("return parameter", _listed(first.returns), _listed(second.returns)),
         ("parameter", _listed(first.parameters), _listed(second.parameters)),
@@ -52,8 +50,8 @@ def is_noreturn(function: nodes.Function | nodes.CallPrototype) -> bool:
 def promise_difference(
     first: nodes.Function | nodes.CallPrototype, second: nodes.Function | nodes.CallPrototype
 ) -> Difference | None:
-    """Whether two differ in `.noreturn`, or in the registers preserved. ptxas finds the latter when it
-    makes code.
+    """Whether two declarations differ in `.noreturn` or in the preserved registers. ptxas reports the latter
+    at code generation.
     """
     if is_noreturn(first) != is_noreturn(second):
         return Difference("only one of the two is `.noreturn`")

@@ -1,4 +1,6 @@
-"""Operands that name where control goes, which the kinds of the instruction table say too little about."""
+"""Operands that name jump and call targets, which the operand kinds of the instruction table do not fully
+describe.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from ptx_lsp.syntax import nodes
 
 
 def names_target(function: Function, instruction: nodes.Instruction, index: int) -> bool:
-    """Whether operand number `index` is a declared name in the place of a label, of a list of targets or
-    of what is called. The rules `wrong-target` and `call-mismatch` judge it, whatever it names.
+    """Whether operand `index` is a declared name in the place of a label, a target list or a callee. The
+    rules `wrong-target` and `call-mismatch` check any such name.
     """
     operands = instruction.operands
     operand = operands[index] if index < len(operands) else None
@@ -33,7 +35,7 @@ def names_target(function: Function, instruction: nodes.Instruction, index: int)
 
 
 def is_indirect_branch(function: Function, instruction: nodes.Instruction) -> bool:
-    """Whether this is `bra %r, list`, with which old manuals branch through a register."""
+    """Whether this is `bra %r, list`, the indirect branch of old manuals."""
     match instruction.operands:
         case (nodes.Name() as name, _):
             is_branch = instruction.opcode.text.removesuffix(".uni") == "bra"
@@ -43,7 +45,7 @@ def is_indirect_branch(function: Function, instruction: nodes.Instruction) -> bo
 
 
 def _is_table(function: Function, rest: tuple[nodes.Operand, ...]) -> bool:
-    """Whether the last of these operands tells what a call through an address can call."""
+    """Whether the last of these operands lists the possible callees of an indirect call."""
     last = rest[-1] if rest else None
     return isinstance(last, nodes.Name) and isinstance(
         function.resolve(last), Prototype | TargetTable | Variable

@@ -1,4 +1,4 @@
-"""What `.file`, `.loc` and `.section` say of each other."""
+"""Consistency of `.file`, `.loc` and `.section`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Position: TypeAlias = tuple[int, ...]
 
 
 class Named(NamedTuple):
-    """What stands behind a `function_name`."""
+    """The value of a `function_name`."""
 
     name: str
     place: Place
 
 
 class Inlined(NamedTuple):
-    """An `inlined_at`, and the position that it names."""
+    """An `inlined_at`, and the position in it."""
 
     place: Place
     position: Position
@@ -48,7 +48,7 @@ def sections(module: Module) -> Iterator[tuple[Item, nodes.Section]]:
 
 @fact
 def function_names(function: Function) -> tuple[Named, ...]:
-    """Those of the `.loc` of a function."""
+    """The `function_name` attributes in the `.loc` of a function."""
     return tuple(
         Named(value.text, function.place(value))
         for node in attributed_locations(function)
@@ -68,7 +68,7 @@ def attributed_locations(function: Function) -> tuple[nodes.Location, ...]:
 
 @fact
 def unplaced(function: Function) -> tuple[Inlined, ...]:
-    """Every `inlined_at` of a position that no earlier `.loc` of the function has."""
+    """Every `inlined_at` whose position no earlier `.loc` of the function has."""
     if not attributed_locations(function):
         return ()
     seen: set[Position] = set()
@@ -87,7 +87,7 @@ def unplaced(function: Function) -> tuple[Inlined, ...]:
 
 
 def is_placed_earlier(module: Module, one: Inlined) -> bool:
-    """Whether a `.loc` of a function before has the position."""
+    """Whether a `.loc` of an earlier function has the position."""
     start = module.span(one.place).start
     before = takewhile(lambda function: function.item.end <= start, module.functions)
     return any(one.position in _positions(function) for function in before)
@@ -102,12 +102,12 @@ def _positions(function: Function) -> frozenset[Position]:
 
 
 def _position(values: tuple[nodes.Expression, ...]) -> Position | None:
-    """None where the values are no three whole numbers."""
+    """The position; None unless the values are three whole numbers."""
     known = [whole_number(value) for value in values]
     found = tuple(value for value in known if value is not None)
     return found if len(found) == len(known) == 3 else None
 
 
 def has_syntax_errors(module: Module) -> bool:
-    """Whether ptxas stops before the end of the file, where it asks what its debugging data lacks."""
+    """Whether ptxas stops before the end of the file, where it reports missing debugging data."""
     return any(item.problems or item.is_unclosed for item in module.document.items)

@@ -1,4 +1,4 @@
-"""Every declaration of registers, variables and parameters, with the kind of place it stands in."""
+"""Every declaration of registers, variables and parameters, with its kind of place."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.syntax import nodes
 
 Where: TypeAlias = Literal["module", "body", "kernel parameter", "parameter", "return"]
-"""`parameter` and `return`: of a function or call prototype."""
+"""`parameter` and `return` refer to a function or call prototype."""
 
 
 class Declared(NamedTuple):
-    """A declaration where it stands; `owner` stands for the top-level statement (`Place`)."""
+    """A declaration and its place; `owner` identifies the top-level statement (`Place`)."""
 
     owner: Owner
     node: nodes.Declaration
     where: Where
     of_prototype: bool = False
-    """Whether it is a parameter of a function without a body, or of a call prototype: no variable is made
-    for it, and ptxas does not ask whether there could be one.
+    """Whether it is a parameter of a function without a body, or of a call prototype. It creates no variable,
+    and ptxas does not check whether it could.
     """
 
     @property
     def space(self) -> str:
-        """The state space with its dot; empty where none is named."""
+        """The state space with its dot; empty if absent."""
         return self.node.space.text if self.node.space else ""
 
     @property
@@ -40,7 +40,7 @@ class Declared(NamedTuple):
 
 
 def declarations(module: Module) -> Iterator[Declared]:
-    """All of a module, in the order of the text."""
+    """All declarations of a module, in text order."""
     functions = iter(module.functions)
     for item in module.document.items:
         match item.node:
@@ -53,7 +53,7 @@ def declarations(module: Module) -> Iterator[Declared]:
 
 
 def declarations_outside(module: Module) -> Iterator[Declared]:
-    """Those that stand in no function."""
+    """The declarations outside functions."""
     for item in module.outside:
         if isinstance(item.node, nodes.Declaration):
             yield Declared(item.node, item.node, "module")
@@ -61,7 +61,7 @@ def declarations_outside(module: Module) -> Iterator[Declared]:
 
 @directive_fact
 def declarations_of(function: Function) -> tuple[Declared, ...]:
-    """Those of one function, its parameters first."""
+    """The declarations of one function, its parameters first."""
     return tuple(_of(function))
 
 

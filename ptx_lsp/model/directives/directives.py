@@ -1,4 +1,4 @@
-"""Every directive of a module, with the kind of place it stands in."""
+"""Every directive of a module, with its kind of place."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ptx_lsp.syntax.item import Item
 
 
 class Use(NamedTuple):
-    """A directive where it stands. `name` is its word, with the dot; `owner` stands for the top-level
-    statement (`Place`).
+    """A directive and its place. `name` includes the dot; `owner` identifies the top-level statement
+    (`Place`).
     """
 
     owner: Owner
@@ -25,11 +25,11 @@ class Use(NamedTuple):
     node: nodes.Statement | nodes.Function
     linkage: tuple[nodes.Name, ...] = ()
     labelled: bool = False
-    """Whether a label stands directly before it."""
+    """Whether a label directly precedes it."""
 
     @property
     def row(self) -> Directive | None:
-        """What PTX says of it; None where PTX has no such directive."""
+        """The table row of the directive; None if PTX has no such directive."""
         return find(self.name.text)
 
     @property
@@ -38,14 +38,14 @@ class Use(NamedTuple):
 
     @property
     def is_param_in_body(self) -> bool:
-        """Whether this is a `.param` in a body: kernels of PTX 1.0 to 1.3 have their parameters there, and
-        from PTX 2.0 on it is what calls pass.
+        """Whether this is a `.param` in a body. Kernels of PTX 1.0 to 1.3 have their parameters there; from
+        PTX 2.0 on, calls pass it.
         """
         return self.where == "body" and self.name.text == ".param"
 
     @property
     def is_nameless(self) -> bool:
-        """Whether this is a declaration of nothing (`.tex .u32;`), of which ptxas asks for a type only."""
+        """Whether this declares nothing (`.tex .u32;`); ptxas only requires a type."""
         return isinstance(self.node, nodes.Declaration) and not self.node.declarators
 
     @property
@@ -54,8 +54,8 @@ class Use(NamedTuple):
 
 
 def directives(module: Module) -> Iterator[Use]:
-    """All that are no declaration of a register, in the order of the text. Of `.loc`, which may be
-    everywhere in a body and has nothing to be asked about there, only those with attributes or outside.
+    """All directives except register declarations, in text order. A `.loc` in a body is included only if it
+    has attributes: it is allowed everywhere and needs no check.
     """
     functions = iter(module.functions)
     for item in module.document.items:
@@ -66,19 +66,19 @@ def directives(module: Module) -> Iterator[Use]:
 
 
 def directives_outside(module: Module) -> Iterator[Use]:
-    """Those that stand in no function."""
+    """The directives outside functions."""
     for item in module.outside:
         yield from _named(item.node, item.node, "module", labelled=False)
 
 
 @directive_fact
 def directives_of(function: Function) -> tuple[Use, ...]:
-    """Those of one function, its own `.entry` or `.func` first."""
+    """The directives of one function, its own `.entry` or `.func` first."""
     return tuple(_of_function(function))
 
 
 def unknown_directives(module: Module) -> Iterator[Use]:
-    """Those that PTX does not have."""
+    """The directives that PTX does not have."""
     yield from (use for use in directives_outside(module) if use.row is None)
     yield from collect_over_functions(_unknown_in, module)
 
@@ -89,7 +89,7 @@ def _unknown_in(function: Function) -> tuple[Use, ...]:
 
 
 def target_directives(module: Module) -> Iterator[Use]:
-    """Every `.target`, also where none can stand."""
+    """Every `.target`, including misplaced ones."""
     yield from (use for use in directives_outside(module) if isinstance(use.node, nodes.Target))
     yield from collect_over_functions(_targets_in, module)
 
@@ -100,12 +100,12 @@ def _targets_in(function: Function) -> tuple[Use, ...]:
 
 
 class Outside(NamedTuple):
-    """Statements at module level that belong in a body, and the stray `}` behind them, if any."""
+    """Statements at module level that belong in a body, and the stray `}` after them, if any."""
 
     items: list[Item]
     brace: Item | None
     function: Item | None
-    """The function right before them, which may have ended too early."""
+    """The function directly before them, which may have ended too early."""
 
 
 def outside(module: Module) -> Iterator[Outside]:

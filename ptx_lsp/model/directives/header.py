@@ -1,6 +1,7 @@
-"""The header of a file: `.version`, `.target` and `.address_size`, in this order and first.
+"""The header of a file: `.version`, `.target` and `.address_size`, at the start of the file and in this
+order.
 
-ptxas takes several `.target` one after the other, of which the last holds, and `.target` inside bodies
+ptxas accepts several consecutive `.target`, of which the last applies, and `.target` inside bodies
 (docs/ptxas.md, 4.1).
 """
 
@@ -15,19 +16,17 @@ from ptx_lsp.syntax.item import Item
 
 
 class Header(NamedTuple):
-    """What of the header stands where it has to, and what elsewhere. Each None or empty where there
-    is nothing.
-    """
+    """The header directives in their proper place, and those elsewhere. Each is None or empty if absent."""
 
     version: Item | None
     targets: tuple[Item, ...]
     address_size: Item | None
     late: tuple[Item, ...]
-    """Header directives further down; the first of a kind that the header lacks may be misplaced, every
-    other is one too many.
+    """Header directives later in the file. The first of a kind that the header lacks may be misplaced; the
+    others are duplicates.
     """
     after_version: Item | None
-    """What stands where the first `.target` has to."""
+    """The statement in the place of the first `.target`."""
 
 
 def header(module: Module) -> Header:
@@ -67,7 +66,7 @@ def _first(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def targets(module: Module) -> tuple[nodes.Target, ...]:
-    """The `.target` directives at module level, wherever they stand."""
+    """The `.target` directives at module level, at any position."""
     return tuple(
         item.node for item in module.outside if isinstance(item.node, nodes.Target)
     )

@@ -1,4 +1,4 @@
-"""The performance-tuning directives in the head of a kernel or function, and which of them are in effect."""
+"""The performance-tuning directives in the head of a kernel or function, and their effect."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ptx_lsp.syntax import nodes
 
 
 class PerformanceDirective(NamedTuple):
-    """A directive and the values of its arguments, None where one is not a whole number."""
+    """A directive and the values of its arguments; None for a value that is not a whole number."""
 
     node: nodes.Directive
     values: tuple[int | None, ...]
 
     @property
     def name(self) -> str:
-        """With the dot."""
+        """The name with its dot."""
         return self.node.name.text
 
     @property
     def extent(self) -> tuple[int, int, int] | None:
-        """The three dimensions; those left out are 1. None where a value is not known."""
+        """The three dimensions; omitted ones are 1. None if a value is unknown."""
         known = [value for value in self.values if value is not None]
         if len(known) != len(self.values) or not 1 <= len(known) <= 3:
             return None
@@ -35,23 +35,23 @@ class PerformanceDirective(NamedTuple):
 
     @property
     def product(self) -> int | None:
-        """Of all dimensions; None where a value is not known."""
+        """The product of all dimensions; None if a value is unknown."""
         return None if self.extent is None else prod(self.extent)
 
     @property
     def is_unset(self) -> bool:
-        """Whether ptxas takes it for not given: the first number is 0."""
+        """Whether ptxas ignores the directive because the first number is 0."""
         return bool(self.values) and self.values[0] == 0
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveDirectives:
-    """The directives of one head, in the order of the text."""
+    """The directives of one head, in text order."""
 
     directives: tuple[PerformanceDirective, ...]
 
     def last(self, name: str) -> PerformanceDirective | None:
-        """The one that ptxas goes by; None where there is none of that name."""
+        """The directive that applies in ptxas; None if there is none of that name."""
         return next((one for one in reversed(self.directives) if one.name == name), None)
 
     def first(self, name: str) -> PerformanceDirective | None:
@@ -59,7 +59,7 @@ class EffectiveDirectives:
 
     @property
     def repeated(self) -> Iterator[tuple[PerformanceDirective, PerformanceDirective]]:
-        """Each directive that has the name of an earlier one, behind the last such."""
+        """Each directive with the name of an earlier one, with the previous such directive."""
         before: dict[str, PerformanceDirective] = {}
         for one in self.directives:
             if one.name in before:
@@ -68,18 +68,18 @@ class EffectiveDirectives:
 
     @property
     def block(self) -> PerformanceDirective | None:
-        """What says how many threads a block has: `.reqntid`, else `.maxntid`."""
+        """The directive that gives the threads per block: `.reqntid`, else `.maxntid`."""
         return self.last(".reqntid") or self.last(".maxntid")
 
 
 @directive_fact
 def effective_directives(function: Function) -> EffectiveDirectives:
-    """What stands in the head of a function, or of its declaration; `.pragma` apart."""
+    """The directives in the head of a function or of its declaration, except `.pragma`."""
     return performance_directives(function.node.directives)
 
 
 def performance_directives(directives: tuple[nodes.Directive, ...]) -> EffectiveDirectives:
-    """What some directives say: those of a head, or of a call prototype."""
+    """The performance directives among some directives, from a head or a call prototype."""
     return EffectiveDirectives(
         tuple(
             PerformanceDirective(directive, tuple(whole_number(value) for value in directive.arguments))
@@ -90,7 +90,7 @@ def performance_directives(directives: tuple[nodes.Directive, ...]) -> Effective
 
 
 class Signature(NamedTuple):
-    """What a function, or a call prototype, returns and promises."""
+    """The results and attributes of a function or call prototype."""
 
     node: nodes.Function | nodes.CallPrototype
     directives: EffectiveDirectives
@@ -98,7 +98,7 @@ class Signature(NamedTuple):
 
 @directive_fact
 def signatures(function: Function) -> tuple[Signature, ...]:
-    """That of a `.func` itself, and those of the call prototypes in a body."""
+    """The signature of a `.func`, and the signatures of the call prototypes in a body."""
     own = () if function.is_kernel else (Signature(function.node, effective_directives(function)),)
     prototypes = (node for node, _ in function.body.directives if isinstance(node, nodes.CallPrototype))
     return (*own, *(Signature(node, performance_directives(node.directives)) for node in prototypes))

@@ -1,4 +1,4 @@
-"""The strings of every `.pragma`, with the place where it stands and the instruction behind it."""
+"""The strings of every `.pragma`, with their place and the instruction after it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PragmaUse(NamedTuple):
 
 
 def pragmas(module: Module) -> Iterator[PragmaUse]:
-    """All of a module, where a `.pragma` can stand."""
+    """All pragma strings of a module in valid places."""
     for use in directives_outside(module):
         yield from _of(use)
     yield from collect_over_functions(_pragmas_of, module)
@@ -38,7 +38,7 @@ def _pragmas_of(function: Function) -> tuple[PragmaUse, ...]:
 
 
 class Stray(NamedTuple):
-    """A pragma about a load, and the statement behind it that is none; None at the end of a block."""
+    """A pragma about a load, and the statement after it, which is not a load; None at the end of a block."""
 
     use: PragmaUse
     behind: nodes.Statement | None
@@ -46,7 +46,7 @@ class Stray(NamedTuple):
 
 @fact
 def stray_masks(function: Function) -> tuple[Stray, ...]:
-    """The `used_bytes_mask` strings with no load behind them."""
+    """The `used_bytes_mask` strings that no load follows."""
     found = ((use, _behind(function, use.node)) for use in _masks(function))
     return tuple(Stray(use, behind) for use, behind in found if not _is_load(behind))
 
@@ -61,7 +61,7 @@ def _masks(function: Function) -> tuple[PragmaUse, ...]:
 
 
 def _behind(function: Function, node: nodes.Statement) -> nodes.Statement | None:
-    """The statement behind one, `.loc` and other pragmas passed over."""
+    """The next statement, ignoring `.loc` and other pragmas."""
     statements, offset = function.body.statements, function.item.offset
     index = bisect_right(statements, offset(node.start), key=lambda one: offset(one.start))
     behind = islice(statements, index, None)

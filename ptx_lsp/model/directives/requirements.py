@@ -1,12 +1,12 @@
-"""What a file needs: the least `.version`, the least target, and all that demands them.
+"""The requirements of a file: the lowest `.version`, the lowest target, and the demands that cause them.
 
-1. A demand is a spelling with the ways in which it can be had, each a version and perhaps targets.
-2. The least version for a target is the highest of what the target itself needs and, for each demand, of
-   the lowest version among the ways that this target has.
-3. The least target is the lowest without a suffix that has every demand in some way. Where none has, the
+1. A demand is a spelling with the alternatives that provide it: each is a version and possibly targets.
+2. The lowest version for a target is a maximum: of the version of the target itself and, per demand, of the
+   lowest version among the alternatives on this target.
+3. The lowest target is the first without a suffix that supports every demand. If none does, the result is the
    targets with a suffix that do.
 
-What newer versions or targets have taken away again is not looked at; the rule `removed-form` tells of it.
+Removals in newer versions or targets are ignored; the rule `removed-form` reports them.
 """
 
 from __future__ import annotations
@@ -49,25 +49,25 @@ Ways = tuple[Requirement, ...]
 
 
 class Demand(NamedTuple):
-    """Something that not every version and target has; `what` as it is written. One of `ways` will do."""
+    """A feature that some versions or targets lack, with `what` as written. One of `ways` suffices."""
 
     place: Place
     what: str
     ways: Ways
 
     def version(self, target: Target) -> Version | None:
-        """The least version that has it on `target`; None where none has."""
+        """The lowest version that supports it on `target`; None if none does."""
         return _version(self.ways, target)
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """All demands of a file: those of its functions come last."""
+    """All demands of a file. The demands of its functions come last."""
 
     demands: tuple[Demand, ...]
 
     def version(self, target: Target) -> Version | None:
-        """The least version for `target`; None where no version has all that is demanded there."""
+        """The lowest version for `target`; None if no version supports every demand there."""
         least = TARGETS[target]
         for ways in self._distinct:
             version = _version(ways, target)
@@ -78,23 +78,23 @@ class Requirements:
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
-        """The least target without a suffix; where there is none, all with one, the oldest first. Empty
-        where the demands exclude each other.
+        """The lowest target without a suffix. If there is none, all targets with one, the oldest first. Empty
+        if the demands exclude each other.
         """
         possible = [target for target in TARGETS if self.version(target) is not None]
         plain = [target for target in possible if not target.suffix]
         return (min(plain),) if plain else tuple(possible)
 
     def deciding_version(self, target: Target) -> tuple[Demand, ...]:
-        """The demands that the least version for `target` comes from, without that of the target itself;
-        where there is no such version, those that the target lacks.
+        """The demands that determine the lowest version for `target`, without the target's own. If there is
+        no such version, the demands that the target does not support.
         """
         version = self.version(target)
         return tuple(demand for demand in self.demands if demand.version(target) == version)
 
     @cached_property
     def deciding_target(self) -> tuple[Demand, ...]:
-        """The demands because of which lower targets, or those without a suffix, will not do."""
+        """The demands that lower targets, or targets without a suffix, do not support."""
         excluded = [target for target in TARGETS if not target.suffix]
         if self.targets and not self.targets[0].suffix:
             excluded = [target for target in excluded if target < self.targets[0]][-1:]
@@ -111,27 +111,27 @@ class Requirements:
 
 
 def requirements(module: Module) -> Requirements:
-    """What `module` needs."""
+    """The requirements of `module`."""
     return Requirements(tuple(_of_module(module)))
 
 
 @fact
 def demands(function: Function) -> tuple[Demand, ...]:
-    """What the instructions of a function demand, and the special registers that they name."""
+    """The demands of a function's instructions, and of the special registers that they name."""
     found = [*_of_instructions(function), *special_register_demands(function)]
     return tuple(sorted(found, key=lambda demand: function.module.span(demand.place)))
 
 
 @collect_over_results(special_uses)
 def special_register_demands(function: Function, use: SpecialUse) -> Iterator[Demand]:
-    """What the special registers demand that the instructions of a function name, each time that they do."""
+    """The demands of the special registers that the instructions of a function name, one per use."""
     row = special_registers.find(use.name.text)
     if row is not None:
         yield from _demand(function.place(use.name), use.name.text, row.requirement)
 
 
 def part_demands(module: Module, use: Use) -> Iterator[Demand]:
-    """What the parts of a directive demand, besides the directive itself."""
+    """The demands of the parts of a directive, besides the directive itself."""
     match use.node:
         case nodes.Function() as node if use.name is node.kind:
             if node.kind.text == ".entry":
@@ -145,7 +145,7 @@ def part_demands(module: Module, use: Use) -> Iterator[Demand]:
         case nodes.File(path=path, end=end) if path.end < end:
             yield from _feature(use.place, "time of a file")
         case nodes.Directive(name=nodes.Name(text=".pragma"), arguments=arguments) if (
-            use.where == "body"  # elsewhere ptxas refuses the words that it knows for bodies
+            use.where == "body"  # ptxas rejects the words elsewhere that it accepts in bodies
         ):
             for value in arguments:
                 yield from _of_pragma(use.owner, value)
@@ -162,7 +162,7 @@ def part_demands(module: Module, use: Use) -> Iterator[Demand]:
 
 
 def declaration_demands(module: Module, declared: Declared) -> Iterator[Demand]:
-    """What the types, attributes and initial values of a declaration demand, besides its state space."""
+    """The demands of the types, attributes and initial values of a declaration, besides its state space."""
     node = declared.node
     pointed = ""
     for word in node.modifiers:
@@ -242,7 +242,7 @@ _DATA = re.compile(
 
 
 def _of_section(module: Module, node: nodes.Section) -> Iterator[Demand]:
-    """The nodes hold no data of sections: there may be megabytes of it."""
+    """The nodes contain no section data, which may take megabytes."""
     start, end = module.span(Place.of(node, node))
     text = _COMMENT.sub(lambda found: b" " * len(found[0]), module.document.source.data[start:end])
     for found in _DATA.finditer(text):

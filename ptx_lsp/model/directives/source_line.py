@@ -1,4 +1,4 @@
-"""The line of the compiled source that an instruction belongs to, as `.loc` tells it."""
+"""The source line of an instruction, according to `.loc`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptx_lsp.syntax import nodes
 
 
 class SourceLine(NamedTuple):
-    """`path` is as `.file` has it; "" where no `.file` has the number. `line` counts from 1."""
+    """`path` is as `.file` has it; "" if no `.file` has the number. `line` counts from 1."""
 
     path: str
     line: int
@@ -22,7 +22,7 @@ class SourceLine(NamedTuple):
 
 
 def source_line(function: Function, node: nodes.Instruction) -> SourceLine | None:
-    """That of the last `.loc` before an instruction of `function`; None where there is none."""
+    """The source line of the last `.loc` before an instruction of `function`; None if there is none."""
     found, offset = _locations(function), function.item.offset
     index = bisect_right(found, offset(node.start), key=lambda one: offset(one[0])) - 1
     if index < 0:
@@ -33,7 +33,7 @@ def source_line(function: Function, node: nodes.Instruction) -> SourceLine | Non
 
 @fact
 def _locations(function: Function) -> tuple[tuple[int, int, int], ...]:
-    """Each `.loc` that is whole: where it stands, its file and its line."""
+    """Each complete `.loc`: its position, file and line."""
     return tuple(
         (statement.start, file, line)
         for statement in function.body.statements

@@ -20,8 +20,8 @@ _OPCODES = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 
 class StaticAccess(NamedTuple):
-    """What an instruction reads or writes; `address` is what stands in the brackets, `offset` and `size`
-    are in bytes.
+    """One memory access of an instruction; `address` is the operand in brackets, `offset` and `size` are in
+    bytes.
     """
 
     instruction: nodes.Instruction
@@ -33,7 +33,7 @@ class StaticAccess(NamedTuple):
 
 @sparse_instruction_fact
 def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
-    """Those of a function by `ld`, `st`, `atom`, `red` and their kin."""
+    """The static accesses of a function by `ld`, `st`, `atom`, `red` and related instructions."""
     instruction = function.body.instructions[number].node
     if instruction.opcode.text.partition(".")[0] not in _OPCODES:
         return
@@ -47,7 +47,7 @@ def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
 
 
 accesses = flattened(static_accesses)
-"""The register accesses of a function, in order."""
+"""The static accesses of a function, in order."""
 
 
 def _variable_and_offset(
@@ -79,7 +79,7 @@ def _constant(value: nodes.Expression) -> int | None:
 
 @lru_cache(maxsize=1024)
 def size_bytes(spelling: str) -> int | None:
-    """None where the table does not know the spelling, or it has no one size."""
+    """The access size; None if the table does not have the spelling, or if the size is not fixed."""
     sizes = {_size_of(candidate.choices) for candidate in resolve(spelling).candidates}
     return sizes.pop() if len(sizes) == 1 else None
 

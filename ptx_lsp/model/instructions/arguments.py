@@ -1,7 +1,6 @@
-"""What stands at each operand of an instruction, in the terms of the instruction table.
+"""The operands of an instruction in the terms of the instruction table.
 
-An `isa` `Argument` has no position and no name, so that the many instructions of one shape are judged
-once.
+An `isa` `Argument` has no position and no name, so that all instructions of one shape share one check.
 """
 
 from __future__ import annotations
@@ -37,13 +36,15 @@ _SINK = Argument("sink")
 _LABEL = Argument("label")
 _FUNCTION = Argument("function")
 SELECTOR = re.compile(r"\.(?:b[0-7]{1,4}|h[0-3]{1,4})")
-"""A part of a register, or several: what ptxas knows, wherever it may stand."""
+"""A selector of one or several parts of a register, which ptxas recognises anywhere."""
 COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
-"""Of any vector: ptxas does not look at how many elements there are."""
+"""Components of a vector of any length: ptxas does not check the number of elements."""
 
 
 def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argument, ...]:
-    """The operands of an instruction of `function`, in order. What cannot be told is `unknown`."""
+    """The operands of an instruction of `function`, in order. An operand that cannot be classified is
+    `unknown`.
+    """
     symbols, linked = function.symbols, function.linked
     is_call = instruction.opcode.text.startswith("call")
     found: list[Argument] = []
@@ -157,7 +158,7 @@ def _constant(value: Constant) -> Argument:
 
 
 def _group(function: Function, value: nodes.Group) -> Argument:
-    """The arguments of a call, and anything else in parentheses that is no constant."""
+    """The arguments of a call, and any other parenthesised operand that is not a constant."""
     parts = tuple(argument(function, item) for item in value.items)
     if len(parts) == 1 and not isinstance(value.items[0], nodes.Name):
         return UNKNOWN
@@ -165,13 +166,13 @@ def _group(function: Function, value: nodes.Group) -> Argument:
 
 
 def _part(function: Function, value: nodes.Expression) -> Argument:
-    """One element of a vector, where ptxas passes over a selector that there is."""
+    """One element of a vector, where ptxas ignores an existing selector."""
     part = argument(function, value)
     return part._replace(suffix="") if SELECTOR.fullmatch(part.suffix) else part
 
 
 def _member(function: Function, value: nodes.Member) -> Argument:
-    """A component of a vector, or what stands behind a scalar: there it must be a selector."""
+    """A component of a vector. After a scalar it must be a selector."""
     if len(value.components) != 1:
         return UNKNOWN
     whole = argument(function, value.object)
@@ -214,7 +215,7 @@ def _address_part(function: Function, value: nodes.Expression) -> Argument:
 
 
 def _base(value: nodes.Binary) -> nodes.Expression:
-    """What a chain of operators begins with."""
+    """The first operand of a chain of operators."""
     base: nodes.Expression = value
     while isinstance(base, nodes.Binary):
         base = base.left

@@ -1,6 +1,6 @@
-"""Each instruction of a function against the instruction table.
+"""Checks each instruction of a function against the instruction table.
 
-Only what is not as the table wants it is kept; the rules of `lint` read it from here.
+Only failed checks are stored; the rules of `lint` read them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptx_lsp.syntax import nodes
 
 
 class Check(NamedTuple):
-    """An instruction that the table objects to, and why."""
+    """An instruction that does not match the table, and the reason."""
 
     instruction: nodes.Instruction
     verdict: Verdict
@@ -25,7 +25,7 @@ class Check(NamedTuple):
 
 @fact
 def checks(function: Function) -> tuple[Check, ...]:
-    """The instructions of `function` that are not as the table wants them, in order."""
+    """The instructions of `function` that do not match the table, in order."""
     found = chain.from_iterable(_objections(function).results)
     return tuple(one for one in found if not _is_broken(function, one.instruction))
 
@@ -45,7 +45,7 @@ def _objections(function: Function, number: int) -> tuple[Check, ...]:
 
 
 def _is_broken(function: Function, instruction: nodes.Instruction) -> bool:
-    """A syntax error, or an index behind a register, tells of it already."""
+    """Whether a syntax error, or an index after a register, is already reported."""
     if not instruction.opcode.text:
         return True
     if function.item.is_broken_between(instruction.start, instruction.end):

@@ -1,4 +1,4 @@
-"""Components (`v.x`, `%tid.y`, the selector in `%r1.b0`) of what has no such component."""
+"""Components (`v.x`, `%tid.y`, the selector in `%r1.b0`) that do not exist."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ Of: TypeAlias = Literal["vector", "register", "special register", "other"]
 
 
 class WrongComponent(NamedTuple):
-    """A component that is not there. `symbol` is what the name before it stands for; `of`, whether that is
-    a vector, a register or special register that is none, or something that never has components.
+    """A component that does not exist. `symbol` is the symbol of the name before it. `of` classifies that
+    symbol: a vector, a register or special register that is not a vector, or a symbol that never has
+    components.
     """
 
     instruction: nodes.Instruction
@@ -31,7 +32,7 @@ class WrongComponent(NamedTuple):
 def wrong_components(
     function: Function, instruction: nodes.Instruction
 ) -> Iterator[WrongComponent]:
-    """Those of the operands of a function, in order. Names that are not declared are passed over."""
+    """The wrong components in the operands of a function, in order. Undeclared names are ignored."""
     for operand in instruction.operands:
         if type(operand) is nodes.Name:  # most of them, so without a call
             continue
@@ -47,7 +48,7 @@ def wrong_components(
 
 
 _SELECTOR = re.compile(r"\.[bh]\d*")
-"""In braces ptxas passes over them."""
+"""ptxas ignores these in braces."""
 
 
 def _members(

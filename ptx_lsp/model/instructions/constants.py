@@ -1,14 +1,15 @@
 """The values of constant expressions, as ptxas computes them (PTX ISA, "Constant Expressions").
 
 1. Integers have 64 bits. A literal is signed unless it ends with `U` or needs the 64th bit; so is `WARP_SZ`.
-2. `+ - * /`, comparisons and `& | ^` are unsigned where one side is; comparisons, `!`, `&&` and `||` give
-   signed integers. `%` and `~` are unsigned, whatever their operands.
-3. Shifts have the type of their left side, and look at 6 bits of the right one.
-4. Floats know `+ - * /` and comparisons. No operator takes an integer and a float.
-5. `?:`, `!`, `~`, casts and the operators of integers take integers only. `?:` computes both values, and has
-   the type of the one that it chooses.
+2. `+ - * /`, comparisons and `& | ^` are unsigned if one side is. Comparisons, `!`, `&&` and `||` give signed
+   integers. `%` and `~` are unsigned for any operands.
+3. Shifts have the type of their left side, and use 6 bits of the right one.
+4. Floats support `+ - * /` and comparisons. No operator mixes an integer and a float.
+5. `?:`, `!`, `~`, casts and the integer operators take only integers. `?:` computes both values, and has the
+   type of the chosen one.
 6. A cast is to `.s64` or `.u64`.
-7. A float of 32 bits, `0f3F800000`, takes no sign and no part in arithmetic; one of 64 bits, `0d...`, does.
+7. A 32-bit float, `0f3F800000`, takes no sign and no arithmetic operator. A 64-bit float, `0d...`, takes
+   both.
 
 (Probed with ptxas 13.5; docs/ptxas.md, section 1.4.)
 """
@@ -31,7 +32,9 @@ _FLOATING = frozenset({"+", "-", "*", "/", *_COMPARISONS})
 
 
 class Constant(NamedTuple):
-    """The value of a constant expression: a signed integer is below 2^63, an unsigned one not negative."""
+    """The value of a constant expression. A signed integer is below 2^63, an unsigned integer is not
+    negative.
+    """
 
     value: int | float
     is_unsigned: bool = False
@@ -42,35 +45,36 @@ class Constant(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A part of an expression that ptxas does not compute, and why."""
+    """A part of an expression that ptxas does not compute, and the reason."""
 
     part: nodes.Expression
     message: str
 
 
 def evaluated(value: nodes.Expression) -> Constant | None:
-    """None where `value` is no constant expression, or one that ptxas does not take."""
+    """The value; None if `value` is not a constant expression, or if ptxas rejects it."""
     evaluation = _Evaluation()
     found = evaluation.of(value)
     return None if evaluation.faults else found
 
 
 def faults(value: nodes.Expression) -> list[Fault]:
-    """What is wrong with the constants in an operand or initial value, which may begin with a name."""
+    """The faults of the constants in an operand or initial value, which may begin with a name."""
     evaluation = _Evaluation(follows_name=True)
     evaluation.of(value)
     return evaluation.faults
 
 
 def constant_kind(value: nodes.Expression) -> ConstantKind | None:
-    """What kind of number a constant expression gives; None where `evaluated` knows none."""
+    """The kind of number that a constant expression gives; None if `evaluated` gives None."""
     found = evaluated(value)
     return None if found is None else found.kind
 
 
 def whole_number(value: nodes.Expression) -> int | None:
-    """The value of one whole literal or `WARP_SZ`, as a directive takes it; None of anything else. From 2^63
-    on that is its lowest 32 bits; of others ptxas says "Constant overflow", where they need more than 32.
+    """The value of one whole literal or `WARP_SZ`, as a directive takes it; None for anything else. From 2^63
+    on it is the lowest 32 bits. For smaller values that need more than 32 bits, ptxas reports "Constant
+    overflow".
     """
     if isinstance(value, nodes.Name | nodes.Number) and value.text == "WARP_SZ":
         return 32
@@ -85,8 +89,8 @@ _MIXED = "an integer and a float cannot be computed with each other"
 
 
 class _Evaluation:
-    """Of one expression. With `follows_name` a name or an element of an array in it counts as 0: only the
-    first part can be one, and what stands behind it is an offset.
+    """The evaluation of one expression. With `follows_name`, a name or an array element in it counts as 0.
+    Only the first part can be one; the rest is an offset.
     """
 
     def __init__(self, *, follows_name: bool = False) -> None:
@@ -179,7 +183,7 @@ class _Evaluation:
             chain.append(chain[-1].left)
         first = chain[-1].left
         if self._follows_name and isinstance(first, nodes.Name) and first.text != "WARP_SZ":
-            first = chain.pop().right  # of `name + 4 < 5` all behind the first `+` is one number
+            first = chain.pop().right  # in `name + 4 < 5`, everything after the first `+` is one number
             found = self._applied(chain, first)
             if found is not None and found.kind == "float":
                 self._fault(first, _INTEGER)

@@ -1,7 +1,7 @@
 """Sizes and alignments of variables and parameters in memory, in bytes.
 
-As ptxas lays them out: in the order of their declarations, each at the next multiple of its alignment,
-which is the natural one of its type or the stated one, whichever is larger.
+ptxas places variables in the order of their declarations, each at the next multiple of its alignment. That is
+the larger of its type's natural alignment and the declared one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _DYNAMIC_ALIGNMENT = 16
 
 
 def size_bytes(variable: Variable) -> int | None:
-    """None where the type is not known, or the size of an array is not. A range such as `x<4>` counts as
-    one variable.
+    """The size; None if the type or the length of an array is unknown. A range such as `x<4>` counts as one
+    variable.
     """
     element = element_bytes(variable.declaration)
     lengths = dimensions(variable.declarator)
@@ -32,13 +32,13 @@ def size_bytes(variable: Variable) -> int | None:
 
 
 def alignment_bytes(variable: Variable) -> int | None:
-    """None where the type is not known."""
+    """The alignment; None if the type is unknown."""
     return declared_alignment(variable.declaration)
 
 
 def address_alignment(variable: Variable) -> int | None:
-    """What the address of `variable` is a multiple of, as far as that is known. Shared memory whose size
-    the launch tells begins at a multiple of 16 at least.
+    """The known alignment of the address of `variable`. Shared memory whose size the launch gives is aligned
+    to at least 16.
     """
     alignment = alignment_bytes(variable)
     is_dynamic = variable.space == ".shared" and variable.is_unsized and variable.linkage == ".extern"
@@ -46,15 +46,15 @@ def address_alignment(variable: Variable) -> int | None:
 
 
 def parameter_bytes(function: Function) -> int | None:
-    """The parameters of a kernel, as ptxas counts them against its limit, paddings between them
-    included; None where the size of one is not known.
+    """The size of a kernel's parameters, as ptxas counts it against its limit, including padding; None if the
+    size of one is unknown.
     """
     return _laid_out([p for p in function.body.parameters if isinstance(p, Variable)])
 
 
 def offset_bytes(function: Function, parameter: Variable) -> int | None:
-    """Where `parameter` begins among the parameters of `function`, or among what it returns; None where
-    the size of one before it is not known.
+    """The offset of `parameter` among the parameters or return parameters of `function`; None if the size of
+    an earlier one is unknown.
     """
     body = function.body
     group = body.parameters if any(one is parameter for one in body.parameters) else body.returns
@@ -69,11 +69,12 @@ def offset_bytes(function: Function, parameter: Variable) -> int | None:
 
 
 def shared_bytes(function: Function) -> int | None:
-    """The static `.shared` memory of a kernel or function without what it calls, as `ptxas -v` tells it;
-    None where the size of a variable is not known.
+    """The static `.shared` memory of a kernel or function without its callees, as `ptxas -v` reports it; None
+    if the size of a variable is unknown.
 
-    First come the variables of its body that it uses, then those of the module, then the rest of its own.
-    Memory whose size the launch tells (`.extern`) begins at the next multiple of its alignment or of 16.
+    The used variables of its body come first, then variables of the module, then the unused variables of its
+    body. Memory whose size the launch gives (`.extern`) begins at the next multiple of its alignment or of
+    16.
     """
     own = [v for v in function.body.variables if v.space == ".shared"]
     idle = list(unused(function, own))
@@ -98,15 +99,15 @@ def shared_bytes(function: Function) -> int | None:
 
 
 def local_bytes(function: Function) -> int | None:
-    """The `.local` variables of a kernel or function without what it calls; None where the size of one is
-    not known. ptxas keeps some of them in registers, and adds what it spills.
+    """The `.local` variables of a kernel or function without its callees; None if the size of one is unknown.
+    ptxas keeps some of them in registers, and adds spills.
     """
     named = [symbol for symbol in function.linked.values() if isinstance(symbol, Variable)]
     return _laid_out([v for v in (*function.body.variables, *named) if v.space == ".local"])
 
 
 def element_bytes(declaration: nodes.Declaration) -> int | None:
-    """Of one element of an array; None for types that are in no memory, such as `.pred`."""
+    """The bytes per array element; None for types that are never in memory, such as `.pred`."""
     type = TYPES.get(element_type(declaration))
     if type is None or type.kind in (Kind.PREDICATE, Kind.HANDLE):
         return None
@@ -114,8 +115,8 @@ def element_bytes(declaration: nodes.Declaration) -> int | None:
 
 
 def declared_alignment(declaration: nodes.Declaration) -> int | None:
-    """What `.align` says (the `.align` of a `.ptr` speaks of what is pointed to), and at least the natural
-    alignment of the type; None where either is not known.
+    """The declared `.align` (the `.align` of a `.ptr` applies to the pointee), at least the natural alignment
+    of the type; None if either is unknown.
     """
     natural = element_bytes(declaration)
     stated = declaration.alignment
@@ -128,7 +129,7 @@ def declared_alignment(declaration: nodes.Declaration) -> int | None:
 
 
 def has_pointer_alignment(declaration: nodes.Declaration) -> bool:
-    """Whether the `.align` is that of `.ptr`. One before it is then not known any more."""
+    """Whether the `.align` belongs to `.ptr`. An `.align` before the `.ptr` is then lost."""
     stated = declaration.alignment
     return stated is not None and any(
         word.text == ".ptr" and word.start < stated.start for word in declaration.modifiers
@@ -136,8 +137,8 @@ def has_pointer_alignment(declaration: nodes.Declaration) -> bool:
 
 
 def dimensions(declarator: nodes.Declarator) -> tuple[int | None, ...]:
-    """The lengths of an array, the outermost first; None for one that is not known. The initial value
-    gives that of `a[] = {1, 2}`.
+    """The lengths of an array, the outermost first; None for an unknown length. The initial value gives the
+    length of `a[] = {1, 2}`.
     """
     found = stated_dimensions(declarator)
     if found and found[0] is None and isinstance(declarator.initializer, nodes.InitializerList):
@@ -146,7 +147,8 @@ def dimensions(declarator: nodes.Declarator) -> tuple[int | None, ...]:
 
 
 def stated_dimensions(declarator: nodes.Declarator) -> tuple[int | None, ...]:
-    """The lengths as written; None for `[]`, for `[0]`, which is the same, and for what is no number."""
+    """The lengths as written; None for `[]`, for the equivalent `[0]`, and for a length that is not a number.
+    """
     return tuple(_length(size) for size in declarator.dimensions)
 
 

@@ -1,4 +1,4 @@
-"""Instructions without their `;`, so that the next one looks like their operand."""
+"""Instructions without their `;`, whose operand appears to be the next instruction."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ptx_lsp.syntax import nodes
 
 
 class SwallowedInstruction(NamedTuple):
-    """`following` are the opcode and modifiers, at `place`, of an instruction before which a `;` is missing:
-    at `gap`, behind `instruction`, which is right without operands, as it is.
+    """An instruction swallowed by `instruction`, whose `;` is missing at `gap`. `following` are its opcode
+    and modifiers, at `place`. `instruction` is valid without operands.
     """
 
     instruction: nodes.Instruction

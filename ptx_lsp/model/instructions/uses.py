@@ -1,4 +1,4 @@
-"""Which declared names a function, or the module around it, makes use of."""
+"""The declared names that a function, or the module around it, uses."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _WORD = re.compile(r"[A-Za-z_$%][\w$]*")
 
 
 def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
-    """Those of `symbols`, which the function declares itself, that it names nowhere else; of a range any
-    register will do.
+    """The symbols among `symbols`, declared by the function itself, that it never uses. Any register of a
+    range counts for the range.
     """
     times, others = _counts(function).times, _in_directives(function)
     for symbol in symbols:
@@ -37,7 +37,7 @@ def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
 
 
 def _identity(symbol: Symbol) -> int:
-    """Tells one declared thing from others; the registers of a range are one."""
+    """The identity of a symbol; the registers of a range are one."""
     return id(symbol.declarator) if isinstance(symbol, Register | Variable) else id(symbol)
 
 
@@ -50,7 +50,7 @@ class SpecialUse(NamedTuple):
 
 @sparse_instruction_fact
 def special_uses(function: Function, number: int) -> list[SpecialUse]:
-    """Those of the instructions of a function."""
+    """The special uses in the instructions of a function."""
     symbols = function.symbols
     found: list[SpecialUse] = []
     for operand in function.body.instructions[number].node.operands:
@@ -65,8 +65,8 @@ def special_uses(function: Function, number: int) -> list[SpecialUse]:
 
 
 def names_elsewhere(module: Module) -> frozenset[str]:
-    """The names that statements outside functions mention: initial values, aliases, and the words of the
-    sections with debug information.
+    """The names that statements outside functions mention: initial values, aliases, and the words of debug
+    sections.
     """
     found: set[str] = set()
     source = module.document.source
@@ -87,7 +87,7 @@ def names_elsewhere(module: Module) -> frozenset[str]:
 
 
 class _Counts(NamedTuple):
-    """What each instruction names, and how often all of them together name each thing; see `_identity`."""
+    """The names in each instruction, and the total uses of each symbol; see `_identity`."""
 
     named: tuple[tuple[int, ...], ...]
     times: Counter[int]
@@ -130,7 +130,7 @@ def _in_instructions(function: Function, instruction: nodes.Instruction) -> tupl
 
 @directive_fact
 def _in_directives(function: Function) -> frozenset[int]:
-    """What lists of targets, aliases and initial values name."""
+    """The names in target lists, aliases and initial values."""
     node = function.node
     inside = (statement for statement, _ in function.body.directives)
     return frozenset(
