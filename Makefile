@@ -74,7 +74,7 @@ docs: setup ## build the documentation site in build/site
 	for shell in bash zsh fish; do $(BIN)/ptx-lint completion $$shell > build/ptx-lint.$$shell; done
 
 record-gpu: setup ## run tests/conformance on a CUDA GPU and record the results
-	$(BIN)/python -m tests.executor.record_gpu
+	$(BIN)/python -m tests.executor.conformance.record_gpu
 
 clean: ## remove build output
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -9,7 +9,7 @@ TESTS = {
     "tests/analyses/test_cfg.py": "from analyses.control_flow.cfg import cfg",
     "tests/analyses/test_liveness.py":
         "from analyses.control_flow.cfg import cfg\nfrom analyses.dataflow.liveness import liveness",
-    "tests/executor/test_conformance.py": "",
+    "tests/executor/conformance/test_conformance.py": "",
     "tests/ide/test_hover.py": "from ptx_lsp.ide.hover.hover import hover",
     "tests/ide/test_hover_word.py": "from ptx_lsp.ide.hover.word import word",
     "tests/lint/test_markdown.py": "",
@@ -39,7 +39,7 @@ def test_another_file_runs_the_tests_that_contain_its_name() -> None:
 
 def test_data_runs_the_tests_named_after_its_folder() -> None:
     found = relevant(["tests/conformance/integer.txt"], TESTS)
-    assert found == [LAYERS, "tests/executor/test_conformance.py"]
+    assert found == [LAYERS, "tests/executor/conformance/test_conformance.py"]
 
 
 def test_a_changed_test_runs_itself_first() -> None:

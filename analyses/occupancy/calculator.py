@@ -13,8 +13,8 @@
    target supports, else unlimited. The number of clusters on a device depends on its number of SMs, which the
    target does not determine.
 
-The results equal those of NVIDIA's calculator `cuda_occupancy.h` (`tests/oracle/occupancy.py` compares them).
-They may be lower on a device that runs other work, or whose driver reserves more.
+The results equal those of NVIDIA's calculator `cuda_occupancy.h` (`tests/oracle/figures/occupancy.py`
+compares them). They may be lower on a device that runs other work, or whose driver reserves more.
 """
 
 from __future__ import annotations

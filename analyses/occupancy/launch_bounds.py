@@ -20,8 +20,8 @@
    cluster than a block or cluster can have, or than the directives specify.
 
 Sources: CUDA C++ Programming Guide, "Launch Bounds"; PTX ISA, "Performance-Tuning Directives"; 1 to 3 match
-ptxas 12.9 and 13.5 without exception (`tests/oracle/launch_bounds.py`, docs/ptxas.md). 4 is likely; 5 and 6
-are exact.
+ptxas 12.9 and 13.5 without exception (`tests/oracle/figures/launch_bounds.py`, docs/ptxas.md). 4 is likely;
+5 and 6 are exact.
 """
 
 from __future__ import annotations

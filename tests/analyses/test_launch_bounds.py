@@ -19,7 +19,7 @@ from analyses.occupancy.launch_bounds import (
 from ptx_lsp import ptxas
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.model.module import Module
-from tests.oracle import launch_bounds as oracle
+from tests.oracle.figures import launch_bounds as oracle
 
 LIVE = ["", ".maxntid 65 .minnctapersm 31", ".maxntid 1024 .maxnreg 128", ".maxnreg 256"]
 """What ptxas is asked about anew, beside what is drawn for the target."""

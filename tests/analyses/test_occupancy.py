@@ -26,7 +26,7 @@ from analyses.occupancy.curves import (
 )
 from ptx_lsp.isa.device_limits import LIMITS, limits_of
 from ptx_lsp.isa.target import TARGETS
-from tests.oracle import occupancy as oracle
+from tests.oracle.figures import occupancy as oracle
 
 EACH = 401
 """Of so many blocks of the sweep, one is tried."""

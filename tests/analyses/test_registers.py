@@ -14,7 +14,7 @@ from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from tests.oracle import accuracy
+from tests.oracle.figures import accuracy
 
 HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n"
 REGISTERS = ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .f32 %f<40>; .reg .b64 %d<20>;\n"

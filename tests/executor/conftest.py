@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import ParamSpec
 
 import pytest
@@ -14,6 +15,7 @@ CHECKED = ("test_calls", "test_cluster_copies", "test_kernels", "test_matrix_ker
 """Modules whose kernels are correct."""
 EXPECTED = {"test_the_last_block_sums": {"race"}}
 """The last block reads what others wrote before a fence, but has no fence of its own before it reads."""
+_ROOT = Path(__file__).parents[2]
 _P = ParamSpec("_P")
 
 
@@ -27,9 +29,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def checked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the module of a test launch with checks."""
     if request.param:
-        name = f"tests.executor.{request.path.stem}.launch"
+        module = ".".join(request.path.relative_to(_ROOT).with_suffix("").parts)
         expected = EXPECTED.get(request.node.name.partition("[")[0], set())
-        monkeypatch.setattr(name, _finding(expected, partial(launch, check=True)))
+        monkeypatch.setattr(f"{module}.launch", _finding(expected, partial(launch, check=True)))
 
 
 def _finding(

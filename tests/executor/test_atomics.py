@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from ptx_lsp.executor import launch
-from tests.executor.instruction import HEADER
+from tests.executor.arithmetic.instruction import HEADER
 
 Array = npt.NDArray[np.generic]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
-from tests.executor.instruction import HEADER
+from tests.executor.arithmetic.instruction import HEADER
 
 KERNELS = Path(__file__).parent / "kernels"
 NVCC = KERNELS / "nvcc_calls.ptx"

@@ -11,7 +11,7 @@ from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.machine.part import Part
 from ptx_lsp.executor.machine.wave import Wave
-from tests.executor.instruction import HEADER
+from tests.executor.arithmetic.instruction import HEADER
 from tests.executor.test_calls import one_thread_each, stored
 
 NVCC = Path(__file__).parent / "kernels" / "nvcc_together.ptx"

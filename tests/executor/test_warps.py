@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import launch
-from tests.executor.instruction import HEADER, run
+from tests.executor.arithmetic.instruction import HEADER, run
 
 FULL = 0xFFFFFFFF
 CHOSEN = random.Random(11)

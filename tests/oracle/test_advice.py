@@ -13,9 +13,9 @@ from ptx_lsp import ptxas
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.engine import Linting
 from ptx_lsp.model.module import Module
-from tests.oracle.isa_cases import Point, newest_point, plain_lines
-from tests.oracle.isa_operands import written
-from tests.oracle.judge import judge, prelude, sections
+from tests.oracle.instructions.cases import Point, newest_point, plain_lines
+from tests.oracle.instructions.judge import judge, prelude, sections
+from tests.oracle.instructions.operands import written
 
 _SECTIONS = ("integer", "integer_bits", "float", "convert", "logic", "comparison", "load_store", "warp")
 _OTHER_TYPES = (".f16", ".u32", ".s32", ".b64", ".pred")

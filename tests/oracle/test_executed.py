@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tests.oracle.executed import PAGE, executed, lines
-from tests.oracle.judge import sections
+from tests.oracle.instructions.executed import PAGE, executed, lines
+from tests.oracle.instructions.judge import sections
 
 _SAMPLE = 25
 LEAST = 95.0

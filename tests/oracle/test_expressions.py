@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ptx_lsp import ptxas
-from tests.oracle.expressions import PLACES, differing, expressions, judged, recorded
-from tests.oracle.judge import explained, is_explained
+from tests.oracle.instructions.expressions import PLACES, differing, expressions, judged, recorded
+from tests.oracle.instructions.judge import explained, is_explained
 
 SAMPLE = 40
 """Of so many recorded expressions, one is judged anew."""

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp import ptxas
-from tests.executor.conformance import FOLDER, lines
-from tests.oracle.folded_lines import SECTIONS, shapes
-from tests.oracle.judge import sections
-from tests.oracle.machine_code import Constant, disassembler, folded, read
+from tests.executor.conformance.lines import FOLDER, lines
+from tests.oracle.instructions.folded_lines import SECTIONS, shapes
+from tests.oracle.instructions.judge import sections
+from tests.oracle.instructions.machine_code import Constant, disassembler, folded, read
 
 LISTING = """
         /*0000*/                   LDC R1, c[0x0][0x37c] ;                  /* 0x0000df00ff017b82 */

@@ -7,8 +7,8 @@ import pytest
 from ptx_lsp import ptxas
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.target import parse_target, parse_version
-from tests.oracle import coverage
-from tests.oracle.judge import (
+from tests.oracle.instructions import coverage
+from tests.oracle.instructions.judge import (
     OLD,
     VERDICTS,
     explained,
@@ -18,7 +18,7 @@ from tests.oracle.judge import (
     recorded,
     sections,
 )
-from tests.oracle.replay import Replayed, by_point, replay
+from tests.oracle.instructions.replay import Replayed, by_point, replay
 
 SECTIONS = sections()
 AGREEMENT = 0.995
@@ -56,7 +56,7 @@ def test_linter_agrees_with_the_recorded_verdicts(name: str) -> None:
 
 @pytest.mark.parametrize("name", (*SECTIONS, OLD))
 def test_verdicts_are_what_ptxas_says_today(name: str) -> None:
-    """For a sample; `python -m tests.oracle.judge --update` asks it for all."""
+    """For a sample; `python -m tests.oracle.instructions.judge --update` asks it for all."""
     tool = old_ptxas() if name == OLD else ptxas.find()
     if tool is None:
         pytest.skip("PTXAS_12_9 names no ptxas 12.9" if name == OLD else "no ptxas at hand")

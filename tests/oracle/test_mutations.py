@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from tests.oracle.mutations import compare_all, explain, recorded
-from tests.oracle.suite import COMPILED, MADE, Suite
-from tests.oracle.tokens import PtxFile
+from tests.oracle.mutation.mutations import compare_all, explain, recorded
+from tests.oracle.mutation.suite import COMPILED, MADE, Suite
+from tests.oracle.mutation.tokens import PtxFile
 
 LEAST_MADE = 0.99
 """The share of what ptxas rejects that must be found of the suite `made`, all kinds together."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ptx_lsp import ptxas
-from tests.oracle.judge import VERDICTS, recorded
-from tests.oracle.pointer_width import NAME, narrow_lines
-from tests.oracle.replay import by_point, replay
+from tests.oracle.instructions.judge import VERDICTS, recorded
+from tests.oracle.instructions.pointer_width import NAME, narrow_lines
+from tests.oracle.instructions.replay import by_point, replay
 
 SAMPLE = 4
 

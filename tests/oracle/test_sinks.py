@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ptx_lsp import ptxas
-from tests.oracle.judge import VERDICTS, explained, is_explained, judge, recorded
-from tests.oracle.replay import by_point, replay
-from tests.oracle.sinks import NAME
+from tests.oracle.instructions.judge import VERDICTS, explained, is_explained, judge, recorded
+from tests.oracle.instructions.replay import by_point, replay
+from tests.oracle.instructions.sinks import NAME
 
 SAMPLE = 40
 

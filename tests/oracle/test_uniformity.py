@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from ptx_lsp.model.module import Module
-from tests.oracle import branches, corpus
-from tests.oracle.branches import Branch
-from tests.oracle.llvm_uniformity import RECORDED as BY_LLVM
-from tests.oracle.sass_uniformity import HELD, UNIFORM
-from tests.oracle.sass_uniformity import RECORDED as BY_PTXAS
+from tests.oracle import corpus
+from tests.oracle.uniformity import branches
+from tests.oracle.uniformity.branches import Branch
+from tests.oracle.uniformity.llvm_uniformity import RECORDED as BY_LLVM
+from tests.oracle.uniformity.sass_uniformity import HELD, UNIFORM
+from tests.oracle.uniformity.sass_uniformity import RECORDED as BY_PTXAS
 
 Place = tuple[str, int]
 """The name of a file and a line."""

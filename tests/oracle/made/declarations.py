@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.oracle.suite import MADE, Change, any_of, inserted, replaced
-from tests.oracle.tokens import LINKAGE, PtxFile, Statement, Token
+from tests.oracle.mutation.suite import MADE, Change, any_of, inserted, replaced
+from tests.oracle.mutation.tokens import LINKAGE, PtxFile, Statement, Token
 
 _SPACES = (".reg", ".global", ".shared", ".const", ".local", ".param", ".tex", ".sreg")
 _TYPES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.oracle.suite import MADE, Change, any_of, inserted, replaced, source_of
-from tests.oracle.tokens import PtxFile, Token
+from tests.oracle.mutation.suite import MADE, Change, any_of, inserted, replaced, source_of
+from tests.oracle.mutation.tokens import PtxFile, Token
 
 _RESERVED = ("WARP_SZ", "_", "%tid", "%clock", "function_name", "%", "$", "1x", "a-b", ".x", "a.b", "ü")
 _LEGAL_LOOKING = ("add", "sm_90", "b32", "entry", "$", "$1", "_1", "%_", "x$y", "inf", "nan", "clamp_to_edge")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.oracle.suite import MADE, Change, any_of, replaced
-from tests.oracle.tokens import PtxFile, Token
+from tests.oracle.mutation.suite import MADE, Change, any_of, replaced
+from tests.oracle.mutation.tokens import PtxFile, Token
 
 
 def _numbers(file: PtxFile) -> list[Token]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.oracle.suite import MADE, Change, any_of, inserted, replaced
-from tests.oracle.tokens import PtxFile, Statement, Token
+from tests.oracle.mutation.suite import MADE, Change, any_of, inserted, replaced
+from tests.oracle.mutation.tokens import PtxFile, Statement, Token
 
 
 def _sections(file: PtxFile) -> list[Statement]:
