@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptx_lsp.executor import launch
-from ptx_lsp.executor.machine import tensor_map
+from ptx_lsp.executor import launch, tensor_map
 
 _HEAD = """.version 8.8
 .target sm_100a

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ptx_lsp.executor import ExecutionError, TensorMap, launch
+from ptx_lsp.executor import ExecutionError, TensorMap, launch, tensor_map
 from ptx_lsp.executor.asynchronous.tensor_box import Description, flushed
-from ptx_lsp.executor.machine import tensor_map
 from ptx_lsp.executor.machine.tensor_map import Atomicity, Swizzle
 
 KERNELS = Path(__file__).parents[1] / "kernels"

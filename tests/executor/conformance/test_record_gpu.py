@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from ptx_lsp import ptxas
-from ptx_lsp.executor import launch
+from ptx_lsp.executor import launch, tensor_map
 from ptx_lsp.executor.launching.object_specs import Object
 from ptx_lsp.executor.launching.single import HEADER, Single, single
 from ptx_lsp.executor.launching.specs import Value
-from ptx_lsp.executor.machine import tensor_map
 from ptx_lsp.executor.machine.texture import Opaque
 from ptx_lsp.isa.target import Target, Version
 from tests.executor.conformance.conformance_kernel import KERNELS
