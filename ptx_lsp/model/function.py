@@ -219,6 +219,7 @@ class Function:
             module.version,
             (module.target, *(name.text for name in module.target_names)),
             module.address_size,
+            module.has_samplers,
             tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),
             tuple((use.name.text, _identity(late)) for use, late in self.undeclared_late),
             module.declarations_revision

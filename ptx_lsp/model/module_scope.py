@@ -153,10 +153,20 @@ class ModuleScope:
         """In bits; 64 where the file does not say: so ptxas takes it, for every version."""
         return self.stated_address_size or 64
 
+    @cached_property
+    def has_samplers(self) -> bool:
+        """Whether a `.target` asks for independent texture mode, where samplers are operands of their own."""
+        return any(
+            name.text == "texmode_independent"
+            for item in self.outside
+            if isinstance(item.node, nodes.Target)
+            for name in item.node.names
+        )
+
     @property
     def _table_inputs(self) -> tuple[object, ...]:
         """The inputs of the table's verdict on an instruction besides the instruction."""
-        return self.version, self.target, self.address_size
+        return self.version, self.target, self.address_size, self.has_samplers
 
     @cached_property
     def files(self) -> dict[int, str]:

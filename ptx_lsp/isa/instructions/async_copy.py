@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ptx_lsp.isa.schema.entry import instruction
-from ptx_lsp.isa.schema.operand import address, immediate, predicate, reads
+from ptx_lsp.isa.schema.operand import address, immediate, only, reads
 
 instruction(
     "cp.async",
@@ -27,8 +29,8 @@ instruction(
         "src": address(".global"),
         "cp-size": immediate(values=(4, 8, 16)),
         "16": immediate(values=(16,)),
-        "src-size": reads(".u32"),
-        "ignore-src": predicate(),
+        "src-size": replace(reads(".u32"), low=0, at_most="cp-size|16"),
+        "ignore-src": only("register", type=".pred"),  # a constant is src-size
         "cache-policy": reads(".u64"),
     },
     unless=[

@@ -58,8 +58,8 @@ instruction(
     operands={
         "cache-policy": writes(".u64"),
         "a": address(_SPACE, access="none", type=".u32|.u64"),
-        "primary-size": reads(".u32"),
-        "total-size": reads(".u32"),
+        "primary-size": replace(reads(".u32"), wraps=32, at_most="total-size"),
+        "total-size": replace(reads(".u32"), wraps=32),
         "fraction": reads(".f32"),
         "access-property": reads(".u64"),
     },

@@ -14,7 +14,9 @@ from ptx_lsp.isa.schema.operand import address, only, predicate, reads, writes
 _TEXTURE = address(type=".texref|.u64")
 _SAMPLING = ".filter_mode|.addr_mode_0|.addr_mode_1|.addr_mode_2"
 """Asked of a sampler where textures have samplers of their own, else of the texture."""
-_SAMPLER = only("variable", "register", type=".samplerref|.u64", what="a sampler, or a .u64 register")
+_SAMPLER = replace(
+    only("variable", "register", type=".u64", what="a sampler, or a .u64 register"), is_sampler=True
+)
 
 # Longer vectors than the geometry needs are allowed: what is too much is ignored. Where a vector
 # is expected, one register is taken as well.

@@ -9,7 +9,7 @@ from typing import Final
 
 from ptx_lsp.isa.matching.elements import elements
 from ptx_lsp.isa.matching.fit import Candidate, Problem
-from ptx_lsp.isa.matching.mismatch import ALL_SINKS, is_all_sinks, mismatch
+from ptx_lsp.isa.matching.mismatch import ALL_SINKS, counted, is_all_sinks, mismatch
 from ptx_lsp.isa.schema.entry import End, Entry, Need
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import Argument, Operand
@@ -54,16 +54,22 @@ def best_match(candidates: Sequence[Candidate], arguments: tuple[Argument, ...])
             match = _judge(candidate, places, arguments)
             if not match.problems:
                 return match
-            if best is None or _weight(match) < _weight(best):
+            if best is None or _weight(match, arguments) < _weight(best, arguments):
                 best = match
     assert best is not None
     return best
 
 
-def _weight(match: Match) -> tuple[bool, int, bool]:
-    """How far the operands are from a form; one that they fit, but for an exception, is nearest."""
+def _weight(match: Match, arguments: tuple[Argument, ...]) -> tuple[bool, int, int]:
+    """How far the operands are from a form; one that they fit, but for a constant above another, or else but
+    for an exception, is nearest.
+    """
     kinds = [problem.kind for problem in match.problems]
-    return ("operand-count" in kinds, len(kinds), "excluded" not in kinds)
+    bounded = any(
+        operand.at_most and given.kind == "integer"
+        for (_, operand), given in zip(match.places, arguments, strict=False)
+    )
+    return ("operand-count" in kinds, len(kinds), 0 if bounded else 1 if "excluded" in kinds else 2)
 
 
 def arrangements(places: tuple[Place, ...]) -> Iterator[tuple[Place, ...]]:
@@ -93,6 +99,8 @@ def _judge(
         why = _wrong(candidate, place, operand, argument if number else _without_sink(place, argument))
         if why:
             problems.append(Problem("operand", number, why))
+    if not problems:
+        problems.extend(_above_others(wanted, arguments))
     choices = candidate.choices
     entry = candidate.entry
     if not problems:
@@ -104,6 +112,22 @@ def _judge(
     needs = tuple(need for need in entry.needs if need.because.matches(choices, given))
     ends = tuple(end for end in entry.ends if end.when.matches(choices, given))
     return Match(candidate, wanted, tuple(problems), needs, ends)
+
+
+def _above_others(
+    wanted: tuple[tuple[Place, Operand], ...], arguments: tuple[Argument, ...]
+) -> Iterator[Problem]:
+    """Constants above the one of another operand that bounds them."""
+    values = {
+        place.name: counted(given.value, operand.wraps)
+        for (place, operand), given in zip(wanted, arguments, strict=True)
+        if given.kind == "integer" and given.value is not None
+    }
+    for number, (place, operand) in enumerate(wanted):
+        bounds = [values[name] for name in operand.at_most.split("|") if name in values]
+        if bounds and values.get(place.name, bounds[0]) > bounds[0]:
+            value = values[place.name]
+            yield Problem("operand", number, f"{value} is out of range: at most {bounds[0]}")
 
 
 def _without_sink(place: Place, first: Argument) -> Argument:

@@ -114,7 +114,7 @@ def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
         return f"an integer cannot stand here: `{wanted.type}` takes {_constants(types[0])}"
     if given.value is None:
         return ""
-    value = _counted(given.value, wanted.wraps)
+    value = counted(given.value, wanted.wraps)
     if wanted.values and value not in wanted.values:
         return f"{given.value} is not one of {', '.join(map(str, wanted.values))}"
     if value % wanted.multiple:
@@ -125,7 +125,7 @@ def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
     return ""
 
 
-def _counted(value: int, bits: int | None) -> int:
+def counted(value: int, bits: int | None) -> int:
     """A constant as ptxas counts it: 64 bits with a sign, or the low `bits` without."""
     if bits is not None:
         return value % 2**bits
@@ -164,6 +164,8 @@ def _address(wanted: Operand, given: Argument) -> str:
             return f"a register of type `{base.type}` cannot hold this address: `{wanted.type}` does"
     if base.kind in ("label", "function"):
         return f"a {base.kind} is no address in memory; a register or variable is expected"
+    if base.kind == "vector":
+        return "a vector is no address; its elements have no names there"
     if base.kind == "special" and (base.parts or base.type == ".pred"):
         return f"a special register of {'several elements' if base.parts else 'type `.pred`'} is no address"
     return _handle(wanted, base) or _space(wanted, base) if base.kind == "variable" else ""

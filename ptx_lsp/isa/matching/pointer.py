@@ -34,7 +34,7 @@ def _narrow(operand: Operand, argument: Argument) -> str:
             return f"a `{type}` register cannot hold this address: it needs 64 bits"
         case Argument(kind="register") if _has_32_bits(str(operand.type)):
             return f"a `{operand.type}` register cannot hold an address: it needs 64 bits"
-        case Argument(kind="variable", space=".global") if _has_32_bits(str(operand.type)):
+        case Argument(kind="variable" | "element", space=".global") if _has_32_bits(str(operand.type)):
             return f"the address of a `.global` variable needs 64 bits, `{operand.type}` has 32"
         case _:
             return ""

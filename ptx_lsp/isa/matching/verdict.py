@@ -8,6 +8,7 @@ from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.pointer import narrow_pointers
 from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.matching.sampler import sampler_problems
 from ptx_lsp.isa.matching.unbracketed import BRACKETS_SINCE, bracketed, coordinate_problems
 from ptx_lsp.isa.schema.entry import End, Need
 from ptx_lsp.isa.schema.operand import Argument
@@ -37,9 +38,10 @@ def judge(
     version: Version | None,
     target: Target | None,
     address_size: int = 64,
+    has_samplers: bool = False,
 ) -> Verdict | None:
     """The verdict on a spelling with its operands, where addresses have `address_size` bits; of needs only
-    where both are known.
+    where both are known. `has_samplers`: with `.target texmode_independent`.
     """
     is_old = version is not None and version < BRACKETS_SINCE
     if is_old:
@@ -51,6 +53,8 @@ def judge(
     problems = (*match.candidate.problems, *match.problems)
     if is_old and not problems:
         problems = coordinate_problems(spelling, arguments)
+    if not match.problems:
+        problems += sampler_problems(match, arguments, has_samplers)
     if address_size == 64 and not match.problems:
         problems += narrow_pointers(match, arguments)
     unmet: tuple[Need, ...] = ()

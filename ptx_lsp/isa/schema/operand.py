@@ -70,7 +70,8 @@ class Operand:
     generic). `pointer`: it holds an address that must be as wide as `.address_size` says, always or in
     the spellings that a selector matches. `discarded`: `_` may stand for a whole vector, too. `wraps`:
     how many low bits of a constant ptxas looks at, as a number without a sign; else 64 with one.
-    `after_index`: coordinates, behind an array index where their type is `.b32`.
+    `after_index`: coordinates, behind an array index where their type is `.b32`. `at_most`: the operand
+    (or with `|`, the first there is) whose constant bounds this one.
     """
 
     access: Access
@@ -89,6 +90,8 @@ class Operand:
     discarded: bool = False
     wraps: int | None = None
     after_index: bool = False
+    is_sampler: bool = False
+    at_most: str = ""
 
 
 GENERIC: Final = ".global|.shared|.local"

@@ -47,7 +47,8 @@ def suiting(function: Function, instruction: nodes.Instruction, problem: Problem
 
     def is_right(choice: str) -> bool:
         spelling = ".".join((*words[: problem.index], choice.removeprefix("."), *words[problem.index + 1 :]))
-        return judge(spelling, given, module.version, module.target, module.address_size) is None
+        facts = module.version, module.target, module.address_size, module.has_samplers
+        return judge(spelling, given, *facts) is None
 
     found = tuple(filter(is_right, problem.choices))
     is_type = problem.index > 0 and f".{words[problem.index]}" in TYPES

@@ -69,7 +69,7 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
             yield from _of_type(declared)
             yield from _of(declared)
     yield from _in_functions(module)
-    if not _has_samplers(module):
+    if not module.has_samplers:
         samplers = collect_over_functions(_samplers_of, module)
         for declared in (*_samplers(declarations_outside(module)), *samplers):
             word = next(word for word in declared.node.modifiers if word.text == ".samplerref")
@@ -188,15 +188,6 @@ def _space(declared: Declared, type: Type) -> str | None:
         if type.name == ".f16x2":
             return "`.f16x2` cannot be in `.param`; declare `.b32`"
     return None
-
-
-def _has_samplers(module: Module) -> bool:
-    return any(
-        name.text == "texmode_independent"
-        for item in module.outside
-        if isinstance(item.node, nodes.Target)
-        for name in item.node.names
-    )
 
 
 # -- alignment and attributes ---------------------------------------------------------------------

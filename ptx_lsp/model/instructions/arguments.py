@@ -210,7 +210,8 @@ def _address_part(function: Function, value: nodes.Expression) -> Argument:
     """A name and an offset count as the name."""
     if isinstance(value, nodes.Binary) and evaluated(value) is None:
         base = argument(function, _base(value))
-        return base if base.kind in ("register", "variable", "label", "function") else UNKNOWN
+        known = ("register", "variable", "label", "function", "vector")
+        return base if base.kind in known or base.parts else UNKNOWN
     return argument(function, value)
 
 

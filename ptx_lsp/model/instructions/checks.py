@@ -39,7 +39,7 @@ def _objections(function: Function, number: int) -> tuple[Check, ...]:
         verdict = module.verdicts[shape]
     except KeyError:
         verdict = module.verdicts[shape] = judge(
-            *shape, module.version, module.target, module.address_size
+            *shape, module.version, module.target, module.address_size, module.has_samplers
         )
     return () if verdict is None else (Check(instruction, verdict),)
 
