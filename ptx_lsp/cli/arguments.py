@@ -42,7 +42,7 @@ class Options(argparse.Namespace):
 
     paths: list[str]
     formats: list[str]
-    """As given on the command line: `X` or `X=FILE`."""
+    """The formats as given on the command line: `X` or `X=FILE`."""
     format: str
     """The format of the report on standard output."""
     written: list[tuple[str, str]]
@@ -95,7 +95,7 @@ def parse(argv: Sequence[str]) -> Options:
     """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
     words = list(argv)
     end = words.index("--") if "--" in words else len(words)
-    # Its value comes with `=` only, lest it take the first PATH for that.
+    # The value requires `=`; otherwise argparse would take the first PATH for it.
     before = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
     options = parser().parse_intermixed_args(before, Options())
     options.paths.extend(words[end + 1 :])

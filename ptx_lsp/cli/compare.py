@@ -1,4 +1,4 @@
-"""`ptx-lint compare OLD NEW`: what has become of kernels."""
+"""`ptx-lint compare OLD NEW`: compares the kernels of two states."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.style import Style, at_line_start, printable
 
 _MOST_SPELLINGS = 6
-"""Of instructions in a line of text; JSON has all."""
+"""Instructions per line of text; JSON has all."""
 
 
 class Options(argparse.Namespace):
@@ -42,7 +42,8 @@ class Options(argparse.Namespace):
 
 
 def run(words: Sequence[str]) -> int:
-    """Prints the comparison. Returns 0, or 1 with --fail-on-worse where something is. Raises UsageError."""
+    """Prints the comparison. Returns 0, or 1 with --fail-on-worse if something got worse. Raises UsageError.
+    """
     options = _parser().parse_args(
         [f"{word}=" if word == "--ptxas" else word for word in words], Options()
     )
@@ -95,8 +96,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _checked(path: str, options: Options) -> list[FileReport]:
-    """The reports of one side. The configuration of NEW counts for both, as kernels are compared, and not how
-    strictly they are judged; it is the one that holds from now on.
+    """The reports of one side. The configuration of NEW applies to both sides, so that only the kernels
+    differ.
     """
     if path.endswith(".json"):
         return saved.read(path)

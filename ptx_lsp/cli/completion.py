@@ -1,4 +1,4 @@
-"""`ptx-lint completion`: scripts with which shells complete the command, made from its parser."""
+"""`ptx-lint completion`: shell completion scripts, generated from the parser."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Options(argparse.Namespace):
 
 
 class Flag(NamedTuple):
-    """One option. `values` are those it can have; None where it takes none, empty for files and texts."""
+    """One option. `values` are its possible values; None if it takes none, empty for files and text."""
 
     names: tuple[str, ...]
     summary: str
     values: tuple[str, ...] | None
     separator: str = ""
-    """Between several values: a comma."""
+    """The separator of several values: a comma."""
 
 
 def run(words: Sequence[str]) -> int:

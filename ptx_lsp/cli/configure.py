@@ -1,4 +1,4 @@
-"""`ptx-lint config`: is the configuration right, what holds for a file, and its JSON schema."""
+"""`ptx-lint config`: checks the configuration, and shows the settings of a file and the JSON schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Options(argparse.Namespace):
 
 
 def run(words: Sequence[str]) -> int:
-    """Prints what is asked for. Returns 0, or 2 where a configuration is wrong. Raises UsageError."""
+    """Prints the requested information. Returns 0, or 2 if a configuration is invalid. Raises UsageError."""
     parser = Parser(prog="ptx-lint config", description=__doc__, allow_abbrev=False)
     parser.add_argument(
         "what", choices=("check", "show", "schema"),

@@ -11,7 +11,7 @@ from ptx_lsp.cli.arguments import UsageError
 
 
 def replace(path: str | Path, data: bytes) -> None:
-    """Puts `data` in place of a file, whose permissions stay; a link stays a link. Raises UsageError."""
+    """Replaces the content of a file and keeps its permissions; a link remains a link. Raises UsageError."""
     try:
         write_whole(Path(os.path.realpath(path)), data)
     except OSError as error:
@@ -19,11 +19,11 @@ def replace(path: str | Path, data: bytes) -> None:
 
 
 def write_whole(place: Path, data: bytes) -> None:
-    """Writes a file beside `place` and moves it there: neither a run that is stopped nor two at once leave
-    half of it, and a link that is there is replaced, not followed. Raises OSError.
+    """Writes a file beside `place` and moves it there. Interrupted or concurrent runs never leave a partial
+    file, and an existing link is replaced, not followed. Raises OSError.
     """
     beside = place.with_name(f"{BESIDE}{os.getpid()}.{time.monotonic_ns()}")
-    with beside.open("xb") as file:  # new: it may not be a link, either
+    with beside.open("xb") as file:  # a new file must not be a link either
         try:
             file.write(data)
             if place.exists():
@@ -37,4 +37,4 @@ def write_whole(place: Path, data: bytes) -> None:
 
 
 BESIDE = ".ptx-lint."
-"""How the names of such files begin; then come the number of the process and a time."""
+"""The prefix of such file names; the process ID and a time follow."""

@@ -1,4 +1,4 @@
-"""Which files are to be linted, and their bytes."""
+"""The files to lint, and their bytes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from typing import BinaryIO, NamedTuple
 from ptx_lsp.lint.configuration.containment import is_folder, is_inside
 
 MOST_BYTES = 64 << 20
-"""A larger input is refused. Its tree and its names would take about 100 times as much memory."""
+"""Larger inputs are rejected. The tree and names of a text take about 100 times as much memory."""
 
 STDIN = "-"
 _HERE = f".{os.sep}"
 
 
 class InputError(Exception):
-    """An input that cannot be read; the message says why, without the path."""
+    """An input that cannot be read; the message gives the reason, without the path."""
 
 
 class Input(NamedTuple):
-    """A file to lint. `data` is there for standard input, `error` where it is known to be unreadable."""
+    """A file to lint. `data` is set for standard input, `error` if it is already known to be unreadable."""
 
     path: str
     data: bytes | None = None
     size: int = 0
     error: str | None = None
     was_found: bool = False
-    """In a folder, rather than named."""
+    """Whether the file was found in a folder rather than named."""
 
 
 def collect(
@@ -38,17 +38,17 @@ def collect(
     stdin_filename: str,
     left_out: Callable[[str], object] = lambda path: None,
 ) -> Iterator[Input]:
-    """The inputs in order: of a directory all `*.ptx` below it, sorted; each file once only.
+    """The inputs in order. A directory stands for all `*.ptx` below it, sorted. Each file occurs once.
 
-    What cannot be read is an input with an `error`, so that the others are linted all the same. `left_out` is
-    told of links that lead out of the directories that are named: they are not followed.
+    An unreadable file is an input with an `error`, so that the others are still linted. `left_out` receives
+    the links that lead out of the named directories; these are not followed.
     """
     given, seen = list(paths), set[str]()
     walk = _Walk(_directories(given), seen, left_out)
     for path in given:
         found = [_standard_input(stdin_filename)] if path == STDIN else _files(path, walk)
         for one in found:
-            if one.error is not None:  # it may be no path at all
+            if one.error is not None:  # it may not be a valid path
                 yield one
                 continue
             identity = STDIN if path == STDIN else os.path.realpath(one.path)
@@ -58,7 +58,7 @@ def collect(
 
 
 def links_out(paths: Sequence[str]) -> list[str]:
-    """What the user is told of the links that `collect` has left out: a line at most."""
+    """The message about links that `collect` has left out: at most one line."""
     if not paths:
         return []
     many = len(paths) > 1
@@ -101,7 +101,7 @@ def _files(path: str, walk: _Walk) -> list[Input]:
 
 
 def _to_the_end(stream: BinaryIO) -> bytes:
-    """Piece by piece: between two of them Ctrl-C is heard, within one read it may not be."""
+    """Reads in pieces: Ctrl-C works between reads, but possibly not within one."""
     data = bytearray()
     while piece := stream.read(1 << 16):
         data += piece
@@ -110,15 +110,15 @@ def _to_the_end(stream: BinaryIO) -> bytes:
 
 
 def _directories(paths: Iterable[str]) -> tuple[str, ...]:
-    """The real paths of those that are directories."""
+    """The real paths of the directories among them."""
     return tuple(os.path.realpath(path) for path in paths if path != STDIN and is_folder(path))
 
 
 class _Walk(NamedTuple):
-    """Through directories, each of which is entered once only."""
+    """Walks directories, entering each only once."""
 
     tops: tuple[str, ...]
-    """Nothing outside is entered, and no link to it is followed."""
+    """The walk never leaves these directories, and follows no link out of them."""
     seen: set[str]
     left_out: Callable[[str], object]
 
@@ -126,8 +126,8 @@ class _Walk(NamedTuple):
         return any(is_inside(identity, top) for top in self.tops)
 
     def below(self, top: str) -> Iterator[Input]:
-        """All `*.ptx` below `top`. Links are followed after what is no link, so that a file reached in two
-        ways has its own path.
+        """All `*.ptx` below `top`. Links are followed last, so that a file reachable in two ways keeps its
+        own path.
         """
         waiting = [top]
         links: list[str] = []
@@ -171,7 +171,7 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
 def _size(entry: os.DirEntry[str]) -> int:
     try:
         return entry.stat().st_size
-    except OSError:  # reading it will tell
+    except OSError:  # reading it reports the error
         return 0
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ptx_lsp.lint.results.report import FileReport
     from ptx_lsp.lint.results.reporter import Reporter
 
-# What takes long to import is imported where it is needed: `--version` needs none of it.
+# Slow imports are deferred until needed: `--version` needs none of them.
 
 NOTHING, FINDINGS, TROUBLE = 0, 1, 2
-"""The exit status."""
+"""The exit statuses."""
 INTERRUPTED = 130
 
 COMMANDS = {
@@ -27,7 +27,7 @@ COMMANDS = {
     "completion": "ptx_lsp.cli.completion",
     "man": "ptx_lsp.cli.manual",
 }
-"""Commands of their own; each module has a function `run` of the words behind."""
+"""The subcommands; each module has a function `run` that takes the remaining words."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         command = _command(words)
         return command(words[1:]) if command is not None else _run(parse(words))
-    except SystemExit as done:  # --help, --version or a mistake, told already
+    except SystemExit as done:  # --help, --version or a usage error, already reported
         return done.code if isinstance(done.code, int) else TROUBLE
     except UsageError as error:
         complain(f"error: {error}")
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(words: Sequence[str]) -> Callable[[Sequence[str]], int] | None:
-    """The command that the first word names, unless it is a file."""
+    """The subcommand that the first word names, unless it is a file."""
     if not words or words[0] not in COMMANDS or os.path.lexists(words[0]):
         return None
     from importlib import import_module
@@ -72,7 +72,7 @@ def _run(options: Options) -> int:
 
 
 class Outcome(NamedTuple):
-    """The exit status of a run, and the files that decide it."""
+    """The exit status of a run, and the files that determine it."""
 
     status: int
     watched: tuple[str, ...]
@@ -172,7 +172,7 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
 
 
 def _refuse(options: Options) -> None:
-    """Raises UsageError for options that cannot stand together."""
+    """Raises UsageError for options that cannot be combined."""
     if options.requires:
         if options.targets:
             raise UsageError("--requires supports one target: use --target instead of --targets")
@@ -241,7 +241,7 @@ def _tell_troubles(files: Sequence[FileReport]) -> None:
 
 
 def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
-    """Writes every report asked for: files first, as printing may end the run."""
+    """Writes every requested report: files first, as printing may end the run."""
     from ptx_lsp.cli.output import columns, style, write, write_file
     from ptx_lsp.lint.results.reporter import Run
 

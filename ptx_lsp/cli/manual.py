@@ -1,4 +1,4 @@
-"""`ptx-lint man`: the manual page, made from the parser and the keys of the configuration."""
+"""`ptx-lint man`: the manual page, generated from the parser and the configuration keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def page() -> Iterator[str]:
-    """The lines of the page, in the macros `man`."""
+    """The lines of the page, in `man` macros."""
     whole = parser()
     yield f'.TH PTX\\-LINT 1 "" "ptx\\-lint {__version__}" "User Commands"'
     yield ".SH NAME"

@@ -1,4 +1,4 @@
-"""Where the report goes: standard output or a file, in colour or not."""
+"""The destination of the report: standard output or a file, with or without colour."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from ptx_lsp.cli.arguments import Options, UsageError
 from ptx_lsp.lint.results.style import Style
 
 _COLUMNS = 120
-"""How wide source lines may become where there is no terminal."""
+"""The maximum width of source lines without a terminal."""
 
 
 def write(lines: Iterable[str], options: Options, to_stderr: bool = False) -> None:
-    """Writes lines to --output, or prints them. Raises UsageError where the file cannot be written.
+    """Writes lines to --output, or prints them. Raises UsageError if the file cannot be written.
 
-    A reader that goes away (`| head`) ends it quietly. `to_stderr`: standard output has something else.
+    If the reader closes the pipe (`| head`), output ends silently. `to_stderr`: standard output is used for
+    something else.
     """
     if options.output is not None:
         write_file(lines, options.output)
@@ -32,14 +33,14 @@ def write(lines: Iterable[str], options: Options, to_stderr: bool = False) -> No
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Writes lines to standard output. Raises UsageError where that cannot be."""
+    """Writes lines to standard output. Raises UsageError if that fails."""
     with _standard_output() as stream:
         stream.writelines(f"{_encodable(line)}\n" for line in lines)
         stream.flush()
 
 
 def write_data(data: bytes, options: Options) -> None:
-    """The same for bytes that are to stay what they are."""
+    """Writes bytes unchanged to --output or to standard output."""
     if options.output is not None:
         _to_file(data, options.output)
         return
@@ -47,7 +48,7 @@ def write_data(data: bytes, options: Options) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Writes to standard output, whatever --output says. Raises UsageError where that cannot be."""
+    """Writes to standard output, ignoring --output. Raises UsageError if that fails."""
     with _standard_output() as stream:
         stream.flush()
         stream.buffer.write(data)
@@ -56,7 +57,7 @@ def write_bytes(data: bytes) -> None:
 
 @contextmanager
 def _standard_output() -> Generator[TextIO]:
-    """A reader that goes away ends it quietly. Raises UsageError where nothing can be written."""
+    """Output ends silently if the reader closes the pipe. Raises UsageError if nothing can be written."""
     if not sys.stdout:  # the interpreter has None where it was closed
         raise UsageError("standard output is closed")
     try:
@@ -69,12 +70,12 @@ def _standard_output() -> Generator[TextIO]:
 
 
 def _give_up_standard_output() -> None:
-    """The interpreter flushes once more at its end, and would complain."""
+    """The interpreter flushes again at exit, and would report an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_file(lines: Iterable[str], path: str) -> None:
-    """Writes lines to a file. Raises UsageError where it cannot be written."""
+    """Writes lines to a file. Raises UsageError if it cannot be written."""
     text = "".join(f"{line}{os.linesep}" for line in lines)
     _to_file(text.encode("utf-8", "backslashreplace"), path)
 
@@ -95,7 +96,7 @@ def _encodable(line: str) -> str:
 
 
 def style(options: Options) -> Style:
-    """In colour as --color, NO_COLOR (no-color.org) and the terminal have it."""
+    """The style, with colour according to --color, NO_COLOR (no-color.org) and the terminal."""
     if options.color != "auto":
         return Style(options.color == "always")
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
@@ -103,7 +104,7 @@ def style(options: Options) -> Style:
 
 
 def columns(options: Options) -> int:
-    """How wide the report may become."""
+    """The maximum width of the report."""
     return shutil.get_terminal_size().columns if _in_terminal(options) else _COLUMNS
 
 

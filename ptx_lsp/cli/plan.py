@@ -1,4 +1,4 @@
-"""What is wanted of each file: the command line over the configuration that is nearest to the file."""
+"""The settings of each file: the command line on top of the file's nearest configuration."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from ptx_lsp.lint.results.reporter import find
 
 
 class Plan:
-    """The settings of every input. Raises UsageError for what the command line or a configuration asks
-    for and there is not.
+    """The settings of every input. Raises UsageError if the command line or a configuration requests
+    something that does not exist.
     """
 
     def __init__(self, options: Options) -> None:
@@ -48,32 +48,32 @@ class Plan:
         self._program: Path | None = None
         self._looked_for_program = False
         self.notes: list[str] = []
-        """What the user is to be told before anything else."""
+        """The remarks to print before anything else."""
         self._targets = checked_targets(
             [options.target] if options.target is not None else options.targets
         )
         names = {options.format, *(name for name, _ in options.written)}
         self._reports_have_kernels = any(one.has_kernels for name in names if (one := find(name)) is not None)
-        self._chosen(())  # a rule that does not exist is told of even where there is no file
+        self._chosen(())  # a rule that does not exist is reported even without files
 
     @property
     def here(self) -> Config:
-        """What counts for the run as a whole."""
+        """The settings of the run as a whole."""
         return self._config(Path())
 
     def files(self, inputs: Iterable[Input]) -> list[Path]:
-        """The configurations that count for any of them."""
+        """The configurations that apply to any of the inputs."""
         found = {self._config_of(one).path for one in inputs} | {self.here.path}
         return [path for path in found if path is not None]
 
     @property
     def fail_on(self) -> str:
-        """The least severe finding that fails the run."""
+        """The lowest severity that fails the run."""
         return self._options.fail_on or self.here.fail_on or "error"
 
     def cache(self) -> Cache | None:
-        """Where reports are kept between runs, if at all. Raises UsageError where a configuration names what
-        has been made for something else.
+        """The cache folder, if caching is enabled. Raises UsageError if a configuration names a folder that
+        is not a cache.
         """
         options = self._options
         if options.no_cache or not is_wanted():
@@ -91,7 +91,7 @@ class Plan:
         return cache
 
     def baseline(self) -> Path | None:
-        """The file of known findings. Raises UsageError where one is to be written and none is named."""
+        """The baseline file. Raises UsageError if one is to be written and none is named."""
         options = self._options
         if options.no_baseline or options.requires:
             return None
@@ -101,13 +101,13 @@ class Plan:
         return path
 
     def wanted(self, one: Input) -> bool:
-        """Whether a file is linted at all: not if it was found in a folder and is excluded."""
+        """Whether a file is linted: not if it was found in a folder and is excluded."""
         if one.data is not None or not (one.was_found or self._options.force_exclude):
             return True
         return not config.is_excluded(self._config_of(one), self._named(one) or one.path)
 
     def settings(self, one: Input) -> Settings:
-        """What is wanted of one file."""
+        """The settings of one file."""
         options, own = self._options, self._config_of(one)
         rules = self._chosen(config.layers(own, self._named(one)))
         program = self._ptxas() if options.ptxas is not None or own.ptxas else None
@@ -130,8 +130,8 @@ class Plan:
         )
 
     def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:
-        """What the user is told of budgets that are for no kernel: a misspelt name would let every kernel
-        pass. Files that are named may be a few of many; where a folder is, its kernels are all there are.
+        """The warnings about budgets that match no kernel: a misspelt name would let every kernel pass. Named
+        files may be a few of many; if a folder is named, its kernels count as all kernels.
         """
         kernels: dict[tuple[Path, Budgets], set[str]] = {}
         in_folders: set[Path] = set()
@@ -150,7 +150,7 @@ class Plan:
         ]
 
     def judge_as(self, old: str, new: str) -> None:
-        """Has `old`, or each input below it, judged as if it lay at its place in `new`."""
+        """Treats `old`, or each input below it, as if it were at its place in `new`."""
         in_folder = Path(new).is_dir() and not Path(old).is_dir()
         self._moved = old, str(Path(new, Path(old).name)) if in_folder else new
 
@@ -181,7 +181,7 @@ class Plan:
         return self._by_file[path]
 
     def _named(self, one: Input) -> str | None:
-        """The path by which patterns know an input, and the folder its configuration is looked for in."""
+        """The path of an input for patterns, and the folder in which its configuration is searched."""
         if one.data is not None and one.path == STANDARD_INPUT_NAME:
             return None
         if self._moved is None:
@@ -199,7 +199,7 @@ class Plan:
         return self._rules[layers]
 
     def _ptxas(self) -> Path | None:
-        """The program that --ptxas asks for; where there is none at all, one line says so."""
+        """The program that --ptxas requests; if there is none, one message reports it."""
         if self._looked_for_program:
             return self._program
         self._looked_for_program = True

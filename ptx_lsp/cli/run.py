@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from ptx_lsp.executor.instrumentation.trace import Trace
 
 DONE, FAILED, TROUBLE = 0, 1, 2
-"""The exit status: the kernel ran; it went wrong; the command line or a file is wrong."""
+"""The exit statuses: the kernel ran; it failed; the command line or a file is invalid."""
 
 _WIDTH = 120
-"""Columns of what goes to a file or another program."""
+"""Columns of output to a file or another program."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
     try:
         options = parse(argv)
-    except SystemExit as done:  # --help, --version or a mistake, told already
+    except SystemExit as done:  # --help, --version or a usage error, already reported
         return done.code if isinstance(done.code, int) else TROUBLE
     from ptx_lsp.cli.launching.request import requests
     from ptx_lsp.executor.launching.specs import SpecError

@@ -1,4 +1,4 @@
-"""Reads a report that `ptx-lint --format json` wrote earlier, as far as a comparison needs it."""
+"""Reads a report written by `ptx-lint --format json`, as far as a comparison needs it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ptx_lsp.lint.results.report import (
 
 
 def read(path: str) -> list[FileReport]:
-    """The files in a report. Raises UsageError where it is none."""
+    """The files in a report. Raises UsageError if it is not a report."""
     try:
         whole = cast(_Whole, json.loads(Path(path).read_text(encoding="utf-8")))
         if whole["tool"]["name"] != "ptx-lint":

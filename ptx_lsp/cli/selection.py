@@ -10,7 +10,8 @@ from ptx_lsp.lint.configuration.selection import did_you_mean
 
 
 def checked_targets(names: Iterable[str]) -> tuple[str, ...]:
-    """The targets by their own names, each once. Raises UsageError for one that does not exist."""
+    """The canonical names of the targets, without duplicates. Raises UsageError for one that does not exist.
+    """
     found: list[str] = []
     for name in names:
         target = parse_target(name)

@@ -1,4 +1,4 @@
-"""What is wanted of each file."""
+"""The settings of each file."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from ptx_lsp.lint.configuration.selection import Rules
 
 
 class Settings(NamedTuple):
-    """Small, as it is sent to other processes."""
+    """The settings of one file, small enough to be sent to other processes."""
 
     rules: Rules
     targets: tuple[str, ...] = ()
-    """Judged for in place of the file's own."""
+    """The targets to check against instead of the file's own."""
     ptxas: Path | None = None
     ptxas_messages: bool = True
     requires: bool = False
-    """Whether to tell what a file needs."""
+    """Whether to report the requirements of a file."""
     kernels: bool = False
-    """Whether the figures of kernels are wanted."""
+    """Whether to report the metrics of kernels."""
     details: bool = False
-    """Whether a page is to show them."""
+    """Whether a page shows them."""
     budgets: Budgets = ()
     fix: Literal["", "safe", "unsafe"] = ""
-    """Which fixes are applied before anything is reported."""
+    """The fixes that are applied before the report."""
     threads: int | None = None
-    """The size of a block where the kernel leaves it open."""
+    """The block size for kernels that do not fix it."""
     maxrregcount: int | None = None
     """The option of ptxas: the most registers of a kernel whose directives set no limit."""

@@ -1,1 +1,1 @@
-"""The language server: the only place that knows the Language Server Protocol."""
+"""The language server. Only this package uses the Language Server Protocol."""

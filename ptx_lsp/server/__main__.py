@@ -1,4 +1,4 @@
-"""`python -m ptx_lsp.server` is `ptx-lsp`."""
+"""`python -m ptx_lsp.server` runs `ptx-lsp`."""
 
 import sys
 

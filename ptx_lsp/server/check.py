@@ -1,4 +1,4 @@
-"""`ptx-lsp --check FILE`: a session without an editor, to see whether the server does well with a file."""
+"""`ptx-lsp --check FILE`: a session without an editor that tests the server on a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptx_lsp.server.server import Server
 from ptx_lsp.text import Position, Source
 
 _PLACES = 50
-"""How many places of a file are asked about, evenly spread."""
+"""The number of evenly spread positions at which requests are made."""
 _AT_A_PLACE = (
     "hover", "completion", "signatureHelp", "definition", "declaration", "typeDefinition", "references",
     "documentHighlight", "prepareRename", "linkedEditingRange", "prepareCallHierarchy",
@@ -24,7 +24,7 @@ _OF_A_FILE = (
 
 
 def check(path: str) -> int:
-    """Prints the findings, and how long each request takes. Returns the exit status: 1 if one fails."""
+    """Prints the findings and the duration of each request. Returns the exit status: 1 if one fails."""
     try:
         text = Path(path).read_bytes().decode("utf-8", "replace")
     except OSError as error:
@@ -108,7 +108,7 @@ class _Session:
         self.news.clear()
 
     def _take(self, data: bytes) -> None:
-        """What the server writes."""
+        """Receives the server's output."""
         message = json.loads(data.partition(b"\r\n\r\n")[2])
         if message.get("method") == "textDocument/publishDiagnostics":
             self.findings = message["params"]["diagnostics"]

@@ -1,4 +1,6 @@
-"""What the client can, as it said when it connected. What it did not say, it cannot."""
+"""The capabilities of the client, as announced at initialization. Capabilities that it did not announce are
+absent.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,12 @@ from ptx_lsp.text import ColumnUnit
 
 
 class Client(NamedTuple):
-    """The abilities that change what the server does."""
+    """The capabilities that affect the server."""
 
     unit: ColumnUnit = "utf-16"
     name: str = ""
     folders: tuple[str, ...] = ()
-    """URIs of the folders that are open."""
+    """URIs of the open workspace folders."""
     pulls_diagnostics: bool = False
     refreshes_diagnostics: bool = False
     refreshes_hints: bool = False
@@ -30,18 +32,18 @@ class Client(NamedTuple):
     markdown: bool = False
     snippets: bool = False
     replaces: bool = False
-    """Whether a completion can leave to the user if it takes the place of the rest of the word, too."""
+    """Whether a completion can let the user choose between inserting and replacing the rest of the word."""
     documents_markdown: bool = False
-    """Whether what completions mean can be Markdown; else it is plain text."""
+    """Whether the documentation of completions can be Markdown instead of plain text."""
     versioned_edits: bool = False
     tags: bool = False
     related: bool = False
     commands: frozenset[str] = frozenset()
-    """Those that code lenses may name, from the initialization options."""
+    """The commands that code lenses may use, from the initialization options."""
 
     @classmethod
     def of(cls, params: types.InitializeParams) -> Client:
-        """Reads what the client said."""
+        """Reads the client's capabilities."""
         can = params.capabilities
         text = can.text_document or types.TextDocumentClientCapabilities()
         space = can.workspace or types.WorkspaceClientCapabilities()
@@ -79,7 +81,7 @@ class Client(NamedTuple):
 
 
 def _unit(offered: Sequence[str]) -> ColumnUnit:
-    """How columns are counted: as the client likes best, and in UTF-16 where it does not say."""
+    """The column unit: the client's preferred one, or UTF-16 if it names none."""
     for one in offered:
         if one == "utf-8" or one == "utf-16" or one == "utf-32":
             return one

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ptx_lsp import __version__
 
-# What takes long to import is imported where it is needed: `--version` needs none of it.
+# Slow imports are deferred until needed: `--version` needs none of them.
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Our values as those of the protocol. Nothing else builds them."""
+"""Converts our values to protocol types. Only this module builds them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _HIGHLIGHTS: dict[Use, types.DocumentHighlightKind] = {
 
 
 class Converter:
-    """Turns byte offsets of one text into positions as the client counts them, and back."""
+    """Converts byte offsets of one text to positions in the client's unit, and back."""
 
     def __init__(self, uri: str, source: Source, client: Client) -> None:
         self.uri = uri
@@ -48,7 +48,7 @@ class Converter:
         self.unit: ColumnUnit = client.unit
 
     def offset(self, position: types.Position) -> int:
-        """A position beyond its line or the text is that of the end."""
+        """The offset of a position; one beyond its line or the text counts as the end."""
         return self.source.offset(Position(position.line, position.character), self.unit)
 
     def offset_at(self, line: int, column: int) -> int:
@@ -65,7 +65,7 @@ class Converter:
         return types.Range(self.position(span.start), self.position(span.end))
 
     def json_range(self, span: Span) -> Json:
-        """For requests that are not of LSP."""
+        """A range for requests beyond LSP."""
         first, last = (self.source.position(offset, self.unit) for offset in span)
         return {
             "start": {"line": first.line, "character": first.column},
@@ -79,7 +79,7 @@ class Converter:
         return [self.location(span) for span in spans]
 
     def markup(self, markdown: str) -> types.MarkupContent:
-        """As Markdown where the client shows that."""
+        """Markdown if the client supports it, else plain text."""
         if self.client.markdown:
             return types.MarkupContent(types.MarkupKind.Markdown, markdown)
         return types.MarkupContent(types.MarkupKind.PlainText, plain(markdown))
@@ -94,7 +94,7 @@ class Converter:
         return [self.text_edit(edit) for edit in edits]
 
     def workspace_edit(self, edits: Iterable[Edit], version: int | None) -> types.WorkspaceEdit:
-        """Edits of the version `version` of this file."""
+        """Edits of version `version` of this file."""
         converted = self.text_edits(edits)
         if not self.client.versioned_edits:
             return types.WorkspaceEdit(changes={self.uri: converted})
@@ -107,7 +107,7 @@ class Converter:
         return types.DocumentHighlight(self.range(found.span), _HIGHLIGHTS[found.use])
 
     def link(self, found: Link) -> types.DocumentLink | None:
-        """To a file beside this one where the path is relative; None where that is not known."""
+        """A link to a file relative to this one if the path is relative; None if that is unknown."""
         path = PurePath(found.path)
         if not path.is_absolute():
             own = to_fs_path(self.uri)
@@ -140,7 +140,7 @@ class Converter:
         )
 
     def _message(self, found: Diagnostic) -> str:
-        """With the places that explain it, where the client has no other way to show them."""
+        """The message, with its related places if the client cannot show them otherwise."""
         if self.client.related:
             return found.message
         return "\n".join((found.message, *map(self._note, found.related)))
@@ -149,7 +149,7 @@ class Converter:
         return f"line {self.source.position(related.span.start).line + 1}: {related.message}"
 
     def json_diagnostics(self, found: Sequence[Diagnostic]) -> list[Json]:
-        """The same as they are sent: there may be a thousand at each keystroke."""
+        """The diagnostics as plain JSON for sending: there may be a thousand at each keystroke."""
         return [self._json_diagnostic(one) for one in found]
 
     def _json_diagnostic(self, found: Diagnostic) -> Json:
@@ -174,6 +174,6 @@ class Converter:
 
 
 def plain(markdown: str) -> str:
-    """Markdown for those who see the characters themselves: without fences and marks."""
+    """Markdown as plain text, without fences and markup."""
     lines = [line for line in markdown.splitlines() if not line.startswith("```")]
     return re.sub(r"\*\*([^*]+)\*\*|`([^`]+)`", lambda match: match[1] or match[2], "\n".join(lines))

@@ -20,9 +20,9 @@ from ptx_lsp.server.threads import Threads
 _log = logging.getLogger(__name__)
 
 _LONG = 0.2
-"""Seconds of an analysis after which a first stage is worth telling."""
+"""Seconds of analysis after which a first stage is worth publishing."""
 _VERY_LONG, _EVERY = 1.0, 0.5
-"""After so many seconds progress is told, and then every so often."""
+"""Progress is reported after this many seconds, and then at this interval."""
 
 
 class FileDiagnostics(NamedTuple):
@@ -33,20 +33,21 @@ class FileDiagnostics(NamedTuple):
     diagnostics: list[Diagnostic]
     is_complete: bool
     is_early: bool = False
-    """Whether they are those of the syntax, and the snapshot has only what is damaged."""
+    """Whether they are only syntax errors, and the snapshot has only the damaged statements."""
 
 
 class DiagnosticsPolicy(NamedTuple):
-    """What the scheduler asks of its session. `compute_diagnostics` is called in a worker thread."""
+    """The session functions that the scheduler uses. `compute_diagnostics` is called in a worker thread."""
 
     rules: Callable[[OpenFile], Sequence[Rule]]
     targets: Callable[[OpenFile], Sequence[Target]]
-    """Those that the file is judged for besides that of its module."""
+    """The targets that the file is checked against besides its module's own."""
     compute_diagnostics: Callable[[OpenFile, Sequence[Linting]], list[Diagnostic]]
-    """What is told of one linting for each target, the module's first; leaves out what is suppressed."""
+    """The diagnostics of one lint session per target, the module's first, without suppressed ones."""
     publish: Callable[[OpenFile, FileDiagnostics], None]
     progress: Callable[[OpenFile, float | None], None]
-    """How much of a long first analysis is done, from 0 to 1; None where it is over or interrupted."""
+    """The completed share of a long first analysis, from 0 to 1; None if it has finished or was interrupted.
+    """
 
 
 class _FileState:
@@ -55,7 +56,7 @@ class _FileState:
     def __init__(self) -> None:
         self.diagnostics: FileDiagnostics | None = None
         self.session: Linting | None = None
-        """The newest one, which may have been left unfinished."""
+        """The newest session, which may be unfinished."""
         self.secondary = SecondaryTargets()
         self.updated = asyncio.Event()
 
@@ -73,7 +74,7 @@ class DiagnosticsScheduler:
         self._working: asyncio.Future[None] | None = None
 
     def schedule(self, file: OpenFile) -> None:
-        """To be called after each change of a file, or of anything that its diagnostics depend on."""
+        """Call this after each change of a file, or of anything that its diagnostics depend on."""
         self._states.setdefault(file, _FileState())
         self._queue.pop(file, None)
         self._queue[file] = None
@@ -82,7 +83,7 @@ class DiagnosticsScheduler:
             self._working = asyncio.ensure_future(self._work())
 
     def forget(self, file: OpenFile) -> None:
-        """Once it is closed."""
+        """Drops a file that was closed."""
         self._queue.pop(file, None)
         case = self._states.pop(file, None)
         if case is not None:
@@ -90,7 +91,7 @@ class DiagnosticsScheduler:
             self._stop.set()
 
     def set_early_diagnostics(self, file: OpenFile, found: FileDiagnostics) -> None:
-        """What is known before a file is read as a whole."""
+        """Stores diagnostics that are known before a file is completely read."""
         case = self._states.setdefault(file, _FileState())
         if case.diagnostics is None:
             case.diagnostics = found
@@ -99,8 +100,8 @@ class DiagnosticsScheduler:
     async def diagnostics(
         self, file: OpenFile, *, at_least_some: bool, early: bool = False
     ) -> FileDiagnostics | None:
-        """Those about the text as it is now, all of them or else `at_least_some`; None where the file is
-        closed, or the analysis failed. With `early` those of the syntax will do.
+        """The diagnostics of the current text: all, or with `at_least_some` a part. None if the file is
+        closed or the analysis failed. With `early`, syntax errors suffice.
         """
         while (case := self._states.get(file)) is not None:
             found = case.diagnostics
@@ -189,13 +190,13 @@ class DiagnosticsScheduler:
 
 
 class _Judge(Protocol):
-    """Tells the findings of all targets, or those so far of the first."""
+    """Publishes the findings of all targets, or the first target's findings so far."""
 
     def __call__(self, *, whole: bool) -> list[Diagnostic]: ...
 
 
 class _ProgressWatch:
-    """Over a first analysis, which may be a long one."""
+    """Watches a first analysis, which may be long."""
 
     def __init__(
         self, tell: Callable[[list[Diagnostic]], object], progress: Callable[[float], object]
@@ -206,7 +207,7 @@ class _ProgressWatch:
         self._has_told = False
 
     def look(self, linting: Linting, judge: _Judge) -> None:
-        """After each step on a function."""
+        """Called after each step on a function."""
         now = time.monotonic()
         if not self._has_told and now - self._started > _LONG:
             self._has_told = True
@@ -224,7 +225,7 @@ def _advance(
     judge: _Judge,
     watch: _ProgressWatch | None,
 ) -> list[Diagnostic] | None:
-    """Goes on with a linting and those for other targets; None where it was stopped."""
+    """Advances a lint session and its counterparts for other targets; None if it was stopped."""
     give_way()
     for rule in steps:
         give_way()

@@ -1,4 +1,4 @@
-"""How a feature is written and found. The table of features is also what the client is told of.
+"""Defines and finds features. The feature table also determines the announced server capabilities.
 
 A feature is a function in one of the modules of `features/`, with the method that it answers.
 """
@@ -35,9 +35,9 @@ _Answer = Callable[[Session, _F], Coroutine[object, object, _R | None]]
 
 
 class Feature(NamedTuple):
-    """One method. `options` are what the client is told of it; `replaces_builtin` is for what pygls
-    handles itself and must not: its text model breaks lines where LSP does not, and takes time in
-    proportion to the file for each position.
+    """One method. `options` are its announced capabilities. `replaces_builtin` is for methods that pygls
+    handles itself. Its text model must not be used: it breaks lines differently from LSP, and its cost per
+    position is proportional to the file.
     """
 
     method: str
@@ -51,7 +51,7 @@ _FOUND: dict[str, Feature] = {}
 
 @cache
 def all_features() -> dict[str, Feature]:
-    """Every feature of the package `features`, by its method. Nothing lists them."""
+    """Every feature of the package `features`, by its method. They are discovered, not listed."""
     from ptx_lsp.server import features
 
     for module in pkgutil.iter_modules(features.__path__):
@@ -77,9 +77,9 @@ def handler(
 def answer(
     method: str, options: object = None, *, of_outlines: bool = True, at_once: bool = False
 ) -> Callable[[Callable[[View, _F], _R]], _Answer[_F, _R]]:
-    """Registers a function of an open file, called in a thread. For other files the answer is null, and
-    without `of_outlines` for those that are too large to be read whole. `at_once`: somebody looks at the
-    screen and waits, so findings come later.
+    """Registers a function of an open file, called in a thread. For other files the answer is null; without
+    `of_outlines`, also for files too large to be read completely. `at_once`: a user is waiting for the
+    answer, so it takes precedence over findings.
     """
 
     def register(work: Callable[[View, _F], _R]) -> _Answer[_F, _R]:
@@ -101,7 +101,7 @@ def answer(
 def answer_with_findings(
     method: str, options: object = None
 ) -> Callable[[Callable[[View, FileDiagnostics, _F], _R]], _Answer[_F, _R]]:
-    """The same for a function that needs to know what is wrong with the file, at least so far."""
+    """Registers a function of an open file that also gets its findings, at least those so far."""
 
     def register(work: Callable[[View, FileDiagnostics, _F], _R]) -> _Answer[_F, _R]:
         async def handle(session: Session, params: _F) -> _R | None:
@@ -119,7 +119,7 @@ def answer_with_findings(
 
 def panel(method: str) -> Callable[[Callable[[View, object], Json]], Callable[[View, object], Json]]:
     """Registers a function that answers a request beyond LSP about an open file; it gets the parameters as
-    they are in JSON.
+    JSON.
     """
 
     def register(work: Callable[[View, object], Json]) -> Callable[[View, object], Json]:
@@ -139,7 +139,9 @@ def panel_with_findings(
     [Callable[[View, FileDiagnostics, object], Json]],
     Callable[[View, FileDiagnostics, object], Json],
 ]:
-    """The same for a function that needs to know what is wrong with the file, at least so far."""
+    """Registers a function that answers a request beyond LSP about an open file with its findings, at least
+    those so far; it gets the parameters as JSON.
+    """
 
     def register(
         work: Callable[[View, FileDiagnostics, object], Json]

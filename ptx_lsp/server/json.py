@@ -1,4 +1,4 @@
-"""JSON as it comes and goes in requests that are not of LSP."""
+"""JSON values in requests beyond LSP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 
 def at(value: object, key: str) -> object:
-    """What an object has under `key`; None where it is no object or has nothing there."""
+    """The value of `key` in an object; None if it is not an object or lacks the key."""
     return cast(Mapping[str, object], value).get(key) if isinstance(value, Mapping) else None
 
 
@@ -18,14 +18,14 @@ def text(value: object) -> str | None:
 
 
 def number(value: object) -> int | None:
-    """A whole number; JSON has `1.0` for it, too."""
+    """A whole number; JSON also writes it as `1.0`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
         return None
     return int(value)
 
 
 def texts(value: object, otherwise: tuple[str, ...]) -> tuple[str, ...]:
-    """The strings of a list; `otherwise` where it is none."""
+    """The strings of a list; `otherwise` if it is not a list."""
     if not isinstance(value, list | tuple):
         return otherwise
     return tuple(one for one in cast(list[object], value) if isinstance(one, str))

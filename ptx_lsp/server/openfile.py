@@ -1,6 +1,6 @@
-"""A file that the client has open: its text as typed so far, and what was read from it.
+"""A file that the client has open: its current text, and the module read from it.
 
-Everything here runs on the event loop, save for `_module`.
+Everything here runs on the event loop, except `_module`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ptx_lsp.text import Edit, Source
 
 
 class Snapshot:
-    """What a version of the text means. Never changes.
+    """The meaning of one version of the text, immutable.
 
-    When nobody has it any more, the cycles in its module are cut, so that its memory is free at once:
-    a garbage collection of a large file takes seconds, and the server does none.
+    When it is no longer used, the cycles in its module are cut, so that its memory is freed at once. A
+    garbage collection of a large file takes seconds, so the server does none.
     """
 
     def __init__(self, revision: int, version: int | None, module: Module) -> None:
@@ -30,7 +30,7 @@ class Snapshot:
         self.version = version
         self.module = module
         self.newest = module
-        """That of the snapshot that came next."""
+        """The version of the next snapshot."""
 
     def __del__(self) -> None:
         self.module.dispose(self.newest)
@@ -41,13 +41,13 @@ class Snapshot:
 
     @property
     def is_skeleton(self) -> bool:
-        """Whether bodies were left out: the text is too large."""
+        """Whether bodies were left out because the text is too large."""
         return len(self.source.data) > MOST_BYTES
 
 
 class ChangedRange(NamedTuple):
-    """Where a text differs from an earlier one: what was from `start` to `old_end` is from `start` to
-    `new_end` now, in bytes.
+    """The difference between a text and an earlier one, in bytes: the range from `start` to `old_end` became
+    `start` to `new_end`.
     """
 
     start: int
@@ -59,26 +59,26 @@ class ChangedRange(NamedTuple):
         return self.new_end - self.old_end
 
     def then(self, edit: Edit) -> ChangedRange:
-        """This change and then `edit`, as one."""
+        """This change followed by `edit`, as one change."""
         end = max(self.new_end, edit.end)
         return ChangedRange(min(self.start, edit.start), end - self.growth, end + edit.growth)
 
     def map(self, offset: int) -> int:
-        """Where an offset of the earlier text is in the new one."""
+        """The offset in the new text for an offset in the earlier text."""
         if offset <= self.start:
             return offset
         return offset + self.growth if offset >= self.old_end else min(offset, self.new_end)
 
 
 class PublishedTokens(NamedTuple):
-    """The semantic tokens that the client was told last."""
+    """The semantic tokens last sent to the client."""
 
     identity: str
     pieces: list[Piece]
 
 
 class OpenFile:
-    """The text as the client has it, and the newest snapshot, which may be of an older text."""
+    """The client's text, and the newest snapshot, which may be of an older text."""
 
     def __init__(
         self,
@@ -88,13 +88,14 @@ class OpenFile:
         threads: Threads,
         tell_early: Callable[[OpenFile, Module], None] | None = None,
     ) -> None:
-        """`tell_early` is called with what is damaged in a large file, before the rest of it is read."""
+        """`tell_early` is called with the damaged statements of a large file before the rest of it is read.
+        """
         self.uri = uri
         self.source = source
         self.version = version
-        """As the client counts, if it does."""
+        """The client's version number, if it has one."""
         self.revision = 0
-        """As we count."""
+        """Our own revision number."""
         self.snapshot: Snapshot | None = None
         self.tokens: PublishedTokens | None = None
         self._targets: tuple[Target, ...] = ()
@@ -104,24 +105,24 @@ class OpenFile:
         self._reading: asyncio.Future[None] | None = None
 
     def change(self, version: int | None, edit: Edit) -> None:
-        """Takes over what the client did."""
+        """Applies the client's changes."""
         self.source = self.source.edited(edit)
         self._changed = (self._changed or ChangedRange(edit.start, edit.start, edit.start)).then(edit)
         self.count(version)
 
     def count(self, version: int | None) -> None:
-        """There is a new version, if only by its number."""
+        """Counts a new version, which may differ only in its number."""
         self.version = version
         self.revision += 1
 
     def set_targets(self, targets: tuple[Target, ...]) -> None:
-        """Takes targets in place of the file's own, or no longer. The snapshot is for the first of them."""
+        """Replaces the file's own target, or restores it. The snapshot is for the first of these targets."""
         if targets != self._targets:
             self._targets = targets
             self.revision += 1
 
     async def read(self) -> Snapshot:
-        """The snapshot of the text as it is now, or of a newer one."""
+        """The snapshot of the current text, or of a newer one."""
         revision = self.revision
         while self.snapshot is None or self.snapshot.revision < revision:
             if self._reading is None or self._reading.done():
@@ -146,7 +147,7 @@ class OpenFile:
             if earlier is not None:
                 earlier.newest = module
         except BaseException:
-            self.snapshot = None  # whatever went wrong with an edit, the whole text is there
+            self.snapshot = None  # after any failure of an edit, the whole text is still available
             raise
 
 
@@ -166,7 +167,7 @@ def _module(
     target: Target | None,
     damaged: Module | None,
 ) -> Module:
-    """Reads a text anew, or only what changed in it."""
+    """Reads a text completely, or only its changes."""
     if len(source.data) > MOST_BYTES:
         return Module(Document.parse(Source(skeleton(source.data))), None, target)
     if earlier is None or len(earlier.source.data) > MOST_BYTES:

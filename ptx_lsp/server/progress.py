@@ -1,4 +1,4 @@
-"""Shows the client how far the long first analysis of a file has come."""
+"""Reports the progress of a file's initial analysis to the client."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptx_lsp.server.publisher import send
 
 
 class Progress:
-    """Where the client cannot show it, nothing is told."""
+    """Reports nothing if the client cannot show progress."""
 
     def __init__(self, server: LanguageServer, client: Callable[[], Client]) -> None:
         self._server = server
@@ -25,7 +25,7 @@ class Progress:
         self._tokens: dict[OpenFile, str] = {}
 
     def tell(self, file: OpenFile, share: float | None) -> None:
-        """`share` of the work on a file is done, from 0 to 1; None where it is over."""
+        """Reports the completed `share` of the work on a file, from 0 to 1; None when finished."""
         token = self._tokens.get(file)
         if share is None:
             if token is not None:

@@ -1,4 +1,4 @@
-"""Tells the client what is wrong with its files: without being asked, or where it can ask, when it asks."""
+"""Sends diagnostics to the client: unrequested, or on request if the client supports that."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ Notify: TypeAlias = Callable[[str, Json], None]
 
 
 class Publisher:
-    """A client that asks for findings (`textDocument/diagnostic`) would show those that come unasked twice.
+    """Sends diagnostics either on request or unrequested. A client that requests them
+    (`textDocument/diagnostic`) would otherwise show them twice.
 
-    The answer to such a client may be what is known so far; it is then told to ask again.
+    The answer to a request may be incomplete; the client is then asked to request again.
     """
 
     def __init__(self, server: LanguageServer, notify: Notify, client: Callable[[], Client]) -> None:
@@ -40,7 +41,7 @@ class Publisher:
         self._refresh_pending: set[OpenFile] = set()
 
     def publish(self, file: OpenFile, found: FileDiagnostics) -> None:
-        """There are findings; fewer than all where they are not complete."""
+        """Publishes new findings, which may be incomplete."""
         if not self._client().pulls_diagnostics:
             convert = Converter(file.uri, found.snapshot.source, self._client())
             told = convert.json_diagnostics(found.diagnostics)
@@ -50,14 +51,14 @@ class Publisher:
             self.refresh()
 
     def forget(self, file: OpenFile) -> None:
-        """It is closed: what was published is taken back."""
+        """Clears the published diagnostics of a closed file."""
         self._refresh_pending.discard(file)
         self._answered.pop(file, None)
         if not self._client().pulls_diagnostics:
             self._send(file.uri, None, [])
 
     def refresh(self) -> None:
-        """Has the client ask again."""
+        """Asks the client to request again."""
         if self._client().refreshes_diagnostics:
             send(self._server.workspace_diagnostic_refresh(None))
 
@@ -87,7 +88,7 @@ class Publisher:
 
 
 def send(answer: Future[None]) -> None:
-    """Waits for nothing; that the client refuses a request is logged."""
+    """Sends a request without waiting; a rejection by the client is logged."""
 
     def look(done: Future[None]) -> None:
         if not done.cancelled() and (error := done.exception()) is not None:

@@ -9,13 +9,14 @@ from pygls.exceptions import JsonRpcException
 
 
 class RequestFailedError(JsonRpcException):
-    """Why a request cannot be fulfilled, in words for the user (LSP error code `RequestFailed`)."""
+    """The reason why a request cannot be fulfilled, in words for the user (LSP error code `RequestFailed`).
+    """
 
     CODE = LSPErrorCodes.RequestFailed.value
 
 
 class RequestFailedFilter(logging.Filter):
-    """Keeps such errors, which are not failures of the server, out of the log."""
+    """Keeps these errors, which are not server failures, out of the log."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not (record.exc_info and isinstance(record.exc_info[1], RequestFailedError))

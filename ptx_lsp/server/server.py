@@ -1,4 +1,4 @@
-"""The server as pygls sees it: messages in, answers out. What it knows of the files is in `session`."""
+"""The pygls server: receives messages and sends answers. `session` holds its knowledge of files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class Server:
-    """One client's server, as `transport` drives it."""
+    """The server of one client, driven by `transport`."""
 
     def __init__(self) -> None:
         self.exit_code: int | None = None
@@ -49,7 +49,7 @@ class Server:
         self.protocol.set_writer(_Writer(write))
 
     def receive(self, message: object) -> None:
-        """Handles one message. Whatever is wrong with it, a request gets an answer."""
+        """Handles one message. An invalid request also gets an answer."""
         try:
             structured = self.protocol.structure_message(cast(dict[str, object], message))
             self.protocol.handle_message(cast(RPCMessage, structured))
@@ -72,7 +72,7 @@ class Server:
 
 class _Pygls(LanguageServer):
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Into the log, and into the client's; never a message box."""
+        """Reports to the log and to the client's log; never as a message box."""
         if source is FeatureRequestError:
             return  # it is logged, and the client has it as the answer
         _log.error("%s", error, exc_info=error)
@@ -83,7 +83,7 @@ class _Pygls(LanguageServer):
 
 
 class _Protocol(LanguageServerProtocol):
-    """Lets handlers of ours stand in place of those that pygls has."""
+    """Lets our handlers replace those of pygls."""
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         self.ours: dict[str, Callable[..., object]] = {}
@@ -94,15 +94,15 @@ class _Protocol(LanguageServerProtocol):
         return self.ours.get(feature_name) or super()._get_handler(feature_name)
 
     def structure_message(self, data: dict[str, object]) -> object:
-        """Parameters of requests that are not of LSP stay as they are in JSON."""
+        """Parameters of requests beyond LSP stay plain JSON."""
         if data.get("method", "") in self.plain and "id" in data:
             identity, method = cast(int | str, data["id"]), cast(str, data["method"])
             return JsonRPCRequestMessage(identity, method, "2.0", data.get("params"))
         return super().structure_message(data)
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: str | int) -> None:
-        """What was raised leads by its traceback to the frames that it came through, and one of these to the
-        future that has it: nothing looks for such circles among what is old, and in them is a whole text.
+        """The traceback of an exception leads to its frames, and one of these to the future that has the
+        exception. Old reference cycles are never collected, and this one would hold a whole text.
         """
         super()._send_handler_result(future, msg_id=msg_id)
         error = None if future.cancelled() else future.exception()
@@ -110,8 +110,8 @@ class _Protocol(LanguageServerProtocol):
             error.__traceback__ = None
 
     def notify_plainly(self, method: str, params: Json) -> None:
-        """Sends a notification whose parameters are JSON already: for pygls to make them of its types takes
-        longer than to find them.
+        """Sends a notification whose parameters are already JSON: converting them to pygls types takes longer
+        than computing them.
         """
         self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
 
@@ -120,7 +120,7 @@ class _Protocol(LanguageServerProtocol):
 
 
 class _Writer:
-    """Where pygls writes to."""
+    """The writer that pygls uses."""
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self._write = write

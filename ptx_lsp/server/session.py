@@ -1,4 +1,4 @@
-"""What the server knows of one client: its open files, its wishes, and what it has been told."""
+"""The state of one client connection: open files, settings and published diagnostics."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Session:
         self.files: dict[str, OpenFile] = {}
         self.is_shut_down = False
         self._initial = self.settings = Settings()
-        """Those for all files, as the client told without being asked."""
+        """The settings for all files that the client sent unrequested."""
         self.publisher = Publisher(server, notify, lambda: self.client)
         self.progress = Progress(server, lambda: self.client)
         policy = DiagnosticsPolicy(
@@ -84,14 +84,14 @@ class Session:
         self._initial = self.settings = Settings.read(params.initialization_options)
 
     def close(self) -> None:
-        """The client is gone."""
+        """The client has disconnected."""
         for task in self._tasks:
             task.cancel()
         self.scheduler.close()
         self.threads.close()
 
     def start(self, work: Coroutine[object, object, None]) -> None:
-        """Does something that nobody waits for. What goes wrong is logged."""
+        """Starts a background task. Failures are logged."""
 
         async def logged() -> None:
             try:
@@ -133,7 +133,7 @@ class Session:
             self.publisher.forget(file)
 
     async def view(self, uri: str) -> View | None:
-        """The file as it is now; None where it is not open."""
+        """The file in its current state; None if it is not open."""
         file = self.files.get(uri)
         if file is None:
             return None
@@ -144,7 +144,7 @@ class Session:
         return View(file, snapshot, convert, self.effective_settings(file), self.client)
 
     def effective_settings(self, file: OpenFile) -> EffectiveSettings:
-        """What counts for a file, or will until the client has told more."""
+        """The settings of a file, at least until the client has sent more."""
         found = self._effective_settings.get(file)
         return found if found is not None else self.configurations.effective_settings(file.uri, self.settings)
 
@@ -155,10 +155,10 @@ class Session:
         start, end = Converter(file.uri, file.source, self.client).span(change.range)
         return Edit(start, end, new)
 
-    # -- wishes ---------------------------------------------------------------------------------
+    # -- settings -------------------------------------------------------------------------------
 
     async def configure(self, file: OpenFile) -> None:
-        """Finds out what counts for a file, and analyses it anew where that is something else."""
+        """Determines the settings of a file, and analyses it again if they have changed."""
         settings = self.settings
         if self.client.asks_configuration:
             item = types.ConfigurationItem(file.uri, SECTION)
@@ -189,7 +189,7 @@ class Session:
             self.start(self.configure(file))
 
     def report_error(self, text: str) -> None:
-        """Tells the user, once."""
+        """Reports an error to the user, only once."""
         if text not in self._reported_errors:
             self._reported_errors.add(text)
             _log.warning("%s", text)
@@ -197,19 +197,19 @@ class Session:
             self.server.window_show_message(shown)
 
     def settings_changed(self, told: object) -> None:
-        """The client says so; whether it also says to what depends on the client. What it leaves out is as it
-        was in the beginning.
+        """Called when the client announces a change of settings, with or without their values. Missing values
+        keep their initial state.
         """
         self.settings = Settings.read(told, self._initial)
         self.configure_all()
 
     def files_changed(self, uris: Sequence[str]) -> None:
-        """Files that the server asked to hear of."""
+        """Called for files that the server asked to watch."""
         if any(uri.endswith(FILE_NAMES) for uri in uris):
             self.configure_all()
 
     async def register(self) -> None:
-        """Asks the client to tell of changes that it tells of only where it is asked."""
+        """Asks the client for notifications that it sends only on request."""
         wanted: list[types.Registration] = []
         if self.client.watches_files:
             watchers = [types.FileSystemWatcher(f"**/{name}") for name in FILE_NAMES]
@@ -228,8 +228,8 @@ class Session:
     async def diagnostics(
         self, uri: str, *, early: bool = False
     ) -> tuple[OpenFile, FileDiagnostics] | None:
-        """What is wrong with an open file: all of it, or where that takes long, what is known by then; with
-        `early` it may be known before the file is read as a whole.
+        """The diagnostics of an open file: all, or if that takes long, those known so far. With `early`, they
+        may be known before the file is completely read.
         """
         file = self.files.get(uri)
         if file is None:
@@ -241,7 +241,7 @@ class Session:
         return (file, found) if found is not None else None
 
     def _compute_diagnostics(self, file: OpenFile, lintings: Sequence[Linting]) -> list[Diagnostic]:
-        """What of the findings is told; runs in the analyst's thread."""
+        """The findings to publish; runs in the scheduler's thread."""
         linting = lintings[0]
         rules, source = self.effective_settings(file).rules, linting.module.document.source
         if len(source.data) > MOST_BYTES:
@@ -256,7 +256,7 @@ class Session:
         found = list(rules.judged(found))
         if total > len(found) and total > MOST_TOLD:
             return [*found, _too_many(source, total)]
-        if not linting.is_complete:  # a comment may still turn out to silence something
+        if not linting.is_complete:  # a later comment may suppress something
             return list(Suppressions(source).kept(found))
         return suppressed(found, source, rules.names)
 
@@ -295,7 +295,7 @@ def _too_large(source: Source) -> Diagnostic:
 
 
 def _worst(found: list[Diagnostic], source: Source) -> list[Diagnostic]:
-    """No more than an editor is told of."""
+    """At most as many diagnostics as an editor receives."""
     if len(found) <= MOST_TOLD:
         return found
     worst = sorted(found, key=lambda one: SEVERITIES.index(one.severity))[:MOST_TOLD]
@@ -309,6 +309,8 @@ def _too_many(source: Source, total: int) -> Diagnostic:
 
 _IGNORING = b"ptx-lint:"
 MOST_TOLD = 1_000
-"""Findings of one file. VS Code shows no more, and to send them at each keystroke takes long."""
+"""The maximum number of findings per file. VS Code shows no more, and sending them at each keystroke takes
+long.
+"""
 _PATIENCE = 2.0
-"""Seconds that a client has to tell its settings."""
+"""Seconds that a client has for sending its settings."""

@@ -1,4 +1,4 @@
-"""What the client and the project's configuration want of each file."""
+"""The settings of each file, from the client and the project's configuration."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ptx_lsp.server.json import at, texts
 _log = logging.getLogger(__name__)
 
 SECTION = "ptx"
-"""Under this name clients keep the settings."""
+"""The section name under which clients store the settings."""
 
 
 class Settings(NamedTuple):
-    """What the client wants; see docs/editors.md."""
+    """The client's settings; see docs/editors.md."""
 
     target: str = ""
     select: tuple[str, ...] = ()
@@ -33,12 +33,12 @@ class Settings(NamedTuple):
     literals: bool = True
     code_lens: bool = True
     workspace_diagnostics: bool = False
-    """Whether files that are not open are judged, too."""
+    """Whether files that are not open are also checked."""
 
     @classmethod
     def read(cls, given: object, otherwise: Settings | None = None) -> Settings:
-        """Those in a JSON object, which may lie in one under `SECTION`. What is missing or of a wrong type
-        is as it is in `otherwise`.
+        """The settings in a JSON object, possibly nested under `SECTION`. Values that are missing or of a
+        wrong type are taken from `otherwise`.
         """
         given = at(given, SECTION) or given
         hints, lens, own = at(given, "inlayHints"), at(given, "codeLens"), otherwise or cls()
@@ -55,37 +55,35 @@ class Settings(NamedTuple):
 
 
 class EffectiveSettings(NamedTuple):
-    """The settings in effect for one file. `config_error` is what is wrong with the configuration, if
-    anything is.
-    """
+    """The settings in effect for one file. `config_error` is the error in the configuration, if any."""
 
     settings: Settings
     rules: Rules
     chosen: tuple[Rule, ...]
     targets: tuple[Target, ...]
-    """Those that the file is judged for; without any, for its own."""
+    """The targets to check the file against; if empty, its own."""
     threads: int | None
     config_error: str | None = None
 
     @property
     def target(self) -> Target | None:
-        """The one that the editor's features go by; None for the file's own."""
+        """The target that the editor features use; None for the file's own."""
         return self.targets[0] if self.targets else None
 
 
 class Configurations:
-    """The configuration files of folders, read once and again when they change."""
+    """The configuration files of folders, cached and read again when they change."""
 
     def __init__(self) -> None:
         self._of_folder: dict[Path, Config | ConfigError] = {}
         self._chosen: dict[Rules, tuple[Rule, ...]] = {}
 
     def forget(self) -> None:
-        """Some configuration file may have changed."""
+        """A configuration file may have changed."""
         self._of_folder.clear()
 
     def effective_settings(self, uri: str, settings: Settings) -> EffectiveSettings:
-        """What counts for a file: its project's configuration, and over that the client's settings."""
+        """The settings of a file: its project's configuration, overridden by the client's settings."""
         path = to_fs_path(uri)
         complaint = None
         try:
@@ -103,7 +101,7 @@ class Configurations:
         )
 
     def is_excluded(self, path: Path) -> bool:
-        """Whether a file that is not open is left out."""
+        """Whether a file that is not open is excluded."""
         try:
             return config.is_excluded(self._config(path.parent), path)
         except ConfigError:
@@ -122,7 +120,7 @@ class Configurations:
         return found
 
     def _rules(self, rules: Rules) -> tuple[Rule, ...]:
-        """The same object for the same rules, so that findings can be taken over."""
+        """The same object for the same rules, so that findings can be reused."""
         if rules not in self._chosen:
             self._chosen[rules] = tuple(rules.chosen())
         return self._chosen[rules]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 MOST_BYTES = 20 << 20
-"""A larger file is served by its outline: to read it whole takes about 100 times as much memory."""
+"""Larger files are served by their skeleton: reading one completely takes about 100 times as much memory."""
 
 _TOKEN = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\n]*"|[{}]', re.DOTALL)
 _BLANK = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 
 
 def skeleton(data: bytes) -> bytes:
-    """The text with blanks in place of everything in outermost braces."""
+    """The text with blanks in place of everything inside outermost braces."""
     pieces: list[bytes] = []
     depth = kept = opened = 0
     for token in _TOKEN.finditer(data):

@@ -1,7 +1,7 @@
-"""A file judged for more targets than one, as the configuration may have it.
+"""Checks a file against several targets, as the configuration may request.
 
-The editor's features go by the first of them; the others have modules of their own, each of which is taken
-on from edit to edit as the first one's is, so that with one target nothing is done twice.
+The editor features use the first target. Each other target has its own module, which is updated incrementally
+like that of the first. With one target, nothing is done twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ptx_lsp.syntax.document import Document
 class SecondaryTargets:
     """The findings of one file for the targets after the first.
 
-    Once nobody refers to them any more, the cycles in their modules are cut, as for a snapshot.
+    When they are no longer used, the cycles in their modules are cut, as for a snapshot.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class SecondaryTargets:
     def steps(
         self, document: Document, targets: Sequence[Target], rules: tuple[Rule, ...]
     ) -> Iterator[Rule]:
-        """Runs the rules over a document; whoever stops between two steps loses only what was to come."""
+        """Runs the rules over a document; stopping between two steps loses only the remaining ones."""
         for target in self._known.keys() - set(targets):
             left = self._known.pop(target).module
             left.dispose(left)
@@ -49,12 +49,12 @@ class SecondaryTargets:
             yield from linting.steps()
 
     def lintings(self, targets: Sequence[Target]) -> list[Linting]:
-        """One for each target; they are complete once `steps` is through."""
+        """One lint session per target; complete once `steps` is exhausted."""
         return [self._known[target] for target in targets]
 
 
 def merged(lintings: Sequence[Linting], rules: Rules) -> list[Diagnostic]:
-    """What the targets have against a file, in the order of the text: what only some have says which."""
+    """The findings of all targets, in text order. A finding that only some targets have names them."""
     having: dict[Diagnostic, list[str]] = {}
     for linting in lintings:
         for one in rules.judged(linting.diagnostics):

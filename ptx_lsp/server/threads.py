@@ -1,9 +1,8 @@
-"""Where long work is done, so that the event loop always hears the client.
+"""Threads for long work, so that the event loop stays responsive.
 
-Texts are read, files are analysed and requests are answered in threads of three kinds, so that none of
-these waits for another kind to end. They share one interpreter, so how long a turn of each lasts is set,
-too: an answer that takes a millisecond is given within a few, whatever else goes on. Where somebody waits
-for an answer about the text just typed, the analysis of that text lets it pass.
+Texts are read, files are analysed and requests are answered in three kinds of threads, so that no kind waits
+for another. They share one interpreter, so the switch interval is set as well: an answer that takes one
+millisecond arrives within a few. The analysis of a text pauses while the user waits for an answer about it.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _TURN = 0.0005
-"""Seconds. Python's own 5 ms make an answer wait that long at each of some ten hand-overs."""
+"""Seconds. With Python's default of 5 ms, an answer would wait that long at each of some ten hand-overs."""
 _REST = 0.05
-"""Seconds, at most: an answer that takes long is no reason to tell no findings."""
+"""Maximum seconds: a slow answer must not prevent findings."""
 _READERS, _ANSWERERS = 2, 4
 _YOUNG, _MIDDLE, _NEVER = 100_000, 20, 1_000_000_000
 
 
 class Threads:
-    """The threads of one session. All but the work itself is on the event loop."""
+    """The threads of one session. Everything but the work itself is on the event loop."""
 
     def __init__(self) -> None:
         sys.setswitchinterval(_TURN)
@@ -54,7 +53,7 @@ class Threads:
 
     @contextmanager
     def answering_at_once(self) -> Generator[None, None, None]:
-        """While somebody waits for an answer that should not take long, the analysis rests."""
+        """The analysis pauses while a user waits for a quick answer."""
         self._waiting += 1
         self._nobody_waits.clear()
         try:
@@ -65,13 +64,13 @@ class Threads:
                 self._nobody_waits.set()
 
     def give_way(self) -> None:
-        """Called by the analysis itself, where it can rest."""
+        """Called by the analysis at points where it can pause."""
         self._nobody_waits.wait(_REST)
 
     @contextmanager
     def _building(self) -> Generator[None, None, None]:
-        """While much comes to be that stays, to look through it for garbage takes a third of the time, and
-        finds none. What was much is not looked through later, either.
+        """While many lasting objects are created, garbage collection takes a third of the time and finds
+        nothing. Large results are not scanned later, either.
         """
         self._builders += 1
         gc.disable()
@@ -85,7 +84,7 @@ class Threads:
                 gc.enable()
 
     def close(self) -> None:
-        """What has not begun is dropped; what runs ends by itself."""
+        """Drops work that has not begun; running work finishes by itself."""
         for pool in (self._reading, self._analysing, self._answering):
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -1,7 +1,7 @@
-"""How messages come in and go out: standard input and output, or a TCP connection.
+"""The transport of messages: standard input and output, or a TCP connection.
 
-One thread does nothing but read, so that neither a long answer nor a long analysis keeps a message
-waiting, and a client that writes before it reads cannot block the server for good.
+One thread only reads, so that no message waits for a long answer or analysis. A client that writes before it
+reads cannot block the server forever.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PIECE = 1 << 16
 
 
 class Receiver(Protocol):
-    """What messages are handed to, on the event loop."""
+    """The receiver of messages, on the event loop."""
 
     exit_code: int | None
     """Set once the client has asked the server to exit."""
@@ -33,10 +33,10 @@ class Receiver(Protocol):
 
 
 def serve_stdio(receiver: Receiver) -> int:
-    """Serves the process at the other end of standard input and output; returns the exit status."""
+    """Serves the process at the other end of standard input and output. Returns the exit status."""
     read = partial(os.read, sys.stdin.fileno(), _PIECE)
     output = sys.stdout.buffer
-    sys.stdout = sys.stderr  # whatever is printed by mistake must not garble the protocol
+    sys.stdout = sys.stderr  # accidental prints must not corrupt the protocol
 
     def write(data: bytes) -> None:
         output.write(data)
@@ -46,7 +46,7 @@ def serve_stdio(receiver: Receiver) -> int:
 
 
 def serve_tcp(make_receiver: Callable[[], Receiver], host: str, port: int) -> int:
-    """Serves one client after the other at a port; raises OSError where it cannot listen there."""
+    """Serves one client after another at a port. Raises OSError if it cannot listen there."""
     with socket.create_server((host, port)) as listening:
         shown, number = listening.getsockname()[:2]
         print(f"ptx-lsp: listening on {shown}:{number}", file=sys.stderr, flush=True)
@@ -61,7 +61,7 @@ def serve_tcp(make_receiver: Callable[[], Receiver], host: str, port: int) -> in
 async def _serve(
     receiver: Receiver, read: Callable[[], bytes], write: Callable[[bytes], object]
 ) -> int:
-    """Until the client says `exit` or is gone. That it is gone without a word is an error: 1."""
+    """Serves until the client sends `exit` or disconnects. Disconnecting without `exit` is an error: 1."""
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
 
@@ -93,7 +93,7 @@ async def _serve(
 
 
 def messages(read: Callable[[], bytes]) -> Iterator[object]:
-    """The JSON values that come in pieces from `read`, until it has none. What is no JSON is passed over."""
+    """The JSON values in the pieces from `read`, until it is exhausted. Invalid JSON is ignored."""
     buffer = bytearray()
 
     def wait_for(size: int) -> bool:
@@ -126,7 +126,7 @@ def messages(read: Callable[[], bytes]) -> Iterator[object]:
 
 
 def _content_length(header: bytes) -> int:
-    """In bytes; 0 where the header does not tell."""
+    """The length in bytes; 0 if the header lacks it."""
     for line in header.split(b"\r\n"):
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-length" and value.strip().isdigit():

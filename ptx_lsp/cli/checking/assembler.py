@@ -18,7 +18,7 @@ from ptx_lsp.text import Source, Span
 __all__ = ["RULE", "PtxasError", "ask", "with_messages"]
 
 RULE = PTXAS
-"""The rule and the code of its findings."""
+"""The rule name and code of ptxas findings."""
 
 _TIMEOUT_S = 600
 _QUOTED = re.compile(r"'([^']+)'")
@@ -27,7 +27,7 @@ _QUOTED = re.compile(r"'([^']+)'")
 def ask(
     source: Source, program: Path, target: Target | None, maxrregcount: int | None = None
 ) -> Report:
-    """What ptxas says for `target`, else for the file's own. Raises PtxasError."""
+    """The messages of ptxas for `target`, else for the file's own target. Raises PtxasError."""
     if target is not None and str(target) not in ptxas.architectures(program):
         raise PtxasError(f"ptxas {ptxas.version(program)} does not support {target}: skipped")
     arch = str(target) if target is not None else None
@@ -43,10 +43,11 @@ def with_messages(
     comments: Suppressions,
     origin: Callable[[int], tuple[str, Origin | None]] = lambda offset: ("", None),
 ) -> list[Reported]:
-    """The findings with those of ptxas among them, by place.
+    """The findings merged with the ptxas findings, in the order of their places.
 
-    What it says on the line of one of our own findings of that severity, or of a name that one of them
-    points at, becomes a note of that one: the same mistake is not told twice. `comments` silence it.
+    A ptxas message becomes a note of our own finding if both have the same line and severity, or if it names
+    a symbol that our finding points at. An error is thus not reported twice. `comments` suppress ptxas
+    findings too.
     """
     merged = list(found)
     added: list[Reported] = []
@@ -75,7 +76,7 @@ def with_messages(
 def _same(
     found: list[Reported], message: Message, severity: Severity, source: Source
 ) -> int | None:
-    """Which of our own findings tells of the same mistake."""
+    """Our own finding that reports the same error, if any."""
     own = [
         (index, one)
         for index, one in enumerate(found)
@@ -98,7 +99,7 @@ def _marked_text(found: Reported) -> str:
 
 
 def _span(message: Message, source: Source) -> Span:
-    """ptxas names no column: the whole of its line, without blanks at both ends."""
+    """The whole line without surrounding blanks, because ptxas reports no column."""
     if message.line is None or not 0 < message.line <= source.line_count:
         return Span(0, 0)
     start, end = source.line_span(message.line - 1)

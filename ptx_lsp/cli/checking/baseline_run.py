@@ -1,4 +1,4 @@
-"""The baseline of a run: read, applied to the reports, written."""
+"""The baseline of a run: reads it, applies it to the reports, and writes it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from ptx_lsp.lint.results.report import FileReport
 def apply_baseline(
     options: Options, path: Path, works: Sequence[Work], files: Sequence[FileReport]
 ) -> tuple[Sequence[FileReport], tuple[str, ...], bool]:
-    """The reports without what the baseline knows, what is told of it, and whether it has become better.
+    """The reports without known findings, the remarks on the baseline, and whether the findings have
+    improved.
 
-    With --update-baseline it is written anew. Raises UsageError where it cannot be read or written.
+    With --update-baseline, the baseline is rewritten. Raises UsageError if it cannot be read or written.
     """
     rules = {one.path: settings.rules.names for one, settings in works}
 

@@ -1,7 +1,8 @@
-"""Reports kept from earlier runs, by the content of the file and all that decides what is found in it.
+"""Cached reports of earlier runs, keyed by the content of the file and everything else that determines its
+findings.
 
-An entry is written beside its place and moved there, so that neither an interrupted run nor two runs at once
-can leave half of one. Where the folder cannot be written, nothing is kept; what cannot be read is made anew.
+An entry is written to a temporary file and moved into place, so that interrupted or concurrent runs never
+leave a partial entry. If the folder cannot be written, nothing is cached. Unreadable entries are recomputed.
 """
 
 from __future__ import annotations
@@ -35,25 +36,25 @@ _DAY_S = 24 * 60 * 60
 _KEPT_DAYS = 30
 _DIGEST_BYTES = 32
 _MARKER = ".made-by-ptx-lint"
-"""A file that says so of the folder of a cache. Where it is missing, nothing is removed."""
+"""A file that marks the folder as a cache. Nothing is removed from a folder without it."""
 _FOLDER_NAME = re.compile("[0-9a-f]{2}")
 _LEFT_BEHIND = re.escape(BESIDE) + r"\d+\.\d+"
-"""By a run that was stopped."""
+"""Temporary files of an interrupted run."""
 _REPORT_NAME = re.compile(f"[0-9a-f]{{62}}|{_LEFT_BEHIND}")
 _RULES_NAME = re.compile(rf"rules-[0-9a-f]{{16}}\.json|{_LEFT_BEHIND}")
-"""What our files are called."""
+"""The pattern of our own file names."""
 
 
 class Cache:
-    """A folder of reports. It may have other files, too, but then nothing is ever removed from it."""
+    """A folder of reports. If it contains other files, nothing is ever removed from it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._can_write = True
 
     def claim(self) -> bool:
-        """Makes the folder, and marks it as our own unless there is something in it already. Returns False
-        where that is so and no earlier run has marked it. Where it cannot be made or read, nothing is kept.
+        """Creates the folder, and marks it as a cache unless it already contains files. Returns False if it
+        does and no earlier run has marked it. If it cannot be created or read, nothing is cached.
         """
         marker = self._folder / _MARKER
         try:
@@ -70,7 +71,7 @@ class Cache:
         return True
 
     def get(self, key: str, path: str) -> FileReport | None:
-        """The report of a file that was as it is now, whatever its path was then."""
+        """The report of a file with the same content, under any path."""
         place = self._place(key)
         try:
             if not _is_plain(place):
@@ -78,7 +79,7 @@ class Cache:
             whole = place.read_bytes()
             digest, data = whole[:_DIGEST_BYTES], whole[_DIGEST_BYTES:]
             if hashlib.sha256(data).digest() != digest:
-                return None  # damaged: who knows what unpickling it would do
+                return None  # a damaged entry: unpickling it is not safe
             found = _Reports(io.BytesIO(data)).load()
             if time.time() - place.stat().st_mtime > _DAY_S:
                 os.utime(place)  # still in use
@@ -87,15 +88,15 @@ class Cache:
         return found._replace(path=path) if isinstance(found, FileReport) else None
 
     def put(self, key: str, found: FileReport) -> None:
-        """Keeps a report, unless it tells of a failure: the next run may be luckier."""
+        """Stores a report, unless it reports a failure: the next run may succeed."""
         if not self._can_write or found.error is not None or found.failures:
             return
         data = pickle.dumps(found, protocol=5)
         self._can_write = write(self._place(key), hashlib.sha256(data).digest() + data)
 
     def prune(self) -> None:
-        """Removes the reports that were not used for 30 days, from a folder that is our own. Looks once a
-        day: the marker tells when the last time was.
+        """Removes reports unused for 30 days, if the folder is marked as a cache. It runs once per day; the
+        marker has the time of the last run.
         """
         marker = self._folder / _MARKER
         with suppress(OSError):
@@ -135,12 +136,12 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def _is_plain(place: Path) -> bool:
-    """Whether no link leads from the place of a report elsewhere."""
+    """Whether the place of a report involves no link."""
     return not place.is_symlink() and not place.parent.is_symlink()
 
 
 def key(data: bytes, settings: Settings) -> str:
-    """What stands for a text and all that decides what is found in it."""
+    """The key of a text and everything else that determines its findings."""
     digest = hashlib.sha256(_stamp().encode())
     rules = (sorted(settings.rules.names), settings.rules.severities)
     program = settings.ptxas
@@ -152,7 +153,7 @@ def key(data: bytes, settings: Settings) -> str:
 
 
 def _which(program: Path) -> tuple[str | int, ...]:
-    """What tells one ptxas from another. A script that runs the real one stays the same when that changes."""
+    """The identity of a ptxas. A script that runs the real one is not detected when that one changes."""
     from ptx_lsp import ptxas
 
     status = program.stat()
@@ -160,12 +161,12 @@ def _which(program: Path) -> tuple[str | int, ...]:
 
 
 def is_wanted() -> bool:
-    """Whether the environment leaves the cache on."""
+    """Whether the environment leaves the cache enabled."""
     return not os.environ.get("PTX_LINT_NO_CACHE")
 
 
 def remember_rules(no_cache: bool) -> None:
-    """Keeps what rules are called beside the reports: a run that has all reports need not import rules."""
+    """Stores the rule names beside the reports: a run with only cached reports does not import the rules."""
     folder = default_folder() if is_wanted() and not no_cache else None
     if folder is None:
         remember(())
@@ -184,7 +185,7 @@ _SEVERITIES: dict[str, Severity] = {severity: severity for severity in SEVERITIE
 
 
 def write(place: Path, data: bytes) -> bool:
-    """Writes a file whole, if it can be written where it is, and no link leads elsewhere."""
+    """Writes a file atomically, if its folder is writable and no link leads elsewhere."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         if place.parent.is_symlink():
@@ -196,7 +197,7 @@ def write(place: Path, data: bytes) -> bool:
 
 
 def default_folder() -> Path | None:
-    """Where the user's caches are; None where there is no such place."""
+    """The folder of the user's caches; None if there is none."""
     home = os.environ.get("PTX_LINT_CACHE_DIR")
     if home:
         return Path(home)
@@ -231,7 +232,7 @@ def _files(folder: str) -> Iterator[str]:
 
 
 class _Reports(pickle.Unpickler):
-    """Makes nothing but reports: a cache may come from elsewhere."""
+    """Unpickles only reports: a cache may come from elsewhere."""
 
     def find_class(self, module: str, name: str) -> type:
         for known in (report, details):

@@ -31,16 +31,16 @@ from ptx_lsp.text import Source
 
 
 class Judged(NamedTuple):
-    """What one target has against a file, and the kernels as they are for it."""
+    """The findings of a file on one target, and its kernels for that target."""
 
     found: list[Reported]
     kernels: list[Kernel]
     complaints: tuple[str, ...] = ()
-    """Why ptxas could not be asked, or a budget not be held against a kernel."""
+    """The reasons why ptxas could not run, or why a budget could not be checked against a kernel."""
 
 
 def check(one: Input, settings: Settings) -> FileReport:
-    """All about one input. Never raises an Exception: what goes wrong is told in the report."""
+    """The report of one input. Never raises an Exception: the report contains any failure."""
     with _failures() as failures, _uninterrupted():
         try:
             report = _check(one.path, Source(read(one)), settings)
@@ -52,7 +52,7 @@ def check(one: Input, settings: Settings) -> FileReport:
 
 
 def located(error: BaseException) -> str:
-    """An exception in one line, with where it was raised."""
+    """An exception in one line, with the place where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     text = str(error).partition("\n")[0]
@@ -110,7 +110,7 @@ def _mended(document: Document, settings: Settings) -> Mended:
 
 
 def own_target(module: Module) -> str | None:
-    """The target of the file itself, whatever the module was made for; ptxas takes the last of a list."""
+    """The target in the file itself, even if the module has another one; ptxas uses the last of a list."""
     names = [name.text for name in module.target_names if parse_target(name.text) in TARGETS]
     return names[-1] if names else None
 
@@ -144,7 +144,7 @@ def _judge(
 def _unsilenced(
     found: Iterable[Reported], comments: Suppressions, rules: Rules
 ) -> Iterator[Reported]:
-    """Those that no comment silences, as severe as the configuration has it."""
+    """The findings that no comment suppresses, with the configured severity."""
     own = dict(rules.severities)
     for one in found:
         line = one.mark.start.line - 1
@@ -155,7 +155,7 @@ def _unsilenced(
 def _with_unused(
     found: list[Reported], comments: Suppressions, rules: Rules, module: Module
 ) -> list[Reported]:
-    """The findings, with those on comments that have silenced none of them."""
+    """The findings, plus findings about comments that suppress none of them."""
     diagnostics = (
         one for rule in unused_rules(rules.names) for one in comments.unused(rule, rules.names)
     )
@@ -167,7 +167,7 @@ def _with_unused(
 def _kernels(
     module: Module, settings: Settings, measured: Mapping[str, Resources] | None = None
 ) -> list[Kernel]:
-    """The analyses take long to import, and longer to run: only where someone wants to know."""
+    """The kernels. The analyses are slow to import and to run, so this is called only on request."""
     if not (settings.kernels or settings.budgets):
         return []
     from ptx_lsp.lint.results.kernels import kernels
@@ -176,7 +176,7 @@ def _kernels(
 
 
 def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> list[Reported]:
-    """The findings for several targets as one list: those that only some have say which."""
+    """The findings for several targets as one list. A finding that only some targets have names them."""
     if len(by_target) == 1:
         return by_target[0]
     having: dict[Reported, tuple[list[str], list[str]]] = {}
@@ -196,8 +196,8 @@ def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> list[Re
 
 @contextmanager
 def _uninterrupted() -> Generator[None]:
-    """Keeps the garbage collector from walking the growing tree of a file again and again, which takes
-    as long as all the rest. What the file leaves behind is collected at the end.
+    """Prevents the garbage collector from repeatedly traversing the growing tree of a file, which would
+    double the time. The garbage is collected at the end.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""What `--fix`, `--diff` and `--add-ignore` do to files."""
+"""The file changes of `--fix`, `--diff` and `--add-ignore`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ptx_lsp.text import Source
 
 
 def write_fixes(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterator[str]:
-    """Writes the texts with fixes, that of standard input to standard output; says how many fixes there
-    were. Raises UsageError where a file cannot be written.
+    """Writes the fixed texts, standard input to standard output, and reports the number of fixes. Raises
+    UsageError if a file cannot be written.
     """
     fixed = [(one, file) for one, file in zip(inputs, files, strict=True) if one.error is None]
     for one, file in fixed:
-        if one.data is not None:  # what reads the output wants the text, changed or not
+        if one.data is not None:  # the reader of the output expects the text even if it is unchanged
             write_bytes(file.text if file.text is not None else one.data)
         elif file.text is not None:
             replace(file.path, file.text)
@@ -34,8 +34,8 @@ def write_fixes(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
 
 
 def diff(inputs: Sequence[Input], files: Sequence[FileReport], style: Style) -> Iterator[bytes]:
-    """What the fixes would change, as a unified diff that `git apply` and `patch -p1` take: the bytes of
-    the files, whatever they are, with their line ends.
+    """The changes of the fixes, as a unified diff that `git apply` and `patch -p1` accept. It contains the
+    bytes of the files unchanged, including line ends.
     """
     for one, file in zip(inputs, files, strict=True):
         if file.text is None:
@@ -48,7 +48,7 @@ def diff(inputs: Sequence[Input], files: Sequence[FileReport], style: Style) -> 
 
 
 def add_ignores(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterator[str]:
-    """Writes a comment for each finding that is left; says how many. Raises UsageError."""
+    """Writes an ignore comment for each remaining finding, and reports the number. Raises UsageError."""
     own = {rule.name for rule in all_rules() if rule.on_comments}
     added = 0
     for one, file in zip(inputs, files, strict=True):
@@ -73,7 +73,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _from_here(path: str) -> str:
-    """A path as it goes behind `a/`: from the current folder if it lies there, without a root if not."""
+    """A path as written after `a/`: relative to the current folder if inside it, else without a root."""
     named = Path(os.path.normpath(path))
     if named.is_relative_to(Path.cwd()):
         named = named.relative_to(Path.cwd())
@@ -81,7 +81,7 @@ def _from_here(path: str) -> str:
 
 
 def _diff_name(path: str) -> str:
-    """A path as git writes it in a diff: in quotes, or with a tab behind it where it has blanks."""
+    """A path as git writes it in a diff: in quotes, or followed by a tab if it contains blanks."""
     if path.isprintable() and not set(path) & set('"\\'):
         return f"{path}\t" if " " in path else path
     data = os.fsencode(path)

@@ -1,4 +1,5 @@
-"""Checks many files: in how many processes, in order, with a progress bar where a person waits."""
+"""Checks many files: in a number of processes, with ordered results and a progress bar for interactive use.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +21,17 @@ from ptx_lsp.lint.results.report import FileReport
 Work: TypeAlias = tuple[Input, Settings]
 
 _WORTH_A_PROCESS = 1 << 20
-"""Bytes: below this much work for each, starting processes costs more than it gains."""
+"""Bytes: with less work per process, starting processes costs more than it gains."""
 LONG = 4 << 20
-"""Bytes from which on a person wants to see how far it has got; some seconds."""
+"""Bytes from which on progress is shown; about some seconds."""
 _BYTES_BESIDES = 4 << 10
-"""What a file costs besides its text, in bytes of text."""
+"""The cost of a file besides its text, in bytes of text."""
 
 
 def check_all(
     works: Sequence[Work], jobs: int | None, show_progress: bool, kept: Cache | None = None
 ) -> list[FileReport]:
-    """The reports in the order of `works`, from `kept` where that has them."""
+    """The reports in the order of `works`, from `kept` if it has them."""
     if kept is None:
         return list(_check_all(works, jobs, show_progress))
     keys = [_key(work) for work in works]
@@ -44,7 +45,7 @@ def check_all(
         reports[index] = found
         name, (_, settings) = keys[index], works[index]
         doubtful = settings.ptxas is not None and found.complaints
-        # the file may have been written while it was checked
+        # the file may have been written during the check
         if name is not None and not doubtful and name == _key(works[index]):
             kept.put(name, found)
     kept.prune()
@@ -75,20 +76,22 @@ def _check_all(
 
 
 def check(one: Input, settings: Settings) -> FileReport:
-    """All about one input. What that needs takes long to import: not where all is kept from earlier."""
+    """The report of one input. The imports are slow, so they are deferred: a fully cached run does not need
+    them.
+    """
     from ptx_lsp.cli.checking.check import check
 
     return check(one, settings)
 
 
 def process_count(inputs: Sequence[Input], jobs: int | None, cores: int) -> int:
-    """`jobs`, else as many as there are cores and work for; never more than inputs."""
+    """`jobs`, else limited by the number of cores and the amount of work; never more than inputs."""
     wanted = jobs or min(cores, sum(map(_cost, inputs)) // _WORTH_A_PROCESS)
     return max(1, min(wanted, len(inputs)))
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """The cores that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -108,7 +111,7 @@ def _in_processes(works: Sequence[Work], count: int) -> Iterator[FileReport]:
         try:
             for (one, _), future in zip(works, waiting, strict=True):
                 yield _answer(one, future)
-        except BaseException:  # Ctrl-C: what is under way is of no use any more
+        except BaseException:  # Ctrl-C: unfinished work is of no use
             pool.shutdown(wait=False, cancel_futures=True)
             for process in multiprocessing.active_children():
                 process.terminate()
@@ -132,7 +135,7 @@ def _answer(one: Input, future: Future[FileReport]) -> FileReport:
 
 
 def _begin() -> None:
-    """Ctrl-C reaches every process of the terminal; here it ends without a traceback."""
+    """Ctrl-C reaches every process of the terminal; a worker exits without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

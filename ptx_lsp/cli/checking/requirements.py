@@ -1,4 +1,4 @@
-"""`--requires`: the least version and target of each file, and what demands them."""
+"""`--requires`: the lowest version and target of each file, and the reasons."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 _MOST_ROWS = 12
-"""Of what decides the same; JSON has all."""
+"""Rows of equal reasons; JSON has all."""
 
 
 def needed(module: Module) -> Needed:
-    """What a file needs, for its target and at least; ready to be told."""
+    """The requirements of a file, for its target and at minimum, ready for output."""
     found = requirements(module)
     target = module.target
     version = found.version(target) if target is not None else None
@@ -30,7 +30,7 @@ def needed(module: Module) -> Needed:
 
 
 def told(files: Sequence[FileReport], style: Style, quiet: bool) -> Iterator[str]:
-    """The lines of the report for people, without line ends; `quiet` leaves the tables out."""
+    """The lines of the text report, without line ends; `quiet` omits the tables."""
     for index, file in enumerate(files):
         if file.needed is None:
             continue
@@ -42,7 +42,7 @@ def told(files: Sequence[FileReport], style: Style, quiet: bool) -> Iterator[str
 
 
 def _because(module: Module, found: Requirements, target: Target | None) -> Iterator[Because]:
-    """What decides, each spelling once with its first line."""
+    """The deciding spellings, each once with its first line."""
     by_version = found.deciding_version(target) if target is not None else ()
     if target is not None and found.version(target) == TARGETS[target]:
         by_version = (*_header(module, target), *by_version)
@@ -62,7 +62,7 @@ def _because(module: Module, found: Requirements, target: Target | None) -> Iter
 
 
 def _header(module: Module, target: Target) -> Iterator[Demand]:
-    """The target itself needs a version."""
+    """The target itself requires a version."""
     for item in module.document.items:
         if isinstance(item.node, nodes.Target):
             for name in item.node.names:

@@ -1,4 +1,4 @@
-"""`--watch`: runs again when a file has changed."""
+"""`--watch`: runs again when a file changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ State = dict[str, tuple[int, int] | None]
 
 
 def watch(run: Callable[[], None], files: Callable[[], Iterable[str | Path]]) -> NoReturn:
-    """Runs at once, and each time that one of `files` changes, comes or goes; until Ctrl-C."""
+    """Runs immediately, and each time one of `files` changes, appears or disappears, until Ctrl-C."""
     while True:
         before = _state(files())
         if sys.stdout.isatty():

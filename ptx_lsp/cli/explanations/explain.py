@@ -1,4 +1,4 @@
-"""`--explain NAME` and `--rules`: what things mean."""
+"""`--explain NAME` and `--rules`: documentation in the terminal."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ptx_lsp.lint.rule import Rule
 
 
 def explain(name: str, style: Style) -> Iterator[str]:
-    """What `name` is, line by line: a rule, instruction, directive, special register, modifier, type
-    or state space.
+    """The description of `name`, line by line: a rule, instruction, directive, special register, modifier,
+    type or state space.
 
-    Raises UsageError for what is none of these.
+    Raises UsageError for any other name.
     """
     for spelling in (name, f".{name}", f"%{name}"):
         found = _explained(spelling, style)
@@ -33,7 +33,7 @@ def explain(name: str, style: Style) -> Iterator[str]:
 
 
 def _explained(name: str, style: Style) -> list[Iterator[str]]:
-    """Everything that has this name, in parts; a directive comes first."""
+    """The description of every item with this name; a directive comes first."""
     for rule in all_rules():
         if name in (rule.name, rule.code):
             return [_rule(rule, style)]
@@ -60,7 +60,7 @@ def _joined(parts: Iterable[Iterator[str]]) -> Iterator[str]:
 
 
 def list_rules(format: str, style: Style) -> Iterator[str]:
-    """All rules, a line each, or as JSON."""
+    """All rules, one per line, or as JSON."""
     rules = all_rules()
     if format == "json":
         rows = [

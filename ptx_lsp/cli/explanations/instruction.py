@@ -1,4 +1,4 @@
-"""`--explain mul.wide.u32`: an instruction, or one spelling of it."""
+"""`--explain mul.wide.u32`: describes an instruction, or one of its spellings."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ptx_lsp.isa.schema.table import entries
 from ptx_lsp.lint.results.style import Style
 
 _MOST = 16
-"""So many modifiers or refusals are listed for an instruction; it may have hundreds."""
+"""The maximum number of listed modifiers or rejections; an instruction may have hundreds."""
 
 
 def explain_instruction(spelling: str, style: Style) -> Iterator[str]:
-    """All rows of an opcode; with modifiers the rows that the spelling fits, else what is wrong."""
+    """All rows of an opcode. With modifiers: the rows that match the spelling, else the error."""
     rows = sorted(entries(spelling.partition(".")[0]), key=since)
     resolution = resolve(spelling) if "." in spelling else None
     if resolution is not None and resolution.ok:
@@ -64,7 +64,9 @@ def _syntax(entry: Entry, fitting: list[Candidate]) -> list[str]:
 
 
 def _modifiers(entry: Entry, spelling: str) -> list[str]:
-    """Those of the spelling, in its order; without one, all but types, if they are not too many."""
+    """The modifiers of the spelling, in its order. Without modifiers: all modifiers except types, if there
+    are not too many.
+    """
     if spelling:
         words = [f".{word}" for word in spelling.split(".")[1:]]
         found = [describe(entry.opcode, word) for word in dict.fromkeys(words)]
@@ -79,7 +81,7 @@ def _modifiers(entry: Entry, spelling: str) -> list[str]:
 
 
 def _families(described: list[Modifier]) -> list[tuple[str, str]]:
-    """One of those that differ in numbers only stands for all."""
+    """One representative of the modifiers that differ only in numbers."""
     families: dict[tuple[str, str], list[Modifier]] = {}
     for one in described:
         family = (re.sub(r"\d+", "0", one.name), re.sub(r"\d+|One|s\b", "0", one.summary))
@@ -91,7 +93,9 @@ def _families(described: list[Modifier]) -> list[tuple[str, str]]:
 
 
 def _operands(fitting: list[Candidate]) -> list[str]:
-    """Each operand of the fitting forms once; neighbours that want the same share a line."""
+    """Each operand of the matching forms, without duplicates; adjacent operands with the same requirements
+    share a line.
+    """
     rows: list[tuple[str, str]] = []
     seen: set[tuple[str, str]] = set()
     for candidate in fitting:
@@ -106,7 +110,7 @@ def _operands(fitting: list[Candidate]) -> list[str]:
 
 
 def _results(entry: Entry, fitting: list[Candidate], spelling: str) -> list[str]:
-    """What a spelling computes from values at the edges of its types."""
+    """The results of a spelling for values at the limits of its types."""
     if not fitting or entry.meaning is None:
         return []
     from ptx_lsp.executor.launching.preview import (

@@ -1,4 +1,4 @@
-"""`--explain .wide`, `--explain .e4m3`, `--explain .shared`: modifiers, types and state spaces."""
+"""`--explain .wide`, `--explain .e4m3`, `--explain .shared`: describes modifiers, types and state spaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptx_lsp.lint.results.style import Style
 
 
 def explain_word(name: str, style: Style) -> list[Iterator[str]]:
-    """What a word with a dot means as a state space, as a type and as a modifier; each is a part."""
+    """The meanings of a word with a dot: as a state space, as a type and as a modifier."""
     parts: list[Iterator[str]] = []
     meanings = modifiers.meanings(name)
     if name in SPACES:
@@ -30,7 +30,7 @@ def explain_word(name: str, style: Style) -> list[Iterator[str]]:
 
 
 def word_names() -> list[str]:
-    """What `explain_word` knows, without the thousands of selectors such as `.b3210`."""
+    """The names that `explain_word` accepts, without the thousands of selectors such as `.b3210`."""
     words = [name for name in modifiers.modifiers() if not re.fullmatch(r"\.[bh]\d{2,}", name)]
     return [*SPACES, *TYPES, *words]
 
@@ -78,7 +78,7 @@ _REGISTER = 32
 
 
 def _modifier(name: str, meanings: list[Modifier], style: Style) -> Iterator[str]:
-    """One meaning is the summary; several stand below each other, with their instructions."""
+    """A single meaning is the summary; several are listed with their instructions."""
     if len(meanings) == 1:
         yield from title(name, "modifier", meanings[0].summary, style)
         yield from section("Instructions", prose([", ".join(meanings[0].opcodes)]), style)

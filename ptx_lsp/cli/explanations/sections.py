@@ -1,4 +1,4 @@
-"""The layout of an explanation: a title, a sentence, and sections that are left out when empty."""
+"""The layout of an explanation: a title, a sentence, and sections, omitted when empty."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def title(name: str, kind: str, summary: str, style: Style) -> Iterator[str]:
 
 
 def section(heading: str, lines: Iterable[str], style: Style) -> Iterator[str]:
-    """Lines as they are; nothing where there are none."""
+    """A section with the given lines; nothing if there are none."""
     listed = list(lines)
     if listed:
         yield ""
@@ -27,7 +27,7 @@ def section(heading: str, lines: Iterable[str], style: Style) -> Iterator[str]:
 
 
 def prose(sentences: Iterable[str]) -> list[str]:
-    """Each sentence on lines of its own; what does not fit in one goes on, further in."""
+    """Each sentence starts a new line; longer sentences continue on indented lines."""
     return [
         line
         for sentence in sentences
@@ -37,7 +37,7 @@ def prose(sentences: Iterable[str]) -> list[str]:
 
 
 def table(rows: Iterable[tuple[str, str]], most: int = 24) -> list[str]:
-    """Two columns; a name wider than `most` characters has a line of its own."""
+    """Two columns; a name wider than `most` characters gets its own line."""
     listed = list(rows)
     size = max((len(name) for name, _ in listed if len(name) <= most), default=most)
     lines: list[str] = []
@@ -54,10 +54,10 @@ def table(rows: Iterable[tuple[str, str]], most: int = 24) -> list[str]:
 
 
 def statements(text: str) -> list[str]:
-    """Statements of the notation, a line each; what does not fit in one goes on, further in."""
+    """Statements of the notation, one per line; longer ones continue on indented lines."""
     lines: list[str] = []
     for statement in text.splitlines():
-        kept = re.sub(r"(?<=\{,) | (?=\})", "\xa0", statement)  # no line ends at these
+        kept = re.sub(r"(?<=\{,) | (?=\})", "\xa0", statement)  # no line break after these
         parts = wrap(kept, _WIDTH, subsequent_indent=_INDENT * 2, break_long_words=False,
                      break_on_hyphens=False)
         lines += [part.replace("\xa0", " ") for part in parts]

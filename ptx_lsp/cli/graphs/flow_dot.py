@@ -9,7 +9,8 @@ from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
 
 
 def dot(flow: Flow) -> Iterator[str]:
-    """The lines of the graph. Blocks that split warps are orange, those that may are dashed."""
+    """The lines of the graph. Blocks with a divergent branch are orange, possibly divergent ones are dashed.
+    """
     yield f"digraph {_quoted(flow.name)} {{"
     yield '  node [shape=box, fontname="monospace", fontsize=10];'
     yield '  edge [fontname="monospace", fontsize=9];'

@@ -28,7 +28,7 @@ STYLE: Final = """\
 
 
 def flow_svg(flow: Flow, style: str = STYLE) -> Iterator[str]:
-    """The lines of the picture; `style` is left out where the page around it has it. Raises TooLargeError."""
+    """The lines of the picture; `style` is omitted if the surrounding page has it. Raises TooLargeError."""
     drawing = picture(flow)
     width, height = round(drawing.width), round(drawing.height)
     name = escape(f"Control flow of {flow.name}")

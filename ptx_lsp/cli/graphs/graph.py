@@ -20,9 +20,9 @@ from ptx_lsp.text import Source
 
 
 def graph(inputs: Sequence[Input], options: Options) -> Iterator[str]:
-    """The lines of the graph that `options.cfg` names, in the format asked for.
+    """The lines of the graph that `options.cfg` names, in the requested format.
 
-    Raises UsageError where no file defines it or several do, one cannot be read, or it is too large.
+    Raises UsageError if not exactly one file defines it, if a file cannot be read, or if it is too large.
     """
     wanted = options.cfg or ""
     found: list[tuple[str, Function]] = []
@@ -46,7 +46,7 @@ def graph(inputs: Sequence[Input], options: Options) -> Iterator[str]:
 
 
 def _format(options: Options) -> str:
-    """What --format says, else the ending of --output."""
+    """The format from --format, else from the extension of --output."""
     if options.format in ("dot", "svg"):
         return options.format
     if options.format != "full":

@@ -1,4 +1,4 @@
-"""Kernel arguments on the command line: SPECs and files; and where buffers go after."""
+"""Kernel arguments on the command line: SPECs and files, and the destinations of buffers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.generic]
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """A buffer or a surface that is printed, or saved to `path`. A variable has no number."""
+    """A buffer or surface that is printed, or saved to `path`. A variable has no number."""
 
     number: int | None
     name: str
@@ -32,12 +32,12 @@ class Output:
 
 
 def argument(spec: str, seed: int = 0) -> Value | Object:
-    """The value of a SPEC or of `@file`; raises SpecError, and OSError where a file cannot be read."""
+    """The value of a SPEC or of `@file`. Raises SpecError, and OSError if a file cannot be read."""
     return object_specs.argument(spec, seed, file=_file)
 
 
 def bindings(pairs: Sequence[tuple[str, str]], seed: int = 0) -> dict[str, Opaque]:
-    """The objects that names of variables stand for; raises as `argument` does."""
+    """The objects bound to the names of variables. Raises as `argument` does."""
     return object_specs.bindings(pairs, seed, file=_file)
 
 
@@ -45,12 +45,14 @@ def outputs(
     words: Sequence[str], names: Sequence[str], arguments: Sequence[Value | Object],
     bind: Mapping[str, Opaque],
 ) -> list[Output]:
-    """What `--out` names, `names` being those of the parameters; raises SpecError where that is no buffer."""
+    """The outputs that `--out` names; `names` are the parameter names. Raises SpecError if one is not a
+    buffer.
+    """
     return [_output(word, names, arguments, bind) for word in words]
 
 
 def save(found: Sequence[Output]) -> None:
-    """Saves those that have a path; raises OSError where a file cannot be written."""
+    """Saves the outputs that have a path. Raises OSError if a file cannot be written."""
     archives: dict[str, dict[str, Array]] = {}
     for one in found:
         if one.path.endswith(".npz"):

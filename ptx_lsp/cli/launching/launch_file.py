@@ -20,9 +20,9 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class LaunchFile:
-    """What a launch file says; None and () where it says nothing. Paths are relative to its folder.
+    """The contents of a launch file; None and () for missing keys. Paths are relative to its folder.
 
-    `arguments` are pairs of a name ("": the next one in order) and a SPEC, `out` the words of `--out`.
+    `arguments` are pairs of a name ("": the next in order) and a SPEC, `out` the words of `--out`.
     """
 
     folder: Path
@@ -40,7 +40,7 @@ class LaunchFile:
 
 
 def read_launch_file(path: Path) -> LaunchFile:
-    """Raises OSError where it cannot be read, SpecError for what is wrong in it."""
+    """Raises OSError if the file cannot be read, SpecError if its contents are invalid."""
     try:
         table: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -115,7 +115,7 @@ class _Reader:
         return tuple(found)
 
     def spec(self, text: str) -> str:
-        """Files are in the folder of the launch file."""
+        """A SPEC, with files relative to the folder of the launch file."""
         return re.sub(r"(^|[(,])@", lambda found: f"{found[1]}@{self.path.parent}{os.sep}", text)
 
     def out(self) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ class _Reader:
         return tuple(self.placed(word) for word in words)
 
     def placed(self, word: str) -> str:
-        """What a launch file has written stays in its folder. Raises SpecError."""
+        """The path of an output, which must stay inside the launch file's folder. Raises SpecError."""
         name, equals, file = word.partition("=")
         if not equals:
             return name

@@ -14,12 +14,12 @@ from ptx_lsp.cli.launching.run_options import Options
 _PATIENCE_SECONDS = 1.0
 
 Advance = Callable[[int, int, int], None]
-"""Told how many blocks are done, of how many, and how many instructions were executed."""
+"""Receives the number of finished blocks, of all blocks, and of executed instructions."""
 
 
 @contextmanager
 def progress(name: str, options: Options) -> Generator[Advance | None]:
-    """What is to be told of progress; None where nobody looks."""
+    """The progress callback; None if no terminal shows it."""
     console = Console(stderr=True)
     if options.quiet or options.format == "json" or not console.is_terminal:
         yield None

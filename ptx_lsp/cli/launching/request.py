@@ -1,4 +1,4 @@
-"""What `ptx-run` is to launch, put together from the command line, a launch file and launch comments."""
+"""The launch of `ptx-run`, from the command line, a launch file and launch comments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ptx_lsp.model.module import Module
 
 @dataclass(frozen=True)
 class Request:
-    """One launch. `specs` are SPECs or `@file`, one for each parameter, in order; `names` are theirs."""
+    """One launch. `specs` are SPECs or `@file`, one per parameter, in order; `names` are the parameter names.
+    """
 
     path: str
     source: str
@@ -32,15 +33,15 @@ class Request:
     seconds: float | None = None
     out: tuple[str, ...] = ()
     line: int = 0
-    """That of the launch comment."""
+    """The line of the launch comment."""
     cluster: tuple[int, ...] = ()
-    """Empty where the kernel is to tell."""
+    """Empty if the kernel determines it."""
     bound: tuple[tuple[str, str], ...] = ()
     """The names of variables that are textures, samplers and surfaces, and their SPECs."""
 
 
 def requests(options: Options) -> list[Request]:
-    """All launches; raises SpecError for what is missing or wrong, OSError for files that cannot be read."""
+    """All launches. Raises SpecError for missing or invalid input, OSError for files that cannot be read."""
     file = read_launch_file(Path(options.launch)) if options.launch else LaunchFile(Path())
     path, source = _source(options, file)
     module = Module.parse(source)
@@ -70,7 +71,7 @@ def requests(options: Options) -> list[Request]:
 
 
 def _with_options(request: Request, options: Options) -> Request:
-    """What the command line says counts."""
+    """The request with the command line's options, which take precedence."""
     return replace(
         request,
         cluster=tuple(options.cluster or request.cluster),
@@ -121,12 +122,12 @@ def _of_comment(
 
 
 def _is_changed(spec: str) -> bool:
-    """Whether a kernel can change what a SPEC stands for."""
+    """Whether a kernel can modify the object of a SPEC."""
     return not spec.startswith(("texture(", "sampler(")) and ("[" in spec or "(" in spec)
 
 
 def _named(word: str, names: Sequence[str]) -> tuple[str, str]:
-    """`NAME=SPEC` in its parts; a SPEC alone has no name."""
+    """The parts of `NAME=SPEC`; a SPEC alone has no name."""
     name, equals, spec = word.partition("=")
     return (name, spec) if equals and (name in names or name.isidentifier()) else ("", word)
 
@@ -134,7 +135,7 @@ def _named(word: str, names: Sequence[str]) -> tuple[str, str]:
 def _ordered(
     pairs: Sequence[tuple[str, str]], names: Sequence[str], kernel: str
 ) -> tuple[str, ...]:
-    """The SPECs in the order of the parameters; those without a name fill what is left."""
+    """The SPECs in parameter order; unnamed ones fill the remaining positions."""
     specs: dict[int, str] = {}
     for name, spec in pairs:
         if name and name not in names:

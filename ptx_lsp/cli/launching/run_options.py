@@ -35,7 +35,7 @@ exit status:
 
 
 class Options(argparse.Namespace):
-    """What the command line says; None where it says nothing."""
+    """The options on the command line; None if absent."""
 
     file: str | None
     entry: str | None

@@ -1,4 +1,4 @@
-"""What `ptx-run` tells of a launch: as text with tables, or as JSON."""
+"""The report of `ptx-run` on a launch: as text with tables, or as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Json: TypeAlias = (
 
 @dataclass(frozen=True, eq=False)
 class Launched:
-    """A launch and what came of it."""
+    """A launch and its result."""
 
     request: Request
     error: ExecutionError | None
@@ -41,7 +41,7 @@ class Launched:
 
 
 def print_text(launched: Launched, out: Console, err: Console) -> None:
-    """Buffers and tables go to `out`, what went wrong to `err`."""
+    """Buffers and tables go to `out`, errors to `err`."""
     for one in launched.outputs:
         if not one.path and launched.error is None:
             out.print(Text(one.text()), soft_wrap=True)
@@ -60,7 +60,7 @@ def print_text(launched: Launched, out: Console, err: Console) -> None:
 
 
 def as_json(launched: Launched) -> Json:
-    """The same for programs."""
+    """The report as JSON."""
     request, error = launched.request, launched.error
     result: dict[str, Json] = {
         "file": request.path,
@@ -84,7 +84,7 @@ def as_json(launched: Launched) -> Json:
 
 
 def of_error(error: ExecutionError) -> Finding:
-    """What stopped a kernel, as a finding."""
+    """The error that stopped a kernel, as a finding."""
     message = str(error).removeprefix(f"line {error.line}: ")
     source = error.findings[-1].source if error.findings else ""
     return Finding(error.kind, message, error.line, source, error.lanes, len(error.lanes))

@@ -1,4 +1,4 @@
-"""`--report`: one page of HTML on files, their kernels and their findings, that needs nothing else."""
+"""`--report`: a self-contained HTML page on files, their kernels and their findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def page(files: Sequence[FileReport]) -> Iterator[str]:
 
 
 Section = tuple[str, list[Kernel]]
-"""An anchor and the rows of one kernel, for each target."""
+"""An anchor and the rows of one kernel, per target."""
 
 
 def _by_name(kernels: Sequence[Kernel], anchors: Iterator[str]) -> list[Section]:

@@ -1,4 +1,4 @@
-"""Charts as SVG: a curve or bars over a number, with the place marked that matters."""
+"""Charts as SVG: a curve or bars over a number, with the relevant point marked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_POINTS: Final = 1200
 
 
 class Marked(NamedTuple):
-    """A point of a chart, and what is said of it."""
+    """A marked point of a chart, and its text."""
 
     x: float
     y: float
@@ -23,7 +23,7 @@ class Marked(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """`points` by rising x; `top` is the highest y that has to fit; y begins at 0."""
+    """`points` have increasing x; `top` is the highest y to fit; y begins at 0."""
 
     title: str
     x_name: str
@@ -120,7 +120,7 @@ def _bars(wanted: Chart, scale: _Scale) -> Iterator[str]:
 
 
 def _curve(wanted: Chart, scale: _Scale) -> Iterator[str]:
-    """A step function, as all of these are."""
+    """A step function, as all of these curves are."""
     bends: list[tuple[float, float]] = []
     for x, y in _fewer(wanted.points):
         if bends:

@@ -1,4 +1,4 @@
-"""The findings of a file, with the source lines they are about."""
+"""The findings of a file, with their source lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST: Final = 1000
 
 
 def findings(found: Sequence[Reported]) -> Iterator[str]:
-    """The lines of HTML; of very many findings the first."""
+    """The lines of HTML; only the first of very many findings."""
     if not found:
         yield "<p>No findings.</p>"
     for one in found[:_MOST]:
@@ -43,7 +43,7 @@ def _finding(found: Reported) -> Iterator[str]:
 
 
 def _excerpt(mark: Mark) -> str:
-    """The line, or the part of a long line that is kept, with what is marked in it."""
+    """The line, or the kept part of a long line, with its marked ranges."""
     excerpt = mark.excerpt
     first = max(0, mark.start.column - excerpt.first)
     last = len(excerpt.text)

@@ -1,6 +1,6 @@
 """One kernel on the page: its figures, its occupancy curves, its pressure and its control flow.
 
-Every figure says what it is. It stands in an element with `data-figure`, the way to it in the JSON.
+Every figure is labelled with its kind. Its element has `data-figure`, the path to it in the JSON.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _THREADS: Final = {
 
 
 def kernel_section(path: str, rows: Sequence[Kernel], anchor: str) -> Iterator[str]:
-    """The lines of HTML on one kernel; `rows` has one for each target."""
+    """The lines of HTML on one kernel; `rows` has one row per target."""
     name = rows[0].name
     yield f'<section class="kernel" id="{anchor}">'
     yield f'<h3 class="name">{safe(name)} <span class="soft">{safe(path)}:{rows[0].line}</span></h3>'

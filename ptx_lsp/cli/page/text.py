@@ -1,4 +1,4 @@
-"""Words as they may stand on a page."""
+"""Text escaped for the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptx_lsp.lint.results.style import printable
 
 
 def safe(text: str) -> str:
-    """Without anything that HTML would take for its own, or that a browser would not show."""
+    """The text without HTML syntax and without characters that a browser does not show."""
     return escape(printable(text.replace("\t", "    ")))
 
 

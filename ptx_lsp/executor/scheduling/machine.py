@@ -26,7 +26,7 @@ _MOST_RESIDENT = 1 << 19
 """About so many threads are on their way at most: more than any device has room for."""
 
 Progress: TypeAlias = Callable[[int, int, int], None]
-"""Told how many blocks are done, of how many, and how many instructions were executed."""
+"""Receives the number of finished blocks, of all blocks, and of executed instructions."""
 
 
 class Machine:

@@ -1,1 +1,1 @@
-"""What the server answers to. A module holds what belongs together; `feature` finds them."""
+"""The features of the server. Each module has related features; `feature` finds them."""

@@ -1,4 +1,4 @@
-"""What is shown between the lines: inlay hints and code lenses."""
+"""Text between the lines: inlay hints and code lenses."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _KINDS: dict[HintSort, types.InlayHintKind | None] = {
     "literal": types.InlayHintKind.Parameter,
 }
 _OCCUPANCY = "ptx.occupancy"
-"""What a client does when the figures of a kernel are clicked on, if it says that it can."""
+"""The client command for a click on the metrics of a kernel, if the client supports it."""
 _PREVIEW = "ptx.preview"
-"""And when its launch is."""
+"""The client command for a click on a launch."""
 _SORTS: tuple[LensSort, ...] = ("figures", "references", "preview")
 
 
@@ -49,7 +49,7 @@ def _hint(view: View, found: InlayHint) -> types.InlayHint:
 
 @answer(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
 def on_code_lens(view: View, _: types.CodeLensParams) -> list[types.CodeLens]:
-    """What a lens says takes an analysis: it is found out when the lens is seen."""
+    """The title of a lens needs an analysis, so it is computed when the lens becomes visible."""
     if not view.settings.settings.code_lens or view.snapshot.is_skeleton:
         return []
     return [

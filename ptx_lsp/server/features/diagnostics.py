@@ -17,7 +17,7 @@ from ptx_lsp.server.session import Session
 async def diagnostic(
     session: Session, params: types.DocumentDiagnosticParams
 ) -> types.DocumentDiagnosticReport:
-    """May be answered before all is known: the client is told to ask again then."""
+    """The answer may be incomplete; the client is then asked to request again."""
     found = await session.diagnostics(params.text_document.uri, early=True)
     if found is None:
         return types.RelatedFullDocumentDiagnosticReport([])

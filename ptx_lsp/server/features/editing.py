@@ -1,4 +1,4 @@
-"""Edits that are offered, and those that lay out a text."""
+"""Code actions and formatting."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def on_code_action(
     if only is None or any(kind != _FIX_ALL for kind in only):
         actions = code_actions(view.module, findings.diagnostics, span)
         found = [_action(view, one) for one in actions if _is_wanted(_KINDS[one.sort], only)]
-    if only is not None and _is_wanted(_FIX_ALL, only):  # on saving, say
+    if only is not None and _is_wanted(_FIX_ALL, only):  # on saving, for example
         edits = fix_all(findings.diagnostics)
         if edits:
             edit = view.convert.workspace_edit(edits, view.snapshot.version)
@@ -45,7 +45,7 @@ def on_code_action(
 
 
 def _is_wanted(kind: types.CodeActionKind, only: Sequence[types.CodeActionKind | str] | None) -> bool:
-    """A kind that is asked for stands for those that begin with it."""
+    """A requested kind includes the kinds that begin with it."""
     if only is None:
         return True
     wanted = [one.value if isinstance(one, types.CodeActionKind) else one for one in only]

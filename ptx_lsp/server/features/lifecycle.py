@@ -40,7 +40,7 @@ def did_close(session: Session, params: types.DidCloseTextDocumentParams) -> Non
 
 @handler(types.TEXT_DOCUMENT_DID_SAVE)
 def did_save(session: Session, _: types.DidSaveTextDocumentParams) -> None:
-    """Some clients watch no files: what was saved may have been a configuration in another program."""
+    """Some clients do not watch files, so the saved file may be a configuration."""
     if not session.client.watches_files:
         session.configure_all()
 

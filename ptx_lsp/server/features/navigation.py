@@ -1,4 +1,4 @@
-"""What stands at a place, and where else it stands."""
+"""Symbol information and navigation at a position."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Requests beyond LSP, for panels beside the text. docs/protocol.md has them all.
+"""Requests beyond LSP, for panels beside the text. docs/protocol.md lists all of them.
 
-What they say of a kernel is in `lint` and `ide`; here it becomes JSON.
+`lint` and `ide` compute the results; this module converts them to JSON.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ptx_lsp.text import Span
 
 @panel_with_findings("ptx/kernelReport")
 def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
-    """All kernels of a file with their figures."""
+    """All kernels of a file with their metrics."""
     module, target = view.module, _target(asked)
     if target is not None and target != module.target:
         module = Module(module.document, None, target)
@@ -92,7 +92,7 @@ def _kernel(view: View, function: Function, findings: FileDiagnostics, launched:
 
 @panel("ptx/occupancyCurve")
 def on_occupancy_curve(view: View, asked: object) -> Json:
-    """How full an SM gets, over what a block takes; null where there is no kernel."""
+    """The occupancy over the resources of a block; null if there is no kernel."""
     function = chosen(view, asked)
     if function is None:
         return None
@@ -150,7 +150,7 @@ def _point(found: Occupancy, x: int) -> Json:
 
 @panel("ptx/pressureProfile")
 def pressure_profile(view: View, asked: object) -> Json:
-    """How many 32-bit registers are live at each line of a kernel; null where there is none."""
+    """The number of live 32-bit registers at each line of a kernel; null if there is no kernel."""
     function = chosen(view, asked)
     if function is None:
         return None
@@ -174,7 +174,7 @@ def pressure_profile(view: View, asked: object) -> Json:
 
 @panel("ptx/controlFlow")
 def control_flow(view: View, asked: object) -> Json:
-    """The control flow graph of a kernel or function, laid out; null where there is none."""
+    """The control flow graph of a kernel or function, with its layout; null if there is none."""
     function = chosen(view, asked)
     if function is None:
         return None
@@ -220,7 +220,7 @@ def _edges(found: Flow, paths: tuple[tuple[tuple[float, float], ...], ...]) -> I
 
 
 def _reasons(function: Function, block: FlowBlock) -> list[str]:
-    """Why the branch at its end is as it is."""
+    """The reasons for the uniformity of the branch at its end."""
     inside = instructions(function).instructions[slice(*_steps_of(function, block))]
     if block.turn == "none" or not inside:
         return []
@@ -239,7 +239,7 @@ def _kind(edge: FlowEdge) -> str:
 
 
 def _span(view: View, block: FlowBlock) -> Span:
-    """The lines of a block; nothing at all of the one where all leave."""
+    """The lines of a block; empty for the exit block."""
     source = view.module.document.source
     if not block.first_line:
         return Span(0, 0)
@@ -250,7 +250,7 @@ def _span(view: View, block: FlowBlock) -> Span:
 
 
 def chosen(view: View, asked: object) -> Function | None:
-    """The kernel or function that is named, or else at a position, or else the first."""
+    """The named kernel or function, else the one at a position, else the first."""
     name, place = text(at(asked, "kernel")), at(asked, "position")
     if name is not None:
         return view.module.definitions.get(name)
@@ -276,7 +276,7 @@ def _target(asked: object) -> Target | None:
 
 
 def _targets() -> list[Json]:
-    """Those whose limits are known."""
+    """The targets with known limits."""
     return [str(target) for target in sorted(TARGETS) if _has_limits(target)]
 
 

@@ -10,7 +10,7 @@ from ptx_lsp.server.session import View
 
 @panel("ptx/preview")
 def preview(view: View, asked: object) -> Json:
-    """Runs a kernel as the first comment that launches it says; null where there is no kernel."""
+    """Runs a kernel as its first launch comment specifies; null if there is no kernel."""
     from ptx_lsp.executor.launching.launch_comment import suggestion
     from ptx_lsp.executor.launching.preview import preview_kernels
 

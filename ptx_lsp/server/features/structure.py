@@ -1,4 +1,4 @@
-"""How a file is built: symbols, folds, selections, calls."""
+"""The structure of a file: symbols, folds, selections, calls."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _symbol(convert: Converter, found: Outlined) -> types.DocumentSymbol:
 async def on_workspace_symbol(
     session: Session, params: types.WorkspaceSymbolParams
 ) -> list[types.WorkspaceSymbol]:
-    """Of the open files."""
+    """Workspace symbols of the open files."""
     found: list[types.WorkspaceSymbol] = []
     for uri in tuple(session.files):
         view = await session.view(uri)

@@ -1,4 +1,4 @@
-"""Semantic tokens: all of a file, of a part, and what has changed."""
+"""Semantic tokens: of a file, of a part, and changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TYPES: dict[TokenType, str] = {
     "comment": "comment",
     "operator": "operator",
 }
-"""The names that editors know; the order is that of `TOKEN_TYPES`."""
+"""The names of standard token types, in the order of `TOKEN_TYPES`."""
 _MODIFIERS: dict[TokenModifier, str] = {
     "declaration": "declaration",
     "definition": "definition",
@@ -61,7 +61,7 @@ def on_tokens(view: View, _: types.SemanticTokensParams) -> types.SemanticTokens
 def on_tokens_delta(
     view: View, params: types.SemanticTokensDeltaParams
 ) -> types.SemanticTokens | types.SemanticTokensDelta:
-    """What has changed since the result that the client has, if that is the last one."""
+    """The changes since the client's result, if that is the latest one."""
     earlier = view.file.tokens
     pieces = token_pieces(view.module, view.client.unit)
     identity = _remember(view, pieces)
@@ -83,7 +83,7 @@ def _remember(view: View, pieces: list[Piece]) -> str:
 
 
 def changes(old: list[Piece], new: list[Piece]) -> list[types.SemanticTokensEdit]:
-    """One edit of whole rows for all that lies between the first difference and the last."""
+    """One edit of whole rows that covers everything between the first and the last difference."""
     first = _same(old, new)
     most = min(len(old), len(new)) - first
     last = _same(old[::-1][:most], new[::-1][:most])
@@ -100,13 +100,14 @@ def changes(old: list[Piece], new: list[Piece]) -> list[types.SemanticTokensEdit
 
 
 def _same(one: list[Piece], other: list[Piece]) -> int:
-    """How many pieces both begin with."""
+    """The number of equal leading pieces."""
     differ = map(ne, one, other)
     return next((n for n, differs in enumerate(differ) if differs), min(len(one), len(other)))
 
 
 def _common(one: array[int], other: array[int]) -> int:
-    """How many numbers both begin with, in whole rows: by halves, as comparing many at once is fast."""
+    """The number of equal leading numbers, in whole rows. It bisects, since comparing many at once is fast.
+    """
     low, high = 0, min(len(one), len(other)) // ROW
     left, right = memoryview(one), memoryview(other)
     while low < high:

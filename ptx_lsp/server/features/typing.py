@@ -1,4 +1,4 @@
-"""While typing: completion and signature help."""
+"""Features while typing: completion and signature help."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def on_completion(view: View, params: types.CompletionParams) -> types.Completio
 def _item(
     view: View, found: Suggestion, span: types.Range, whole: types.Range | None, number: int
 ) -> types.CompletionItem:
-    """`whole` is the word where more of it stands behind the cursor than what is typed, `span`."""
+    """`span` is the typed part of the word; `whole` is the word if it continues after the cursor."""
     as_snippet = found.is_snippet and view.client.snippets
     inserted = found.text if as_snippet or not found.is_snippet else found.label
     return types.CompletionItem(
@@ -80,7 +80,7 @@ def _item(
 async def on_completion_resolve(
     session: Session, item: types.CompletionItem
 ) -> types.CompletionItem:
-    """Adds what the item means."""
+    """Adds the documentation of the item."""
     data = cast(object, item.data)
     view = await session.view(text(at(data, "uri")) or "")
     key = text(at(data, "key"))

@@ -1,4 +1,4 @@
-"""Findings in the files of the workspace that are not open, for clients that ask and users who want that."""
+"""Findings in workspace files that are not open, for clients that request them and users who enable them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 
 _MOST_FILES, _MOST_BYTES = 1_000, 2 << 20
-"""More files, and larger ones, are for `ptx-lint`."""
+"""Larger workspaces and files are left to `ptx-lint`."""
 
 
 class _Asked(NamedTuple):
-    """One file, and what the client knows of it."""
+    """One file, and the client's result for it."""
 
     path: Path
     uri: str
@@ -41,7 +41,7 @@ class _Asked(NamedTuple):
 async def on_workspace_diagnostic(
     session: Session, params: types.WorkspaceDiagnosticParams
 ) -> types.WorkspaceDiagnosticReport:
-    """Open files are asked about by themselves. One file after the other, so that typing does not wait."""
+    """Open files have their own requests. Files are handled one at a time, so that typing does not wait."""
     found: list[
         types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
     ] = []
@@ -85,7 +85,7 @@ def _report(
     | types.WorkspaceUnchangedDocumentDiagnosticReport
     | None
 ):
-    """The result id tells of the file and of what was wanted: nothing has to be kept."""
+    """The result ID contains the file's state and the settings, so that nothing has to be stored."""
     try:
         status = asked.path.stat()
         if status.st_size > _MOST_BYTES:
