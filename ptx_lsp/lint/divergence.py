@@ -17,7 +17,9 @@ _MOST = 3
 
 def related(function: Function, parting: DivergentBranch) -> tuple[tuple[Place, str], ...]:
     """What parts the threads, and why it may."""
-    found = [(function.place(parting.instruction.node.opcode), "threads of one warp may part here")]
+    found = [
+        (function.place(parting.instruction.node.opcode), "threads of a warp may diverge here")
+    ]
     found.extend(reasons(function, parting.instruction.number))
     return tuple(found)
 
@@ -53,7 +55,7 @@ def divided(function: Function, step: InstructionInfo, *, counts_exited: bool = 
     """
     known = divergent_control(function)
     found = known.divergent_branches(step.number)
-    how = "while others go on elsewhere"
+    how = "while others take another path"
     if not found and counts_exited:
         found = [one for one in known.divergent_exits(step.number) if one.predicate.is_divergent]
         how = "after others have exited"
@@ -62,7 +64,7 @@ def divided(function: Function, step: InstructionInfo, *, counts_exited: bool = 
     parting = next((one for one in found if one.predicate.is_divergent), found[0])
     is_sure = parting.predicate.is_divergent is True
     verb = "is" if is_sure else "may be"
-    message = f"`{step.spelling}` {verb} reached by some threads of a warp {how}"
+    message = f"`{step.spelling}` {verb} reached by only some threads of a warp {how}"
     severity = "warning" if is_sure else "info"
     place = function.place(step.node.opcode)
     return Finding(place, message, related(function, parting), severity=severity)

@@ -274,7 +274,7 @@ def _run(
     try:
         return [(rule, finding) for finding in check(subject)]
     except Exception:
-        _log.exception("rule %s failed and was passed over", rule.name)
+        _log.exception("rule %s failed and was skipped", rule.name)
         return []
 
 

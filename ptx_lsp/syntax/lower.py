@@ -161,9 +161,7 @@ class _Lowering(Directives):
 
     def guarded_block(self, node: Node) -> nodes.Guard:
         start = node.children[-1].start_byte - self.base
-        self.problems.append(
-            SyntaxProblem(start, start + 1, "one instruction, not a block,", "a guard")
-        )
+        self.problems.append(SyntaxProblem(start, start + 1, "a single instruction", "a guard"))
         return self.guard(node.children[0])
 
     def label(self, node: Node) -> nodes.Label:
@@ -231,7 +229,7 @@ class _Lowering(Directives):
     def stray_brace(self, node: Node) -> nodes.Statement:
         start, end = self._span(node)
         self.problems.append(
-            SyntaxProblem(start, end, "a directive, for no block is open here,", "the module")
+            SyntaxProblem(start, end, "a directive (no block is open)", "the module")
         )
         return nodes.Junk(start, end)
 
@@ -241,7 +239,7 @@ class _Lowering(Directives):
     def empty_statement(self, node: Node) -> nodes.Statement:
         start, end = self._span(node)
         self.problems.append(
-            SyntaxProblem(start, end, "a statement, and none is empty,", "a block", token="")
+            SyntaxProblem(start, end, "a statement (it cannot be empty)", "a block", token="")
         )
         return nodes.Junk(start, end)
 

@@ -117,7 +117,7 @@ class Declarations(Operands):
         if may_follow and word.text not in _VECTORS:
             return True
         start, end = self._span(node)
-        expected = f"a name, for `{node.children[0].type}` comes before the type,"
+        expected = f"a name (`{node.children[0].type}` must precede the type)"
         self.problems.append(SyntaxProblem(start, end, expected, within))
         return False
 
@@ -161,7 +161,9 @@ class Declarations(Operands):
                 size = self.operand(child)
                 if not isinstance(size, nodes.Name | nodes.Number):
                     self.problems.append(
-                        SyntaxProblem(size.start, size.end, "one number, not an expression,", "a size")
+                        SyntaxProblem(
+                            size.start, size.end, "a single number (not an expression)", "a size"
+                        )
                     )
         return size
 

@@ -90,7 +90,9 @@ class Directives(Declarations):
         ]
         if len(numbers) > _FILE_NUMBERS:
             extra = numbers[_FILE_NUMBERS]
-            self.problems.append(SyntaxProblem(extra.start, extra.end, "nothing behind the size", "`.file`"))
+            self.problems.append(
+                SyntaxProblem(extra.start, extra.end, "nothing after the size", "`.file`")
+            )
         return nodes.File(start, end, index, path, tuple(numbers[:_FILE_NUMBERS]))
 
     def location(self, node: Node) -> nodes.Location:

@@ -49,7 +49,7 @@ def data_problems(node: Node, text: str, base: int) -> Iterator[SyntaxProblem]:
     if len(values) > 1 and any(value.type in _ADDRESSES for value in values):
         comma = next(part for part in parts if part.type == ",")
         first, last = comma.start_byte - base, comma.end_byte - base
-        yield SyntaxProblem(first, last, "the next line, as an address stands alone,", _WITHIN)
+        yield SyntaxProblem(first, last, "the next line (an address takes a whole line)", _WITHIN)
 
 
 _ADDRESSES = frozenset({"identifier", "modifier", "binary_expression"})
@@ -61,7 +61,7 @@ def _about_number(value: Node, text: str, bits: int) -> tuple[Node, str] | None:
         case "integer":
             number = constant(text[value.start_byte : value.end_byte])
             if number is None:
-                return value, "a number of 64 bits at most"
+                return value, "a number of at most 64 bits"
             is_right = bits >= 32 or number % (1 << 32) < 1 << bits  # the lowest 32 bits are what counts
             return None if is_right else (value, _range(bits))
         case "unary_expression":
@@ -71,7 +71,7 @@ def _about_number(value: Node, text: str, bits: int) -> tuple[Node, str] | None:
             written = text[digits.start_byte : digits.end_byte]
             number = constant(written)
             if written.endswith("U") or number is None or number >= 1 << 63:
-                return digits, "a number of 63 bits at most, without `U`, behind a sign"
+                return digits, "a number of at most 63 bits, without `U`, after a sign"
             return None if bits == 64 or number <= 1 << (bits - 1) else (value, _range(bits))
         case "missing":
             return value, "a value"
@@ -80,7 +80,7 @@ def _about_number(value: Node, text: str, bits: int) -> tuple[Node, str] | None:
 
 
 def _range(bits: int) -> str:
-    return f"for `.b{bits}` a number from {-(1 << (bits - 1))} to {(1 << bits) - 1}"
+    return f"a number from {-(1 << bits - 1)} to {(1 << bits) - 1} for `.b{bits}`"
 
 
 def _about_address(value: Node, text: str, bits: int) -> tuple[Node, str] | None:
@@ -96,11 +96,11 @@ def _about_address(value: Node, text: str, bits: int) -> tuple[Node, str] | None
         sign, right = text[parts[1].start_byte : parts[1].end_byte], parts[2]
         if sign == "+":
             if right.type != "integer" or constant(text[right.start_byte : right.end_byte]) is None:
-                return right, "a whole number without a sign"
+                return right, "an unsigned whole number"
         elif left.type == "modifier":
-            return parts[1], "`+`, as only labels have a distance,"
+            return parts[1], "`+` (only labels have a distance)"
         elif right.type != "identifier":
             return right, "a label"
     if len(parts) > 3:
         return parts[3], "the next line"
-    return None if bits >= 32 else (value, "a number, as an address needs `.b32` or `.b64`,")
+    return None if bits >= 32 else (value, "a number (an address requires `.b32` or `.b64`)")

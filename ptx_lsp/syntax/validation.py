@@ -14,7 +14,7 @@ def operand_problems(operand: nodes.Operand, within: str) -> Iterator[SyntaxProb
         case nodes.Name() | nodes.Number() | nodes.Missing() | nodes.Pair():
             return
         case nodes.String():
-            yield _problem(operand, "an operand, not a string,", within)
+            yield _problem(operand, "an operand (strings are not allowed)", within)
         case nodes.Relocation() if within == "an instruction":
             yield _problem(operand, "`,` before the `(`", within)
         case nodes.Address():
@@ -39,7 +39,7 @@ def _address_problems(item: nodes.Expression, within: str) -> Iterator[SyntaxPro
     """The problems of one part of an address."""
     match item:
         case nodes.Address() | nodes.Vector():
-            yield _problem(item, "an address, not one in brackets again,", within)
+            yield _problem(item, "an address without further brackets", within)
         case nodes.Member():
             yield _problem(item.components[0], "`]` or `+`", within)
         case nodes.Name(text="_"):
@@ -90,7 +90,7 @@ def _expression_problems(
         case nodes.Element():
             yield from _element_problems(value, within)
         case nodes.String():
-            yield _problem(value, "an operand, not a string,", within)
+            yield _problem(value, "an operand (strings are not allowed)", within)
         case nodes.Relocation() if within == "an instruction":
             yield _problem(value, "a constant or a name", within)
         case nodes.Member(object=nodes.Element()):
@@ -127,7 +127,9 @@ def _element_problems(value: nodes.Element, within: str) -> Iterator[SyntaxProbl
     else:
         yield from _expression_problems(first, within, first=True)
     for index in value.indices[1:]:
-        yield _problem(index, "one index: PTX counts elements as if all stood in one row", within)
+        yield _problem(
+            index, "a single index (arrays are indexed as if they had one dimension)", within
+        )
 
 
 def _binary_problems(

@@ -56,7 +56,7 @@ def test_a_group_that_grows_is_shown_whole(lint: Lint, k: Path) -> None:
     assert done.status == 1
     assert done.out.count("\n") == 3
     told = lint("--baseline", "ci/known.json", k).out
-    assert told.count("there are 3 of these here, where the baseline knows 2") == 3
+    assert told.count("3 findings of this kind, but the baseline allows 2") == 3
 
 
 def test_another_kernel_is_new(lint: Lint, k: Path) -> None:

@@ -34,12 +34,12 @@ def test_kernels_over_their_budget(lint: Lint, k: Path) -> None:
     )
     assert second.startswith("k.ptx:8:17: error[over-budget] `small` has registers ")
     assert "over its budget for `s*`: `registers < 1`" in second
-    assert "the budget `spills == 0` was not checked for `big`: ptxas tells that: --ptxas" in done.err
+    assert "the budget `spills == 0` was not checked for `big`: --ptxas measures it" in done.err
 
 
 def test_with_ptxas(lint: Lint, k: Path, ptxas: Path) -> None:
     done = lint("--format", "concise", f"--ptxas={ptxas}", k)
-    assert "`small` has spills 16 bytes (measured), over its budget: `spills == 0`" in done.out
+    assert "`small` has spills 16 bytes (measured), which exceeds its budget: `spills == 0`" in done.out
     assert "`small` has registers 24 (measured), over" in done.out
     assert "shared" not in done.out  # ptxas measured 512 bytes
     assert done.err == ""
@@ -57,7 +57,7 @@ def test_ignored_silenced_and_milder(lint: Lint, k: Path) -> None:
 
 def test_wrong_budgets(lint: Lint, k: Path) -> None:
     Path("ptx-lint.toml").write_text('[budgets]\n"*" = ["shard <= 1"]\n')
-    assert "`budgets.*[1]`: `shard <= 1`: there is no figure `shard`; did you mean `shared`?" in lint(k).err
+    assert "`budgets.*[1]`: `shard <= 1`: unknown figure `shard`; did you mean `shared`?" in lint(k).err
 
 
 def test_a_budget_that_is_for_no_kernel(lint: Lint, k: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_wrong_configuration_is_wrong_usage(lint: Lint, tree: Path) -> None:
     (tree / "ptx-lint.toml").write_text("selct = []\n")
     done = lint("a/k.ptx")
     assert (done.status, done.out) == (2, "")
-    assert "ptx-lint.toml`: there is no key `selct`; did you mean `select`?" in done.err
+    assert "ptx-lint.toml`: unknown key `selct`; did you mean `select`?" in done.err
 
 
 def test_suppressed(lint: Lint, tmp_path: Path, ptxas: Path) -> None:
@@ -71,5 +71,5 @@ def test_unused_only_where_no_target_needs_it(lint: Lint, tmp_path: Path) -> Non
     path.write_text(f"{HEADER}.entry k()\n{{\n\tbra X; // ptx-lint: ignore[E101, E102]\n}}\n")
     done = lint("--format", "concise", "--targets", "sm_80,sm_90", path)
     assert done.out == (
-        f"{path}:6:12: warning[unused-suppression] `E102` finds nothing in that line\n"
+        f"{path}:6:12: warning[unused-suppression] `E102` reports nothing in that line\n"
     )

@@ -35,7 +35,7 @@ error[E101] undeclared-name: `%r9` is not declared: `%r<4>` ends with `%r3`
   |                  ^^^
   = help: Declare `%r<10>` (unsafe)
 
-error[E100] syntax-error: `;` was expected before `ret`
+error[E100] syntax-error: expected `;` before `ret`
   --> k.ptx:10:2
    |
  9 |     add.s32 %r1, %r1, 1

@@ -55,7 +55,7 @@ def test_fail_on(lint: Lint, good: Path, ptxas: Path, level: str, status: int) -
         (["--select", "", "x.ptx"], "argument --select: '' is not a rule: use names (undeclared-name), "),
         (["--select", " , ", "x.ptx"], "argument --select: ' , ' is not a rule"),
         (["--targets", "", "x.ptx"], "argument --targets: '' is not a target; targets have names such as"),
-        (["--ignore", "Z9", "x.ptx"], "there is no rule or code `Z9`"),
+        (["--ignore", "Z9", "x.ptx"], "unknown rule or code `Z9`"),
         (["--explain", "mxntid"], "did you mean `.maxntid`?"),
         (["--ptxas=/absent", "x.ptx"], "`/absent` is not a program that can be run"),
     ],

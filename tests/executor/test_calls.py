@@ -146,7 +146,7 @@ def test_endless_recursion() -> None:
 
 def test_a_function_without_a_body() -> None:
     text = one_thread_each("call nowhere;", ".extern .func nowhere ();")
-    with pytest.raises(ExecutionError, match="`nowhere` is called, which has no body here"):
+    with pytest.raises(ExecutionError, match="`nowhere` is called but has no body in this file"):
         stored(text, 1)
 
 

@@ -44,12 +44,12 @@ def _deadlock(body: str, grid: int = 2, block: int = 64, cluster: int = 1) -> Ex
     " other: nanosleep.u32 9; bra again;",
 ])
 def test_a_loop_that_nothing_leaves(loop: str) -> None:
-    assert "in a loop that never ends (line 11" in str(_deadlock(loop, grid=_BIG))
+    assert "in an endless loop (line 11" in str(_deadlock(loop, grid=_BIG))
 
 
 def test_a_loop_that_is_never_left() -> None:
     loop = "again: and.b32 %r3, %r1, 63; setp.gt.u32 %p3, %r3, 63; @!%p3 bra again;"
-    assert "64 in a loop that never ends (line 11" in str(_deadlock(loop, grid=_BIG))
+    assert "64 in an endless loop (line 11" in str(_deadlock(loop, grid=_BIG))
 
 
 _INIT = "@%p1 mbarrier.init.shared.b64 [bar], 65;\nbar.sync 0;\nmbarrier.arrive.shared.b64 %rd2, [bar];\n"
@@ -82,7 +82,7 @@ done:"""
 ])
 def test_memory_that_nobody_writes(look: str) -> None:
     error = _deadlock(f"again: {look}\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra again;", grid=3)
-    assert f"64 at memory that nobody writes any more (line 11: `{look}`)" in str(error)
+    assert f"64 at memory that no thread writes any more (line 11: `{look}`)" in str(error)
 
 
 def test_a_lock_that_is_never_given_back() -> None:
@@ -207,4 +207,4 @@ wait: ld.acquire.gpu.u32 %r5, [%rd2+4]; setp.gt.s32 %p3, %r5, -1; @%p3 bra wait;
 meet: bar.sync 0;"""
     message = str(_deadlock(body))
     assert "in block (1, 0, 0), of 64 threads that have not ended, 63 at barrier 0 (line" in message
-    assert "1 at memory that nobody writes any more (line 14: `ld.acquire.gpu.u32 %r5, [%rd2+4];`)" in message
+    assert "1 at memory that no thread writes any more (line 14: `ld.acquire.gpu.u32 %r5, [%rd2+4];`)" in message

@@ -251,7 +251,7 @@ def test_constant_memory_is_read_only() -> None:
 
 
 def test_arrays_in_several_pieces_are_refused() -> None:
-    with pytest.raises(ExecutionError, match="argument 0 is an array that is not in one piece"):
+    with pytest.raises(ExecutionError, match="argument 0 must be a contiguous array"):
         launch(_one_store(""), entry="k", grid=1, block=1, args=[np.zeros((4, 4), np.uint32)[:, 0]])
 
 

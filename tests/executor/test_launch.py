@@ -35,11 +35,11 @@ def _fails(kind: str, words: str, text: str = "", **options: object) -> None:
 
 
 @pytest.mark.parametrize(("argument", "words"), [
-    (None, "argument 0 is of type `NoneType`, which does not fit `n`, `.u32`"),
+    (None, "argument 0 is of type `NoneType`, which does not match `n`, `.u32`"),
     (1.5, "type `float`, which does not fit"),
     (1 << 32, "4294967296, which `n` of 4 bytes cannot hold"),
     (-(1 << 31) - 1, "cannot hold"),
-    (np.float64(1), "argument 0 has 8 bytes, `n` 4"),
+    (np.float64(1), "argument 0 has 8 bytes, but `n` has 4"),
 ])
 def test_a_value_that_does_not_fit(argument: object, words: str) -> None:
     _fails("launch", words, args=[argument, 2.0, np.zeros(4, np.uint32)])

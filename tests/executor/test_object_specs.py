@@ -56,31 +56,31 @@ def test_what_is_no_object() -> None:
     assert array_of(argument("f32:4")) is None
     with pytest.raises(SpecError, match=r"`t=f32:4`: texture\(\.\.\.\), sampler"):
         bindings([("t", "f32:4")])
-    with pytest.raises(SpecError, match=r"`t=sampler\(filter=linear\)`: `t` is given already"):
+    with pytest.raises(SpecError, match=r"`t=sampler\(filter=linear\)`: duplicate `t`"):
         bindings([("t", "sampler()"), ("t", "sampler(filter=linear)")])
 
 
 @pytest.mark.parametrize(("spec", "why"), [
     ("texture()", "a texture begins with its buffer"),
     ("surface(u8:zeros(4),u8:zeros(2))", "a surface begins with its buffer"),
-    ("sampler(f32:zeros(4))", "a sampler has no buffer"),
+    ("sampler(f32:zeros(4))", "a sampler cannot have a buffer"),
     ("texture(f32:5)", "`f32:5` is a value, not a buffer"),
-    ("texture(f32:zeros(4),shape=2x3)", "2x3 are not 4 elements"),
+    ("texture(f32:zeros(4),shape=2x3)", "2x3 does not match the 4 elements of the buffer"),
     ("texture(f32:zeros(4),shape=2y2)", "sizes are expected, such as shape=4x8"),
     ("texture(f32:zeros(4),filter=cubic)", "`cubic` is none of point, linear"),
-    ("texture(f32:zeros(4),normalized=1)", "`normalized=1` is none of address, filter"),
-    ("surface(f32:zeros(4),filter=linear)", "`filter=linear` is none of shape, geometry, as_floats"),
+    ("texture(f32:zeros(4),normalized=1)", "`normalized=1`: expected address, filter"),
+    ("surface(f32:zeros(4),filter=linear)", "`filter=linear`: expected shape, geometry, as_floats"),
     ("texture(f32:zeros(4),border=1)", "four numbers"),
     ("texture(f32:zeros(5),shape=5x1x1,geometry=cube)", "six square faces"),
     ("texture(f32:zeros(0))", "the array is empty"),
-    ("texture(f32:zeros(4),shape=4,shape=2x2)", "`shape` is given twice"),
+    ("texture(f32:zeros(4),shape=4,shape=2x2)", "duplicate `shape`"),
     ("sampler(address=wrap/wrap/wrap/wrap)", "for x, y and z at most"),
-    ("multimem(u32:zeros(0),gpus=2)", "0 elements cannot be divided among 2 GPUs"),
-    ("multimem(u8:zeros(4096),gpus=4096)", "at most 1024 GPUs can be had, not 4096"),
-    ("tensor(u16:zeros(32),box=8,box=16)", "`box` is given twice"),
-    ("tensor(u16:zeros(32),box=8,type=f64)", "elements of type `.f64` have 8 bytes, those of the array 2"),
+    ("multimem(u32:zeros(0),gpus=2)", "0 elements cannot be divided evenly among 2 GPUs"),
+    ("multimem(u8:zeros(4096),gpus=4096)", "at most 1024 GPUs are supported, not 4096"),
+    ("tensor(u16:zeros(32),box=8,box=16)", "duplicate `box`"),
+    ("tensor(u16:zeros(32),box=8,type=f64)", "elements of type `.f64` have 8 bytes, but those of the array 2"),
     ("tensor(u16:zeros(0),shape=4294967296x4294967296)", "the buffer has 0 elements"),
-    ("tensor(f16:zeros(64),shape=2x2x16,channels=8x8,pixels=1)", "`channels=8x8`: one number is expected"),
+    ("tensor(f16:zeros(64),shape=2x2x16,channels=8x8,pixels=1)", "`channels=8x8`: expected one number"),
     ("tensor(f16:zeros(64),shape=2x2x16,channels=99999,pixels=1)", "at most 256 channels"),
     ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=99999)", "1024 pixels"),
     ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=1,lower=-99999)", "at most three numbers, of 16"),
@@ -131,11 +131,11 @@ def test_previews_show_surfaces() -> None:
 
 @pytest.mark.parametrize(("words", "why"), [
     ("t=texture(f32:zeros(4))", "no surface has the handle"),
-    ("t=surface(f32:zeros(4))", "`t` is bound to a Texture, not a Surface"),
+    ("t=surface(f32:zeros(4))", "`t` must be bound to a Texture, not to a Surface"),
     ("t=f32:zeros(4)", "`t=f32:zeros(4)`: texture(...)"),
-    ("t=sampler() t=sampler()", "`t=sampler()`: `t` is given already"),
-    ("grid=2", "`grid=2`: `grid` is given already"),
-    ("u=texture(f32:zeros(4))", "`u` is no parameter; there are `out`"),
+    ("t=sampler() t=sampler()", "`t=sampler()`: duplicate `t`"),
+    ("grid=2", "`grid=2`: duplicate `grid`"),
+    ("u=texture(f32:zeros(4))", "`u` is not a parameter; expected `out`"),
 ])
 def test_problems_of_a_comment(words: str, why: str) -> None:
     text = KERNEL.replace("COMMENT", f"grid=1 block=1 out=f32:zeros(1) {words}")

@@ -124,16 +124,16 @@ def test_outcome_of_a_failure() -> None:
     [
         ("block=4 f32:zeros(4) f32:1 f32:zeros(4)", "`grid=` is missing"),
         ("grid=0 block=4 f32:zeros(4) f32:1 f32:zeros(4)", "one to three positive integers"),
-        ("grid=x block=4 f32:zeros(4) f32:1 f32:zeros(4)", "`grid=x`: a number is expected"),
-        ("grid=1 block=4 f32:zeros(4) f32:1", "`y`, a parameter of `scale`, is not given"),
-        ("grid=1 block=4 z=f32:1", "`z` is no parameter; there are `x`, `a`, `y`"),
+        ("grid=x block=4 f32:zeros(4) f32:1 f32:zeros(4)", "`grid=x`: expected a number"),
+        ("grid=1 block=4 f32:zeros(4) f32:1", "`y`, a parameter of `scale`, has no value"),
+        ("grid=1 block=4 z=f32:1", "`z` is not a parameter; expected `x`, `a`, `y`"),
         ("grid=1 block=4 x=f32:1 0=f32:1", "parameter 0 is given already"),
         ("grid=1 block=4 f32:1 f32:1 f32:1 f32:1", "the kernel takes 3 arguments"),
         ("grid=1 block=4 f32:zeros(4) f32:one f32:zeros(4)", "could not convert"),
         ("grid=1 block=4 f32:zeros(9999999999) f32:1 f32:zeros(4)", "a buffer has 0 to"),
         ("grid=9999999 block=4 f32:zeros(4) f32:1 f32:zeros(4)", "are more than the"),
         ("grid=1 block=2000 f32:zeros(4) f32:1 f32:zeros(4)", "a block has at most 1024 threads"),
-        ("entry=other grid=1 block=4", "there is no kernel `other`"),
+        ("entry=other grid=1 block=4", "kernel `other` does not exist"),
     ],
 )
 def test_what_is_wrong_with_a_comment(comment: str, problem: str) -> None:
@@ -163,7 +163,7 @@ ret; }
     found = launch_comments(Module.parse(text))
     assert [one.entry for one in found] == ["a", "b", "a", ""]
     assert found[1] == LaunchComment(6, "b", (2, 3), (4, 5, 6), 7, 8, ())
-    assert found[3].problem == "no kernel follows; `entry=NAME` names one"
+    assert found[3].problem == "no kernel follows; name one with `entry=NAME`"
 
 
 @pytest.mark.parametrize(

@@ -321,9 +321,9 @@ def test_what_does_not_fit() -> None:
     assert caught.value.line == 12
     with pytest.raises(ExecutionError, match=r"the texture is `\.1d`, not `\.2d`"):
         run(_2D, nothing, nothing, bind={"t": Texture(_RAMP)})
-    with pytest.raises(ExecutionError, match="there is no texture, sampler or surface `u`"):
+    with pytest.raises(ExecutionError, match="`u` is not a texture, sampler or surface"):
         run(_1D, nothing, nothing, bind={"u": Texture(_RAMP)})
-    with pytest.raises(ExecutionError, match="`t` is bound to a Texture, not a Surface"):
+    with pytest.raises(ExecutionError, match="`t` must be bound to a Texture, not to a Surface"):
         run(_1D, nothing, nothing, bind={"t": Surface(_RAMP)})
     with pytest.raises(ExecutionError, match="six square faces"):
         Texture(np.zeros((5, 2, 2), np.float32), geometry="cube")

@@ -273,7 +273,7 @@ def test_who_waits_where() -> None:
 
 def test_lanes_that_never_come() -> None:
     error = deadlock("setp.lt.u32 %p0, %t, 3;\n@%p0 bar.warp.sync 0xffffffff;\n@!%p0 bar.sync 0;", 32)
-    assert "3 at others of the warp" in str(error)
+    assert "3 at other threads of the warp" in str(error)
 
 
 def test_an_arrival_is_missing() -> None:
@@ -281,12 +281,12 @@ def test_an_arrival_is_missing() -> None:
 
 
 def test_no_such_barrier() -> None:
-    with pytest.raises(ExecutionError, match="there is no barrier 17, only 0 to 15"):
+    with pytest.raises(ExecutionError, match="barrier 17 does not exist; the barriers are 0 to 15"):
         stored(one_thread_each("add.u32 %s0, %r, 17; bar.sync %s0;"))
 
 
 def test_a_count_that_is_no_multiple() -> None:
-    with pytest.raises(ExecutionError, match="the count of a barrier is a multiple of 32"):
+    with pytest.raises(ExecutionError, match="the thread count of a barrier must be a multiple of 32"):
         stored(one_thread_each("add.u32 %s0, %r, 40; bar.sync 1, %s0;"))
 
 

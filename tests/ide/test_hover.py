@@ -65,7 +65,7 @@ def test_a_requirement_that_is_not_met() -> None:
 
 
 def test_operands_that_do_not_fit() -> None:
-    check_hover("<CURSOR>add.s32 %r1, %r2, %rd1;", "a register of type `.b64` cannot stand here")
+    check_hover("<CURSOR>add.s32 %r1, %r2, %rd1;", "a register of type `.b64` is not allowed at this position")
 
 
 def test_a_modifier_by_itself() -> None:
@@ -78,7 +78,7 @@ def test_a_modifier_that_needs_something() -> None:
 
 
 def test_an_unknown_opcode() -> None:
-    check_hover("ad<CURSOR>dd.s32 %r1, %r2, 3;", "`addd` is not an instruction of PTX", "`add`")
+    check_hover("ad<CURSOR>dd.s32 %r1, %r2, 3;", "`addd` is not a PTX instruction", "`add`")
 
 
 def test_an_unfinished_spelling() -> None:

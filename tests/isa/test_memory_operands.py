@@ -28,7 +28,7 @@ def texel(coordinates: Argument) -> tuple[Argument, ...]:
     [
         ("ld.b32", (WORD, SHARED), ""),
         ("ld.b32", (WORD, KERNEL_PARAMETER), "`.global` or `.shared` or `.local` is expected"),
-        ("ld.global.b32", (WORD, SHARED), "this address is in `.shared`; `.global` is expected"),
+        ("ld.global.b32", (WORD, SHARED), "this address is in `.shared`; expected `.global`"),
         ("ld.b32", (vector(WORD, 1), POINTER), ""),
         ("ld.b32", (vector(WORD, 2), POINTER), "a vector of"),
         ("st.v2.b32", (POINTER, Argument("vector", parts=(Argument("sink"), WORD))), "_ may stand in a"),

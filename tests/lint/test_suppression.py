@@ -69,12 +69,12 @@ def test_not_silenced(body: str) -> None:
 @pytest.mark.parametrize(
     ("body", "said", "mended"),
     [
-        ("\tret; // ptx-lint: ignore[E101]", "`E101` finds nothing in that line", "\tret;"),
-        ("\tret; // ptx-lint: ignore", "This comment silences nothing", "\tret;"),
-        ("// ptx-lint: ignore\n\tret;", "This comment silences nothing", "\tret;"),
-        ("/* ptx-lint: ignore[E101] */ ret;", "`E101` finds nothing in that line", " ret;"),
+        ("\tret; // ptx-lint: ignore[E101]", "`E101` reports nothing in that line", "\tret;"),
+        ("\tret; // ptx-lint: ignore", "this comment suppresses nothing", "\tret;"),
+        ("// ptx-lint: ignore\n\tret;", "this comment suppresses nothing", "\tret;"),
+        ("/* ptx-lint: ignore[E101] */ ret;", "`E101` reports nothing in that line", " ret;"),
         (
-            "bra X; // ptx-lint: ignore[E102, E101] so", "`E102` finds nothing in that line",
+            "bra X; // ptx-lint: ignore[E102, E101] so", "`E102` reports nothing in that line",
             "bra X; // ptx-lint: ignore[E101] so",
         ),
         (
@@ -82,10 +82,10 @@ def test_not_silenced(body: str) -> None:
             "There is no rule or code `undeclared-nme`; did you mean `undeclared-name`?",
             "bra X; // ptx-lint: ignore[E101]",
         ),
-        ("// ptx-lint: ignore-file[E102]\n", "`E102` finds nothing in this file", ""),
+        ("// ptx-lint: ignore-file[E102]\n", "`E102` reports nothing in this file", ""),
         (
             "// ptx-lint: ignroe[E102]\nret;",
-            "`ptx-lint: ignroe` means nothing; did you mean `ignore`?", "ret;",
+            "`ptx-lint: ignroe` is not a ptx-lint comment; did you mean `ignore`?", "ret;",
         ),
     ],
 )

@@ -101,7 +101,7 @@ class Begin:
         if self._limit is not None:
             filled = row.compute(self._limit)[0].astype(np.int64)
             if bool((filled > size).any()):
-                message = f"src-size is more than the {size} bytes to copy"
+                message = f"src-size exceeds the {size} bytes to copy"
                 raise row.error(message, "unsupported", filled > size)
         if self._ignore is not None:
             filled[np.asarray(row.compute(self._ignore)[0], np.bool_)] = 0
@@ -129,7 +129,7 @@ class Begin:
             return []
         wrong = chosen & (addresses % np.uint64(self._size) != 0)
         if wrong.any():
-            raise row.error(f"an access of {self._size} bytes is not aligned", "misaligned", wrong)
+            raise row.error(f"the access of {self._size} bytes is misaligned", "misaligned", wrong)
         some, found = row.part(chosen), np.flatnonzero(chosen)
         last = addresses[chosen] + filled[chosen].astype(np.uint64) - np.uint64(1)
         reached(self._spaces, some, last, space, 1)

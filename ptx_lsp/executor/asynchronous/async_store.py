@@ -124,7 +124,7 @@ class BulkStore:
         sizes = row.compute(self._size)[0].astype(np.int64)
         wrong = sizes % 8 != 0
         if wrong.any():
-            raise row.error("the size is not a multiple of 8", "misaligned", wrong)
+            raise row.error("the size must be a multiple of 8", "misaligned", wrong)
         row, sizes = row.part(sizes > 0), sizes[sizes > 0]
         space, program = self._target
         addresses = row.compute(program)[0]

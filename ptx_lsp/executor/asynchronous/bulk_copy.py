@@ -56,7 +56,7 @@ class Bulk:
         given = dict(zip(self._names, row.compute(self._values), strict=True))
         sizes = given["size"].astype(np.int64)
         if bool((sizes % 16 != 0).any()):
-            raise row.error("the size is not a multiple of 16", "misaligned", sizes % 16 != 0)
+            raise row.error("the size must be a multiple of 16", "misaligned", sizes % 16 != 0)
         if bool((sizes == 0).any()):
             row, given = row.part(sizes > 0), {name: one[sizes > 0] for name, one in given.items()}
             sizes = sizes[sizes > 0]
@@ -126,7 +126,7 @@ class Bulk:
         addresses = row.compute(program)[0].astype(np.int64)
         wrong = addresses % 16 != 0
         if wrong.any():
-            raise row.error("the address is not a multiple of 16", "misaligned", wrong)
+            raise row.error("the address must be a multiple of 16", "misaligned", wrong)
         return ranges(
             self._spaces, row, addresses + left, space, sizes - left - right, use="read", alignment=1,
             by="copy",

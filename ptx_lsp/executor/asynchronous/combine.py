@@ -26,7 +26,7 @@ def combination(operation: str, type: Type, *, flushes: bool = False) -> Combine
     if type.name == ".bf16":
         return _of_bfloat(operation)
     if type.width not in UNSIGNED or operation not in _UPDATES:
-        raise ExecutionError(f"`{operation}` of `{type.name}` cannot be executed yet", "unsupported")
+        raise ExecutionError(f"`{operation}` of `{type.name}` is not supported yet", "unsupported")
     dtype = _array_type(type)
     update = _of_floats(operation, flushes=flushes) if dtype.kind == "f" else _UPDATES[operation]
 

@@ -54,7 +54,9 @@ class Barriers:
         """Initializes mbarriers that wait for `counts` arrivals in each phase."""
         most, kind = (_MOST_V1, " of `.layout::v1`") if layout else (MOST, "")
         if bool((counts < 1).any() or (counts > most).any()):
-            raise ExecutionError(f"an mbarrier{kind} counts 1 to {most} arrivals", "mbarrier")
+            raise ExecutionError(
+                f"the count of an mbarrier{kind} must be from 1 to {most}", "mbarrier"
+            )
         word = counts.astype(np.uint64)
         self._words[at] = word | word << _EXPECTED | _VALID | (_LAYOUT if layout else np.uint64(0))
 
@@ -101,7 +103,7 @@ class Barriers:
     def report(self, at: int) -> None:
         """Tells that data of the current phase are not valid; ExecutionError without `.layout::v1`."""
         if not int(self._words[at] & _LAYOUT):
-            raise ExecutionError("a report needs an mbarrier of `.layout::v1`", "mbarrier")
+            raise ExecutionError("a report requires an mbarrier of `.layout::v1`", "mbarrier")
         self._reported.add(at)
 
     def has_failed(self, at: Indices, phases: Words) -> Bools:
@@ -149,7 +151,7 @@ class Barriers:
     def _check(self, at: Indices) -> None:
         missing = self._words[at] & _VALID == 0
         if missing.any():
-            raise ExecutionError("there is no initialized mbarrier at the address", "mbarrier")
+            raise ExecutionError("the address does not hold an initialized mbarrier", "mbarrier")
 
     def _add_bytes(self, at: Indices, count: Indices) -> None:
         words = self._words[at]
@@ -166,7 +168,9 @@ class Barriers:
         if not done.any():
             return
         if not complete:
-            raise ExecutionError("an arrival with `.noComplete` completes the phase", "mbarrier")
+            raise ExecutionError(
+                "an arrival with `.noComplete` must not complete the phase", "mbarrier"
+            )
         if self._reported or self._failed:
             self._keep_reports(at[done], words[done])
         following = words[done] | words[done] >> _EXPECTED & _COUNT

@@ -91,7 +91,7 @@ def _reduction(match: Match) -> _Reduction:
     small = name.partition("x")[0]
     operation = next(one for one in choices.modifiers if one in _OPERATIONS)
     if small in (".e4m3", ".e5m2"):
-        message = f"`multimem.ld_reduce` of `{name}` from several GPUs cannot be executed yet"
+        message = f"`multimem.ld_reduce` of `{name}` from several GPUs is not supported yet"
         raise ExecutionError(message, "unsupported")
     type = TYPES[small]
     element = UNSIGNED[type.width]

@@ -39,13 +39,13 @@ class Description:
         """ExecutionError for 128 bytes that are no tensor map, or one that cannot be executed."""
         data = np.frombuffer(raw.tobytes(), FIELDS)[0]
         if bytes(data["letters"]) != LETTERS:
-            raise ExecutionError("there is no tensor map at the address", "out-of-bounds")
+            raise ExecutionError("the address does not hold a tensor map", "out-of-bounds")
         self.address = int(data["global_address"])
         self.rank = int(data["rank"]) + 1
         number = int(data["elemtype"])
         if number >= len(_SIZES) or int(data["interleave_layout"]):
             what = f"elements of type `{ELEMENTS[number]}`" if number >= len(_SIZES) else "interleaving"
-            raise ExecutionError(f"a tensor map with {what} cannot be executed yet", "unsupported")
+            raise ExecutionError(f"a tensor map with {what} is not supported yet", "unsupported")
         self.type = ELEMENTS[number]
         self.size = _SIZES[number]
         self.sizes = _integers(data["global_dim"])[: self.rank]
@@ -61,7 +61,7 @@ class Description:
         self.lower, self.upper = _integers(data["lower"]), _integers(data["upper"])
         self.channels, self.pixels = self._units(int(data["channels"])), int(data["pixels"])
         if self.fills_nan and self.type not in _FLOATS:
-            raise ExecutionError("a tensor of integers is not filled with NaN", "unsupported")
+            raise ExecutionError("a tensor of integers cannot be filled with NaN", "unsupported")
 
     def override(self, given: Mapping[str, Sequence[int]]) -> None:
         """Replaces the address, the sizes and the strides where operands give others."""
@@ -90,7 +90,7 @@ class Description:
     def rows(self, column: int, rows: Sequence[int]) -> Box:
         """Four rows of a matrix (`.tile::gather4` and `.tile::scatter4`)."""
         if self.rank != 2 or self.box[1] != 1:
-            raise ExecutionError("four rows need a matrix with boxes of one row", "unsupported")
+            raise ExecutionError("four rows require a matrix with boxes of one row", "unsupported")
         across, down = np.meshgrid(self._units(column) + np.arange(self.box[0]), np.array(rows))
         return self._box([across, down])
 
@@ -143,7 +143,10 @@ class Description:
         if self.type != ".b4x16":
             return count
         if count % _PACKED:
-            message = f"a row of `.b4x16` is copied in pieces of {_PACKED} elements, so it cannot be {count}"
+            message = (
+                f"a row of `.b4x16` is copied in pieces of {_PACKED} elements, so its "
+                f"size cannot be {count}"
+            )
             raise ExecutionError(message, "unsupported")
         return count // _PACKED
 

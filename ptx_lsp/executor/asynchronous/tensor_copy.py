@@ -121,10 +121,10 @@ class TensorCopy:
         shared = place - inside + described.swizzled(inside, box.valid.size)
         here = np.arange(row.count) == at
         if int(shared.max()) >= place - inside + row.wave.launch.shared_bytes:
-            raise row.error("the box does not fit into shared memory", "out-of-bounds", here)
+            raise row.error("the box does not fit in shared memory", "out-of-bounds", here)
         buffer = self._spaces.memory.find(described.address)
         if buffer is None:
-            raise row.error("the address of the tensor is not that of a buffer", "out-of-bounds", here)
+            raise row.error("the address of the tensor is not in a buffer", "out-of-bounds", here)
         first = described.address - buffer.base
         places = first + box.places
         if bool((places[box.valid] >= buffer.data.size).any()):
@@ -209,7 +209,7 @@ def tensor_copy(
     """The action of a copy or reduction of a box."""
     choices = match.candidate.choices
     if "::w" in choices["load_mode"]:  # the manual tells of these in figures alone
-        raise ExecutionError(f"`{choices['load_mode']}` cannot be executed yet", "unsupported")
+        raise ExecutionError(f"`{choices['load_mode']}` is not supported yet", "unsupported")
     given = by_name(node, match)
     values = {
         name: sources([(item, TYPES[type]) for item in _items(given[name])], operands)
@@ -266,7 +266,7 @@ def _signed(value: int) -> int:
 def _combined_type(type: str, operation: str) -> str:
     """The type that a reduction of a tensor's elements has."""
     if type == ".b4x16":
-        raise ExecutionError(f"there is no `{operation}` of `{type}`", "unsupported")
+        raise ExecutionError(f"`{operation}` of `{type}` is not supported", "unsupported")
     name = type.removesuffix(".ftz")
     if operation in (".and", ".or", ".xor"):
         return {".s32": ".b32", ".u32": ".b32", ".s64": ".b64", ".u64": ".b64"}.get(name, name)

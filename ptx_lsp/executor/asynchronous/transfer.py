@@ -136,7 +136,9 @@ def ranges(
     for at, ((data, offset, reach), (end, end_offset, _)) in enumerate(zip(found, ends, strict=True)):
         here = np.arange(row.count) == at
         if data.ctypes.data != end.ctypes.data or end_offset - offset != max(int(sizes[at]) - 1, 0):
-            raise row.error(f"{sizes[at]} bytes are not all in one buffer", "out-of-bounds", here)
+            raise row.error(
+                f"the {sizes[at]} bytes are not all in one buffer", "out-of-bounds", here
+            )
         if use != "read" and not data.flags.writeable:
             raise row.error("the memory is read-only", "read-only", here)
         lane, first = row.lanes[at : at + 1], np.array([offset])
@@ -154,5 +156,5 @@ def _placed(
         for position, offset in zip(part.positions.tolist(), part.offsets.tolist(), strict=True):
             found[position] = part.data, offset, part.reach
     if len(found) != row.count:
-        raise ExecutionError("an address that nothing lies at", "out-of-bounds")
+        raise ExecutionError("an address outside all buffers", "out-of-bounds")
     return [found[position] for position in range(row.count)]

@@ -118,9 +118,11 @@ class VariableBounds(Observer):
             return
         first = int(np.flatnonzero(wrong)[0])
         other = self._variables.whereabouts(wave, access, int(lanes[first])).name
-        there = f" and lies in `{other}`" if other and other != placed.name else ""
+        there = f", but inside `{other}`" if other and other != placed.name else ""
         away = int(offsets[first]) - placed.start
-        message = f"offset {away} is outside `{placed.name}`, of {placed.size} bytes,{there}".rstrip(",")
+        message = (
+            f"offset {away} is outside `{placed.name}`, which has {placed.size} bytes{there}"
+        )
         self._findings.add(
             "out-of-bounds", message, wave, step, access.lanes[lanes[wrong]], space=access.space,
             address=int(offsets[first]), variable=placed.name,

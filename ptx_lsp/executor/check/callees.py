@@ -51,7 +51,7 @@ def _undescribed(step: Step, enter: Enter) -> dict[int, str]:
     if described is None:
         return {}
     return {
-        address: f"`{described.name}` does not describe `{routine.function.name}`: {why}"
+        address: f"`{described.name}` does not match `{routine.function.name}`: {why}"
         for address, routine in enter.routines.items()
         if (why := undescribed(function, described, routine.function.node)) is not None
     }

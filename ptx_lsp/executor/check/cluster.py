@@ -35,6 +35,9 @@ class EarlyArrivals(Observer):
             return
         again = np.flatnonzero(arrived & here)
         if again.size:
-            message = "it arrives at the barrier of the cluster again before `barrier.cluster.wait`"
+            message = (
+                "this thread arrives at the cluster barrier again without an intervening "
+                "`barrier.cluster.wait`"
+            )
             self._findings.add("early-arrival", message, wave, step, again)
         self._arrived[wave] = arrived | here

@@ -73,8 +73,7 @@ class Divergence(Observer):
         lanes = np.flatnonzero(here & of_warps(astray))
         name = self._findings.usages.of(step).opcode
         message = (
-            f"`{name}` is aligned, but not all threads of the warp execute this instruction: "
-            f"{int(astray.sum())} do not"
+            f"`{name}` is aligned, but {int(astray.sum())} threads of the warp do not execute it"
         )
         self._findings.add(kind, message, wave, step, lanes)
 

@@ -30,7 +30,7 @@ class DivisionByZero(Observer):
         zero = np.logical_and(np.equal(low, 0), wave.exists if take is None else take)
         lanes = np.flatnonzero(zero)
         if lanes.size:
-            message = f"`{divisors[0].name}`, the divisor, is 0"
+            message = f"division by zero: the divisor `{divisors[0].name}` is 0"
             self._findings.add(
                 "division-by-zero", message, wave, step, lanes, variable=divisors[0].name
             )

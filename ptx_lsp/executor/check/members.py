@@ -49,11 +49,11 @@ class Members(Observer):
         here = wave.full(take)
         absent = np.flatnonzero(here & ~named(wave, masks))
         if absent.size:
-            self._report(wave, step, masks, absent, "does not name the thread itself")
+            self._report(wave, step, masks, absent, "does not include the executing thread")
         if masks.size > 1:
             different = np.flatnonzero(_differing(here, np.broadcast_to(masks, wave.shape)))
             if different.size:
-                self._report(wave, step, masks, different, "names threads that have another mask")
+                self._report(wave, step, masks, different, "includes threads that use another mask")
 
     def _meet(self, wave: Wave, step: Step, here: Bools, missed: Missed) -> None:
         """Sentence 3, when those who waited go on."""
@@ -64,7 +64,13 @@ class Members(Observer):
         masks = step.action.masks(wave)
         if absent.any() and masks is not None:
             lanes = np.flatnonzero(here & of_warps(absent))
-            self._report(wave, step, masks, lanes, "names threads that passed it by, and have ended since")
+            self._report(
+                wave,
+                step,
+                masks,
+                lanes,
+                "includes threads that skipped this instruction and have exited",
+            )
         missed.go_on(here, of_warps(here))
 
     def _report(self, wave: Wave, step: Step, masks: Masks, lanes: Indices, what: str) -> None:

@@ -85,7 +85,11 @@ class UninitializedMemory(Observer):
         address = self._variables.within(wave, access.space, offset)
         name = self._variables.name(access.space, address)
         where = f"`{name}`, in {access.space} memory," if name else f"{access.space} memory"
-        done = "it is written" if kind == "uninitialized-memory" else "the copy into it is waited for"
+        done = (
+            "it is initialised"
+            if kind == "uninitialized-memory"
+            else "the copy into it has completed"
+        )
         message = f"{where} is read at address {address:#x} before {done}"
         self._findings.add(
             kind, message, wave, step, access.lanes[wrong], space=access.space,

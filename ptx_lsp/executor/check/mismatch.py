@@ -81,7 +81,10 @@ class BarrierMismatch(Observer):
         other = int(np.flatnonzero(phase.come[row] & (values[row] != values[row, lane]))[0])
         line = int(phase.lines[row, other])
         mine, others = (told(int(values[row, one])) for one in (lane, other))
-        message = f"it {mine} {where}, and the instruction at line {line}, in the same phase, {others}"
+        message = (
+            f"this instruction {mine} {where}, but the instruction at line {line} in the "
+            f"same phase {others}"
+        )
         self._findings.add(
             "barrier-mismatch", message, wave, step, np.flatnonzero(found), other_line=line,
         )

@@ -226,8 +226,9 @@ class Races(Observer):
                 where = self._variables.whereabouts(wave, use.access, row)
                 line, lane = abs(int(before.line[cell])), lane_of(wave.launch, int(before.thread[cell]))
                 message = (
-                    f"its copy reads {_named(where.name, use.access)}, which is written at line {line} by "
-                    f"block {lane.block}, thread {lane.thread}, and no `fence.proxy.async` comes in between"
+                    f"the copy reads {_named(where.name, use.access)}, written at line {line} "
+                    f"by block {lane.block}, thread {lane.thread}, without a "
+                    "`fence.proxy.async` in between"
                 )
                 self._findings.add(
                     "missing-proxy-fence", message, wave, step, use.access.lanes[rows],
@@ -272,12 +273,14 @@ class Races(Observer):
         where = self._variables.whereabouts(wave, use.access, int(np.flatnonzero(wrong)[0]))
         began = bool(self.order.is_copy(np.array(other)))
         lane = lane_of(wave.launch, int(self.order.thread(np.array(other))))
-        own = ("it " if use.access.by == "thread" else "its copy ") + ("writes" if use.writes else "reads")
+        own = ("it " if use.access.by == "thread" else "the copy ") + (
+            "writes" if use.writes else "reads"
+        )
         name = _named(where.name, use.access)
         by = f"block {lane.block}, thread {lane.thread}"
         how = f"by the copy that {by} began at line {line}" if began else f"at line {line} by {by}"
         message = (
-            f"{own} {name} at address {where.address:#x}, which is {done} {how}, and nothing orders the two"
+            f"{own} {name} at address {where.address:#x}, {done} {how}, without synchronization"
         )
         self._findings.add(
             "race", message, wave, step, use.access.lanes[wrong], space=use.access.space,

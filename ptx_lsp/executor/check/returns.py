@@ -22,5 +22,5 @@ class Returns(Observer):
 
     def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
         if isinstance(step.action, Returned):
-            message = "the function that is called here returns, but is `.noreturn`: it must `exit` or `trap`"
+            message = "the called function returns but is `.noreturn`; it must `exit` or `trap`"
             self._findings.add("noreturn", message, wave, step, np.flatnonzero(wave.full(take)))

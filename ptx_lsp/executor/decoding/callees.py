@@ -25,7 +25,7 @@ def callee(call: Call, function: Function) -> Function | str | None:
     if name not in module.definitions and is_provided(name):
         return name
     if name not in module.definitions:
-        raise ExecutionError(f"`{name}` is called, which has no body here", "unsupported")
+        raise ExecutionError(f"`{name}` is called but has no body in this file", "unsupported")
     return module.definitions[name]
 
 
@@ -39,7 +39,7 @@ def formals(
         body, node = function.body, function.node
         if (len(body.returns), len(body.parameters)) == (len(call.returns), len(call.arguments)):
             return _declared(function, node.returns), _declared(function, node.parameters)
-    raise ExecutionError("it is not known which functions this call may call", "unsupported")
+    raise ExecutionError("the possible callees of this call are unknown", "unsupported")
 
 
 def _declared(

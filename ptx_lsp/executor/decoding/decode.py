@@ -153,7 +153,7 @@ class _Decoder:
         match = resolve(spelling).match(arguments(context.function, node))
         if match is None or match.problems:
             why = match.problems[0].message if match else "it is not in the instruction table"
-            raise ExecutionError(f"`{spelling}` cannot be executed: {why}", "unsupported")
+            raise ExecutionError(f"`{spelling}` is not supported: {why}", "unsupported")
         build = builder(match)
         if build is not None:
             return build(node, match, operands, self.spaces)
@@ -201,7 +201,7 @@ def _guard(line: Line) -> tuple[int, bool]:
 def _target(operand: nodes.Expression, context: Context) -> int:
     symbol = context.function.resolve(operand) if isinstance(operand, nodes.Name) else None
     if not isinstance(symbol, Label) or symbol.place.start not in context.labels:
-        raise ExecutionError("the target of the jump is not known", "unsupported")
+        raise ExecutionError("the target of the branch is unknown", "unsupported")
     return context.labels[symbol.place.start]
 
 
@@ -209,7 +209,7 @@ def _targets(operand: nodes.Expression, context: Context) -> list[int]:
     """Those of a `.branchtargets` list."""
     symbol = context.function.resolve(operand) if isinstance(operand, nodes.Name) else None
     if not isinstance(symbol, TargetTable):
-        raise ExecutionError("the list of targets is not known", "unsupported")
+        raise ExecutionError("the list of targets is unknown", "unsupported")
     return [_target(name, context) for name in symbol.node.names]
 
 

@@ -83,7 +83,7 @@ class Enter(Transfer):
             here = full & (addresses == address)
             routine = self.routines.get(address)
             if routine is None:
-                message = f"{address:#x} is not the address of a function that may be called"
+                message = f"{address} is not the address of a function that can be called"
                 raise ExecutionError(message, "out-of-bounds", lanes=wave.who(here))
             found += self._entered(wave, routine, wave.normal(here), here)
         return found
@@ -211,7 +211,9 @@ class _Levels:
 def _too_deep(wave: Wave, depth: int, lanes: Indices) -> ExecutionError:
     here = np.zeros(wave.shape, np.bool_)
     here.reshape(-1)[lanes] = True
-    return ExecutionError(f"calls are {depth} deep: there is no room for more", "limit", lanes=wave.who(here))
+    return ExecutionError(
+        f"stack overflow: the calls are {depth} deep", "limit", lanes=wave.who(here)
+    )
 
 
 def _grow(wave: Wave, end: int) -> None:
@@ -220,7 +222,9 @@ def _grow(wave: Wave, end: int) -> None:
         return
     rows, stride = wave.local.shape
     if end > _STACK_BYTES or end * rows > _ALL_BYTES:
-        raise ExecutionError(f"the stack of a thread grows beyond {wave.local_bytes} bytes", "limit")
+        raise ExecutionError(
+            f"stack overflow: a thread requires more than {wave.local_bytes} bytes", "limit"
+        )
     if end > stride:
         wider = np.zeros((rows, -(-max(end, 2 * stride) // 64) * 64), np.uint8)
         wider[:, :stride] = wave.local

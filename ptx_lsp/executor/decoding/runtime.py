@@ -152,7 +152,8 @@ def _fail(threads: _Threads, arguments: list[Words]) -> Words:
     message, file, line, function = (int(one[0]) for one in arguments[:4])
     texts = [threads.text(0, address) for address in (message, file, function)]
     raise ExecutionError(
-        f"the assertion `{texts[0]}` fails in `{texts[2]}` ({texts[1]}:{line})", "trap",
+        f"assertion `{texts[0]}` failed in `{texts[2]}` ({texts[1]}:{line})",
+        "trap",
         lanes=threads.wave.who(threads.mask(0)),
     )
 

@@ -154,7 +154,7 @@ def located(
 def type_of(match: Match) -> Type:
     type = TYPES[form_type(match.candidate.choices)]
     if type.width not in UNSIGNED and type.width != 128:
-        raise ExecutionError(f"access of type `{type.name}` cannot be executed yet", "unsupported")
+        raise ExecutionError(f"access of type `{type.name}` is not supported yet", "unsupported")
     return type
 
 

@@ -27,7 +27,7 @@ class Warps:
             some = there.any(axis=1)
             if not there[some].all():
                 lanes = (there & ~there.all(axis=1, keepdims=True)).reshape(wave.shape)
-                message = "not all lanes of a warp are there, as they must be"
+                message = "an aligned instruction requires all lanes of the warp"
                 raise ExecutionError(message, "divergent", lanes=wave.who(lanes))
             self._chosen = np.flatnonzero(some)
 

@@ -42,7 +42,7 @@ def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Comput
     """What an instruction of the table with a meaning does; ExecutionError where it has none."""
     meaning = match.entry.meaning
     if meaning is None:
-        raise ExecutionError(f"`{node.opcode.text}` cannot be executed yet", "unsupported")
+        raise ExecutionError(f"`{node.opcode.text}` is not supported yet", "unsupported")
     read, destinations, names = _sorted(node, match)
     sources, names = _spread(read, names, operands)
     types = [one for _, one in sources]

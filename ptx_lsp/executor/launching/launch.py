@@ -68,12 +68,13 @@ def launch(
     """
     budget = Budget(limit, time.monotonic() + seconds)
     if shared_bytes < 0:
-        raise ExecutionError(f"there are no {shared_bytes} bytes of shared memory", "launch")
+        raise ExecutionError(f"cannot allocate {shared_bytes} bytes of shared memory", "launch")
     module = _module(_text(source))
     kernel = module.definitions.get(entry)
     if kernel is None or not kernel.is_kernel:
         names = ", ".join(f"`{f.name}`" for f in module.functions if f.is_kernel)
-        raise ExecutionError(f"there is no kernel `{entry}`, only {names or 'none'}", "launch")
+        message = f"kernel `{entry}` does not exist; the kernels are {names or 'none'}"
+        raise ExecutionError(message, "launch")
     memory = Memory(is_narrow=module.stated_address_size != 64)
     image = Image(module, kernel, memory, shared_bytes)
     checker = Checker() if check else None
@@ -92,7 +93,9 @@ def launch(
         machine = Machine(blocks, frame, shape, memory, budget, observer, seed=seed)
         machine.run(progress)
     except MemoryError as error:
-        raise ExecutionError("the kernel needs more memory than there is", "limit") from error
+        raise ExecutionError(
+            "the host does not have enough memory for this launch", "limit"
+        ) from error
     except ExecutionError as error:
         if checker is not None:
             checker.stopped(error)

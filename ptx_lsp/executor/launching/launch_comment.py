@@ -125,11 +125,11 @@ def _kernel(module: Module, offset: int, text: str) -> Function:
             for one in kernels:
                 if one.name == name:
                     return one
-            raise LaunchCommentError(f"there is no kernel `{name}`")
+            raise LaunchCommentError(f"kernel `{name}` does not exist")
     for one in kernels:
         if module.span(one.place(one.node)).end > offset:
             return one
-    raise LaunchCommentError("no kernel follows; `entry=NAME` names one")
+    raise LaunchCommentError("no kernel follows; name one with `entry=NAME`")
 
 
 def _read(line: int, kernel: Function, text: str) -> LaunchComment:
@@ -142,20 +142,20 @@ def _read(line: int, kernel: Function, text: str) -> LaunchComment:
         key, equals, rest = ("", "", "") if is_object(word) else word.partition("=")
         if equals and key in _KEYS:
             if key in values:
-                raise LaunchCommentError(f"`{word}`: `{key}` is given already")
+                raise LaunchCommentError(f"`{word}`: duplicate `{key}`")
             values[key] = rest
         elif equals and key in objects:
             if key in dict(bound):
-                raise LaunchCommentError(f"`{word}`: `{key}` is given already")
+                raise LaunchCommentError(f"`{word}`: duplicate `{key}`")
             bound.append((key, rest))
         else:
             position, spec = _argument(word, key, equals, rest, names, specs)
             if position in specs:
-                raise LaunchCommentError(f"`{word}`: parameter {position} is given already")
+                raise LaunchCommentError(f"`{word}`: duplicate parameter {position}")
             specs[position] = spec
     missing = [name for at, name in enumerate(names) if at not in specs]
     if missing:
-        raise LaunchCommentError(f"`{missing[0]}`, a parameter of `{kernel.name}`, is not given")
+        raise LaunchCommentError(f"`{missing[0]}`, a parameter of `{kernel.name}`, has no value")
     for key in ("grid", "block"):
         if key not in values:
             raise LaunchCommentError(f"`{key}=` is missing")
@@ -181,7 +181,7 @@ def _argument(
     if key.isdecimal() and int(key) < len(names):
         return int(key), rest
     listed = ", ".join(f"`{name}`" for name in names) or "none"
-    raise LaunchCommentError(f"`{key}` is no parameter; there are {listed}")
+    raise LaunchCommentError(f"`{key}` is not a parameter; expected {listed}")
 
 
 def _name(parameter: Declared) -> str:
@@ -191,11 +191,11 @@ def _name(parameter: Declared) -> str:
 def _sizes(key: str, text: str) -> tuple[int, ...]:
     sizes = tuple(_number(key, one) for one in text.split(","))
     if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
-        raise LaunchCommentError(f"`{key}={text}`: one to three sizes of at least 1 are expected")
+        raise LaunchCommentError(f"`{key}={text}`: expected one to three sizes of at least 1")
     return sizes
 
 
 def _number(key: str, text: str) -> int:
     if not text.isdecimal():
-        raise LaunchCommentError(f"`{key}={text}`: a number is expected")
+        raise LaunchCommentError(f"`{key}={text}`: expected a number")
     return int(text)

@@ -93,9 +93,9 @@ def bindings(
     for name, spec in pairs:
         one = argument(spec, seed, most, file)
         if name in found:
-            raise SpecError(f"`{name}={spec}`: `{name}` is given already")
+            raise SpecError(f"duplicate `{name}` in `{name}={spec}`")
         if not isinstance(one, Opaque):
-            raise SpecError(f"`{name}={spec}`: texture(...), sampler(...) or surface(...) is expected")
+            raise SpecError(f"`{name}={spec}`: expected texture(...), sampler(...) or surface(...)")
         found[name] = one
     return found
 
@@ -109,18 +109,18 @@ def array_of(given: Value | Object) -> Array | None:
 
 def _first(kind: str, parts: Sequence[str], read: Callable[[str], Value]) -> Array:
     if not parts:
-        raise ValueError(f"a {kind} begins with its buffer, such as f32:arange(16)")
+        raise ValueError(f"a {kind} must begin with its buffer, such as f32:arange(16)")
     return _buffer(parts[0], read)
 
 
 def _multimem(array: Array, words: Sequence[str]) -> Multimem:
     count = words[0].removeprefix("gpus=") if len(words) == 1 else ""
     if not count.isdecimal() or not int(count):
-        raise ValueError("`gpus=N` is expected behind the buffer")
+        raise ValueError("expected `gpus=N` after the buffer")
     if int(count) > _MOST_GPUS:
-        raise ValueError(f"at most {_MOST_GPUS} GPUs can be had, not {count}")
+        raise ValueError(f"at most {_MOST_GPUS} GPUs are supported, not {count}")
     if not array.size or array.size % int(count):
-        raise ValueError(f"{array.size} elements cannot be divided among {count} GPUs")
+        raise ValueError(f"{array.size} elements cannot be divided evenly among {count} GPUs")
     return Multimem(array.reshape(int(count), -1))
 
 
@@ -131,18 +131,18 @@ def _object(kind: str, parts: Sequence[str], read: Callable[[str], Value]) -> Op
         word, equals, rest = part.partition("=")
         if equals or word in _FLAGS:
             if word not in _WORDS[kind] or (word in _FLAGS) == bool(equals):
-                raise ValueError(f"`{part}` is none of {', '.join(_WORDS[kind])}")
+                raise ValueError(f"unknown option `{part}`; expected {', '.join(_WORDS[kind])}")
             if word in words:
-                raise ValueError(f"`{word}` is given twice")
+                raise ValueError(f"duplicate `{word}`")
             words[word] = rest
         else:
             buffers.append(_buffer(part, read))
     if kind == "sampler":
         if buffers:
-            raise ValueError("a sampler has no buffer")
+            raise ValueError("a sampler cannot have a buffer")
         return _sampler(words, force="force_unnormalized" in words)
     if not buffers or (kind == "surface" and len(buffers) > 1):
-        raise ValueError(f"a {kind} begins with its buffer, such as f32:arange(16)")
+        raise ValueError(f"a {kind} must begin with its buffer, such as f32:arange(16)")
     geometry = _one_of(words["geometry"], get_args(Geometry)) if "geometry" in words else None
     levels = _shaped(buffers, words.get("shape"), geometry)
     if kind == "surface":
@@ -168,7 +168,7 @@ def _shaped(buffers: Sequence[Array], text: str | None, geometry: Geometry | Non
         return list(buffers)
     sizes = [int(one) for one in text.split("x") if one.isdecimal()]
     if len(sizes) != text.count("x") + 1:
-        raise ValueError(f"`shape={text}`: sizes are expected, such as shape=4x8")
+        raise ValueError(f"`shape={text}`: expected sizes, such as shape=4x8")
     axes = AXES[geometry] if geometry is not None else len(sizes)
     spatial = SPATIAL[geometry] if geometry is not None else axes
     found: list[Array] = []
@@ -176,7 +176,10 @@ def _shaped(buffers: Sequence[Array], text: str | None, geometry: Geometry | Non
         halved = range(axes - spatial, axes)
         shape = [max(1, one >> level) if at in halved else one for at, one in enumerate(sizes)]
         if math.prod(shape) != buffer.size:
-            raise ValueError(f"{'x'.join(map(str, shape))} are not {buffer.size} elements")
+            raise ValueError(
+                f"{'x'.join(map(str, shape))} does not match the {buffer.size} "
+                "elements of the buffer"
+            )
         found.append(buffer.reshape(shape))
     return found
 
@@ -184,10 +187,10 @@ def _shaped(buffers: Sequence[Array], text: str | None, geometry: Geometry | Non
 def _sampler(words: Mapping[str, str], *, force: bool = False) -> Sampler:
     modes = [_one_of(one, get_args(Address)) for one in words.get("address", "clamp").split("/")]
     if len(modes) > 3:
-        raise ValueError("`address` is for x, y and z at most")
+        raise ValueError("`address` takes at most three modes, for x, y and z")
     border = [float(one) for one in words.get("border", "0/0/0/0").split("/")]
     if len(border) != 4:
-        raise ValueError("`border` has four numbers, such as border=0/0/0/1")
+        raise ValueError("`border` requires four numbers, such as border=0/0/0/1")
     filter, mip_filter = (
         _one_of(words.get(word, "point"), get_args(Filter)) for word in ("filter", "mip_filter")
     )
@@ -201,4 +204,4 @@ def _one_of(text: str, words: Sequence[WordT]) -> WordT:
     for word in words:
         if text == word:
             return word
-    raise ValueError(f"`{text}` is none of {', '.join(words)}")
+    raise ValueError(f"unknown value `{text}`; expected {', '.join(words)}")

@@ -43,7 +43,9 @@ def parameters(
         else:
             raw = _raw(value, variable, size, memory, name)
         if len(raw) != size:
-            raise ExecutionError(f"{name} has {len(raw)} bytes, `{variable.name}` {size}", "launch")
+            raise ExecutionError(
+                f"{name} has {len(raw)} bytes, but `{variable.name}` has {size}", "launch"
+            )
         at = image.addresses[id(variable.declarator)]
         data[at : at + size] = np.frombuffer(raw, np.uint8)
     return data
@@ -69,23 +71,31 @@ def _raw(value: Plain, variable: Variable, size: int, memory: Memory, name: str)
             return value
         case int() if not variable.type.startswith(".f"):
             if not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
-                message = f"{name} is {value}, which `{variable.name}` of {size} bytes cannot hold"
+                message = (
+                    f"{name} is {value}, which does not fit in the {size} bytes of "
+                    f"`{variable.name}`"
+                )
                 raise ExecutionError(message, "launch")
             return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         case int() | float() if variable.type[:2] in (".f", ".b") and size in (2, 4, 8):
             with np.errstate(over="ignore"):
                 return np.array(value, f"<f{size}").tobytes()
         case _:
-            message = f"{name} is of type `{type(value).__name__}`, which does not fit `{variable.name}`"
+            message = (
+                f"{name} is of type `{type(value).__name__}`, which does not match "
+                f"`{variable.name}`"
+            )
             raise ExecutionError(f"{message}, `{variable.type}`", "launch")
 
 
 def _bytes(array: npt.NDArray[np.generic], name: str) -> npt.NDArray[np.uint8]:
     """The memory of an array that can be a buffer."""
     if not array.flags.c_contiguous:
-        raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
+        raise ExecutionError(f"{name} must be a contiguous array", "launch")
     if array.dtype.hasobject:
         raise ExecutionError(f"{name} is an array of Python objects, not of numbers", "launch")
     if array.dtype != array.dtype.newbyteorder("<"):
-        raise ExecutionError(f"{name} is an array in another byte order: `{array.dtype.str}`", "launch")
+        raise ExecutionError(
+            f"{name} is an array in non-native byte order: `{array.dtype.str}`", "launch"
+        )
     return bytes_of(array)

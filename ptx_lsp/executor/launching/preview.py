@@ -140,7 +140,7 @@ def _instruction(
 ) -> InstructionPreview:
     """Raises ValueError where the instruction does more than compute one value from others."""
     if candidate.entry.meaning is None:
-        raise ValueError("it does not only compute: it takes a kernel to show what it does")
+        raise ValueError("it does more than compute a result; use it in a kernel to see its effect")
     names: list[str] = []
     types: list[str] = []
     choices: list[list[int]] = []
@@ -148,7 +148,7 @@ def _instruction(
     for place in places:
         wanted = candidate.operand(place)
         if place.parts or wanted.count:
-            raise ValueError("operands that are vectors are not shown")
+            raise ValueError("vector operands are not shown")
         type = str(wanted.type).partition("|")[0]
         if wanted.access == "write":
             results.append((place.name, type))
@@ -242,7 +242,7 @@ def _kernel(
         return _failed(made, comment.problem)
     threads = math.prod(comment.grid + comment.block)
     if threads > _MOST_THREADS:
-        return _failed(made, f"{threads} threads are more than the {_MOST_THREADS} of a preview")
+        return _failed(made, f"a preview supports at most {_MOST_THREADS} threads, not {threads}")
     try:
         arguments = [argument(spec, comment.seed, _MOST_ELEMENTS) for spec in comment.specs]
         bind = bindings(comment.bound, comment.seed, _MOST_ELEMENTS)

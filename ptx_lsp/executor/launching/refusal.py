@@ -45,9 +45,9 @@ def _of_any_kernel(shape: Shape) -> Iterator[str]:
     if shape.threads > MAX_THREADS_PER_BLOCK:
         yield f"a block has at most {MAX_THREADS_PER_BLOCK} threads, not {shape.threads}"
     if _exceeds(shape.block, MAX_BLOCK_DIMENSIONS):
-        yield f"the block is at most {MAX_BLOCK_DIMENSIONS}, not {shape.block}"
+        yield f"a block is at most {MAX_BLOCK_DIMENSIONS}, not {shape.block}"
     if _exceeds(shape.grid, _LARGEST_GRID):
-        yield f"the grid is at most {_LARGEST_GRID}, not {shape.grid}"
+        yield f"a grid is at most {_LARGEST_GRID}, not {shape.grid}"
     if shape.cluster_blocks > MAX_CLUSTER_SIZE:
         yield f"a cluster has at most {MAX_CLUSTER_SIZE} blocks, not {shape.cluster_blocks}"
 
@@ -78,11 +78,11 @@ def _of_directives(kernel: Function, shape: Shape) -> Iterator[str]:
             f" {shape.cluster_blocks}; launch smaller clusters, or compile it for larger ones"
         )
     if (given := heads.last(".explicitcluster")) and not shape.is_explicit_cluster:
-        yield f"{_has(kernel, given)}: the launch must say how many blocks a cluster has"
+        yield f"{_has(kernel, given)}: the launch must specify the cluster size"
     if any(size % each for size, each in zip(shape.grid, shape.cluster, strict=True)):
         yield (
-            f"a grid of {shape.grid} cannot be divided into clusters of {shape.cluster}: launch"
-            " a multiple of them in each dimension"
+            f"a grid of {shape.grid} cannot be divided into clusters of {shape.cluster}: each "
+            "dimension must be a multiple"
         )
 
 
@@ -90,17 +90,17 @@ def _of_memory(kernel: Function, shape: Shape) -> Iterator[str]:
     static = shared_bytes(kernel) or 0
     if static > MAX_STATIC_SHARED_BYTES:
         yield (
-            f"`{kernel.name}` has {static} bytes of static shared memory, more than"
-            f" {MAX_STATIC_SHARED_BYTES}: declare it `.extern .shared` without a size, and give the size at"
-            " the launch"
+            f"`{kernel.name}` has {static} bytes of static shared memory, but at most "
+            f"{MAX_STATIC_SHARED_BYTES} are allowed: declare it `.extern .shared` without a "
+            "size, and give the size at launch"
         )
     target, total = kernel.module.target, static + shape.dynamic_bytes
     most = _most_shared_bytes(target)
     if total > most:
         device = "any device" if target is None else f"any device that runs `{target}` code"
         yield (
-            f"{total} bytes of shared memory ({static} static, {shape.dynamic_bytes} dynamic) are more than"
-            f" the {most} that a block can have on {device}"
+            f"{total} bytes of shared memory ({static} static, {shape.dynamic_bytes} dynamic) "
+            f"exceed the {most} that a block can have on {device}"
         )
 
 

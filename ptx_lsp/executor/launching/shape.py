@@ -39,11 +39,13 @@ def shape_of(
     )
     message = refusal(kernel, shape)
     if not message and shape.blocks >= _MOST_BLOCKS:
-        message = f"a grid of {shape.blocks} blocks is larger than can be run here"
+        message = f"a grid of {shape.blocks} blocks exceeds the limit of the executor"
     if not message and shape.shared_bytes > _MOST_SHARED_BYTES:
-        message = f"{shape.shared_bytes} bytes of shared memory are more than can be run here"
+        message = f"{shape.shared_bytes} bytes of shared memory exceed the limit of the executor"
     if not message and shape.local_bytes > _MOST_LOCAL_BYTES:
-        message = f"{shape.local_bytes} bytes of local memory are more than a thread can have"
+        message = (
+            f"{shape.local_bytes} bytes of local memory per thread exceed the limit of the executor"
+        )
     if message:
         raise ExecutionError(message, "launch")
     return shape
@@ -56,6 +58,8 @@ def _dimensions(size: int | Sequence[int], what: str) -> Dimensions:
     except TypeError:
         sizes = ()
     if not 1 <= len(sizes) <= 3 or any(one < 1 for one in sizes):
-        raise ExecutionError(f"the {what} has one to three sizes of at least 1, not {size}", "launch")
+        raise ExecutionError(
+            f"the {what} must have one to three sizes of at least 1, not {size}", "launch"
+        )
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z

@@ -42,7 +42,7 @@ def value(spec: str, seed: int = 0, most: int = MOST_ELEMENTS) -> Value:
     dtype = TYPES.get(type.removesuffix("[]"))
     if dtype is None or not colon:
         names = ", ".join(TYPES)
-        raise SpecError(f"`{spec}`: TYPE:VALUE or TYPE[]:VALUES is expected; types are {names}")
+        raise SpecError(f"`{spec}`: expected TYPE:VALUE or TYPE[]:VALUES; the types are {names}")
     try:
         return _value(text, np.dtype(dtype), type.endswith("[]"), seed, most)
     except (ValueError, OverflowError) as error:
@@ -72,7 +72,7 @@ def numbers(texts: Sequence[str], dtype: np.dtype[np.generic]) -> Array:
     found = [int(text, 0) for text in texts]
     for number in found:
         if not -(mask + 1) // 2 <= number <= mask:
-            raise ValueError(f"{number} does not fit")
+            raise ValueError(f"{number} is out of range")
     unsigned = np.dtype(f"u{dtype.itemsize}")
     return np.array([number & mask for number in found], unsigned).view(dtype)
 
@@ -81,13 +81,13 @@ def _make(
     name: str, words: list[str], dtype: np.dtype[np.generic], seed: int, most: int
 ) -> Array:
     if name not in _MAKERS:
-        raise ValueError(f"`{name}` is none of {', '.join(_MAKERS)}")
+        raise ValueError(f"unknown function `{name}`; expected {', '.join(_MAKERS)}")
     counts, maker = _MAKERS[name]
     if len(words) not in counts or not all(words):
         raise ValueError(f"`{name}` takes {' or '.join(map(str, counts))} numbers")
     count = int(words[-1], 0) - int(words[0], 0) if len(words) > 1 and name == "arange" else int(words[0], 0)
     if not 0 <= count <= most:
-        raise ValueError(f"a buffer has 0 to {most} elements, not {count}")
+        raise ValueError(f"a buffer has at most {most} elements, not {count}")
     return maker(words, dtype, seed)
 
 

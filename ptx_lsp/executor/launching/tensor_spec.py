@@ -33,9 +33,9 @@ def tensor(array: npt.NDArray[np.generic], words: Sequence[str]) -> TensorMap:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in _KEYS:
-            raise ValueError(f"`{word}`: KEY=VALUE is expected; keys are {', '.join(_KEYS)}")
+            raise ValueError(f"`{word}`: expected KEY=VALUE; the keys are {', '.join(_KEYS)}")
         if key in given:
-            raise ValueError(f"`{key}` is given twice")
+            raise ValueError(f"duplicate `{key}`")
         given[key] = value
     if "shape" in given:
         shape = _sizes("shape", given)
@@ -60,7 +60,7 @@ def _sizes(key: str, given: dict[str, str]) -> tuple[int, ...]:
     if text is None:
         return ()
     if not _SIZES.fullmatch(text):
-        raise ValueError(f"`{key}={text}`: sizes with `x` between them are expected")
+        raise ValueError(f"`{key}={text}`: expected sizes separated by `x`")
     return tuple(map(int, text.split("x")))
 
 
@@ -69,14 +69,14 @@ def _corner(key: str, given: dict[str, str]) -> tuple[int, ...]:
     if text is None:
         return ()
     if not _CORNER.fullmatch(text):
-        raise ValueError(f"`{key}={text}`: numbers with `/` between them are expected")
+        raise ValueError(f"`{key}={text}`: expected numbers separated by `/`")
     return tuple(map(int, text.split("/")))
 
 
 def _number(key: str, given: dict[str, str]) -> int:
     sizes = _sizes(key, given)
     if len(sizes) > 1:
-        raise ValueError(f"`{key}={given[key]}`: one number is expected")
+        raise ValueError(f"`{key}={given[key]}`: expected one number")
     return sum(sizes)
 
 
@@ -86,4 +86,4 @@ def _choice(key: str, given: dict[str, str], choices: Sequence[ChoiceT]) -> Choi
         if one.replace(" ", "-") == text:
             return one
     listed = ", ".join(one.replace(" ", "-") for one in choices)
-    raise ValueError(f"`{key}={text}` is none of {listed}")
+    raise ValueError(f"`{key}={text}`: expected {listed}")

@@ -118,7 +118,9 @@ class TableJump(Transfer):
     def _target(self, wave: Wave, index: int, mask: Bools | None) -> int:
         if index < len(self.targets):
             return self.targets[index]
-        message = f"index {index} is not below {len(self.targets)}, the length of the list of targets"
+        message = (
+            f"index {index} is out of range: the list of targets has {len(self.targets)} entries"
+        )
         raise ExecutionError(message, "out-of-bounds", lanes=wave.who(wave.full(mask)))
 
 

@@ -72,5 +72,5 @@ def array_type(name: str) -> DType:
     if type is not None and type.kind is Kind.PREDICATE:
         return BOOL
     if type is None or type.width not in UNSIGNED:
-        raise ExecutionError(f"registers of type `{name}` cannot be executed yet", "unsupported")
+        raise ExecutionError(f"registers of type `{name}` are not supported yet", "unsupported")
     return UNSIGNED[type.width]

@@ -154,7 +154,7 @@ def _zeros(variable: Variable, size: int) -> Bytes:
     try:
         return np.zeros(size, np.uint8)
     except MemoryError as error:
-        message = f"`{variable.name}` of {size} bytes is larger than the memory that there is"
+        message = f"`{variable.name}` of {size} bytes does not fit in the host's memory"
         raise ExecutionError(message, "launch") from error
 
 

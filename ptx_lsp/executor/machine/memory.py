@@ -79,7 +79,7 @@ class Memory:
         base = self._ends[region]
         end = -(-(base + data.size + _GAP) // _ALIGNMENT) * _ALIGNMENT
         if region == LOW_BASE and end > WINDOW:
-            message = f"`{name}` of {data.size} bytes lies beyond what 32-bit pointers reach"
+            message = f"`{name}` of {data.size} bytes is outside the range of 32-bit pointers"
             raise ExecutionError(message, "launch")
         insort(self._buffers, Buffer(name, base, data), key=lambda buffer: buffer.base)
         self._ends[region] = end

@@ -188,7 +188,9 @@ class Operands:
             case Variable():
                 return self._at(symbol.declarator, f"the variable `{name}`")
             case FunctionName() | AliasName():
-                return self._at(symbol.node, f"the address of `{name}`, which is not defined here,")
+                return self._at(
+                    symbol.node, f"the address of `{name}`, which is not defined in this file,"
+                )
             case None if name == "_":
                 return lanes.constant(0)  # packed with others: ptxas takes RZ
             case None:
@@ -225,4 +227,4 @@ class Operands:
 
 
 def _unsupported(what: str) -> ExecutionError:
-    return ExecutionError(f"{what} cannot be executed yet", "unsupported")
+    return ExecutionError(f"{what} is not supported yet", "unsupported")

@@ -27,10 +27,10 @@ class Multimem:
     def passed(self, memory: Memory, name: str) -> bytes:
         """Puts the rows into global memory; the address that stands for all of them."""
         if self.array.ndim < 2 or not self.array.size:
-            message = f"{name}: multimem memory has a row for each GPU, and none is empty"
+            message = f"{name}: multimem memory requires a non-empty row for each GPU"
             raise ExecutionError(message, "launch")
         if not self.array.flags.c_contiguous:
-            raise ExecutionError(f"{name} is an array that is not in one piece", "launch")
+            raise ExecutionError(f"{name} must be a contiguous array", "launch")
         rows = [memory.add(f"{name} of GPU {at}", bytes_of(row)) for at, row in enumerate(self.array)]
         memory.replicas.append(rows)
         return rows[0].to_bytes(8, "little")

@@ -269,7 +269,9 @@ class Spaces:
     ) -> None:
         if size > 1 and int(np.bitwise_or.reduce(offsets, axis=None)) & (size - 1):
             wrong = (offsets & np.uint64(size - 1)) != 0
-            self._raise(wave, wrong, mask, f"an access of {size} bytes is not aligned", "misaligned")
+            self._raise(
+                wave, wrong, mask, f"the access of {size} bytes is misaligned", "misaligned"
+            )
 
     def _fail(
         self, wave: Wave, wrong: Bools, addresses: Addresses, mask: Bools | None, name: str

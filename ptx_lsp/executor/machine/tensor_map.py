@@ -115,28 +115,34 @@ def tensor_map(
     size = array.dtype.itemsize
     steps = (1,) * rank if steps is None else steps
     if not 1 <= rank <= 5 or not len(box) == len(steps) == rank:
-        raise _wrong(f"an array of 1 to 5 dimensions and as many sizes are needed, not {rank}")
+        raise _wrong(
+            f"the tensor requires an array of 1 to 5 dimensions and as many sizes, not {rank}"
+        )
     if not array.flags.c_contiguous:
-        raise _wrong("the array is not in one piece")
+        raise _wrong("the array must be contiguous")
     if any(not 1 <= one <= 256 for one in box):
-        raise _wrong("a box has 1 to 256 elements in each dimension")
+        raise _wrong("a box must have 1 to 256 elements in each dimension")
     if any(not 1 <= one <= 8 for one in steps):
-        raise _wrong("a step is 1 to 8 elements")
+        raise _wrong("a step must be from 1 to 8 elements")
     small = 2 if type == ".b4x16" else 1
     if not channels and box[-1] * size % (16 * small):
-        raise _wrong("the rows of a box are not a multiple of 16 bytes")
+        raise _wrong("the rows of a box must be a multiple of 16 bytes")
     strides = array.strides[::-1]
     if strides[0] != size or any(one % 16 for one in strides[1:]):
-        raise _wrong("elements of a row must be neighbours, and rows a multiple of 16 bytes apart")
+        raise _wrong(
+            "the elements of a row must be adjacent, and rows a multiple of 16 bytes apart"
+        )
     name = type or _TYPES.get(array.dtype.str[1:], "")
     if name not in ELEMENTS:
-        raise _wrong(f"a tensor has no elements of type `{name or array.dtype}`")
+        raise _wrong(f"`{name or array.dtype}` is not an element type of tensors")
     if _BYTES.get(name, size) != size:
-        raise _wrong(f"elements of type `{name}` have {_BYTES[name]} bytes, those of the array {size}")
+        raise _wrong(
+            f"elements of type `{name}` have {_BYTES[name]} bytes, but those of the array {size}"
+        )
     if max(len(lower), len(upper)) > 3 or any(not -(1 << 15) <= one < 1 << 15 for one in (*lower, *upper)):
         raise _wrong("a corner has at most three numbers, of 16 bits each")
     if not 0 <= channels <= _MOST_CHANNELS or not 0 <= pixels <= _MOST_PIXELS:
-        raise _wrong(f"there are at most {_MOST_CHANNELS} channels and {_MOST_PIXELS} pixels in a column")
+        raise _wrong(f"a column has at most {_MOST_CHANNELS} channels and {_MOST_PIXELS} pixels")
     data = np.zeros(1, FIELDS)
     data["global_stride"][0, : rank - 1] = strides[1:]
     data["global_dim"][0, :rank] = array.shape[::-1]
@@ -156,4 +162,4 @@ def tensor_map(
 
 
 def _wrong(message: str) -> ExecutionError:
-    return ExecutionError(f"no tensor map: {message}", "launch")
+    return ExecutionError(f"invalid tensor map: {message}", "launch")

@@ -70,10 +70,13 @@ class Image:
         if array.size == 0:
             raise _wrong("the array is empty")
         if array.ndim not in (axes, axes + 1):
-            raise _wrong(f"a {geometry} array has {axes} axes and perhaps one of channels, not {array.ndim}")
+            raise _wrong(
+                f"a {geometry} array requires {axes} axes and optionally one of "
+                f"channels, not {array.ndim}"
+            )
         channels = array.shape[-1] if array.ndim > axes else 1
         if channels not in _ORDERS or array.dtype.str[1:] not in _TYPES or not array.flags.c_contiguous:
-            raise _wrong("an array in one piece of 8 to 32 bits is needed, with 1, 2 or 4 channels")
+            raise _wrong("the array must be contiguous, of 8 to 32 bits, with 1, 2 or 4 channels")
         spatial = SPATIAL[geometry]
         sizes = array.shape[axes - spatial : axes]
         layers = int(np.prod(array.shape[: axes - spatial]))
@@ -85,7 +88,7 @@ class Image:
         """The sizes of what comes before: layers, faces, samples."""
         self.data: Array = array.reshape(layers, *(1,) * (3 - spatial), *sizes, channels)
         if geometry in ("cube", "acube") and (self.outer[-1] != 6 or sizes[0] != sizes[1]):
-            raise _wrong("a cube map has six square faces")
+            raise _wrong("a cube map requires six square faces")
 
     @property
     def is_float(self) -> bool:
@@ -139,7 +142,9 @@ class Texture:
         self.sampler = Sampler(address, filter, False, mip_filter, border, compare)
         for number, level in enumerate(self.levels):
             if level.sizes != tuple(max(1, one >> number) for one in self.levels[0].sizes):
-                raise _wrong(f"level {number} of a mipmap has not half the sizes of the one before")
+                raise _wrong(
+                    f"level {number} of a mipmap must have half the sizes of the preceding level"
+                )
 
     def property(self, query: str, level: int = 0) -> int:
         """What `txq` asks for."""
@@ -161,7 +166,7 @@ class Surface:
         self.array = array
         self.image = Image(array, geometry or _geometry(array), as_floats=as_floats)
         if not np.shares_memory(self.image.data, array):
-            raise _wrong("a surface needs an array in one piece")
+            raise _wrong("a surface requires a contiguous array")
 
     def property(self, query: str) -> int:
         """What `suq` asks for."""
@@ -188,9 +193,9 @@ def sampler_property(sampler: Sampler, query: str) -> int:
 def _geometry(array: npt.NDArray[np.generic]) -> Geometry:
     found: dict[int, Geometry] = {1: "1d", 2: "2d", 3: "3d"}
     if array.ndim not in found:
-        raise _wrong(f"an array of {array.ndim} axes needs `geometry`")
+        raise _wrong(f"an array of {array.ndim} axes requires `geometry`")
     return found[array.ndim]
 
 
 def _wrong(message: str) -> ExecutionError:
-    return ExecutionError(f"no texture or surface: {message}", "launch")
+    return ExecutionError(f"invalid texture or surface: {message}", "launch")

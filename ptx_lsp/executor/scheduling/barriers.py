@@ -68,14 +68,14 @@ class Barriers:
         full = wave.full(mask)
         odd = full & (counts % WARP_SIZE != 0)
         if odd.any():
-            message = f"the count of a barrier is a multiple of {WARP_SIZE}"
+            message = f"the thread count of a barrier must be a multiple of {WARP_SIZE}"
             raise ExecutionError(message, "out-of-bounds", lanes=wave.who(odd))
         numbers = np.broadcast_to(np.asarray(values[0], np.int64), wave.shape)
         found: list[Gone] = []
         for number in np.unique(numbers[full]).tolist():
             lanes = full & (numbers == number)
             if not 0 <= number < _BARRIERS:
-                message = f"there is no barrier {number}, only 0 to {_BARRIERS - 1}"
+                message = f"barrier {number} does not exist; the barriers are 0 to {_BARRIERS - 1}"
                 raise ExecutionError(message, "out-of-bounds", lanes=wave.who(lanes))
             meeting = self._meetings.setdefault(number, _Meeting(wave))
             meeting.add(step, barrier, onward, lanes, counts, votes)
@@ -237,7 +237,7 @@ class ClusterBarriers:
             return [Gone(onward, mask), *self.left()]
         missing = wave.full(mask) & (self._arrivals <= self._waits)
         if missing.any():
-            message = "threads wait at the barrier of the cluster for themselves: they have not arrived there"
+            message = "threads wait at the cluster barrier without having arrived"
             raise ExecutionError(message, "deadlock", step.line, wave.who(missing))
         self._waits += wave.full(mask)
         self._parties.append(Party(step, onward, wave.full(mask)))
@@ -268,7 +268,7 @@ class ClusterBarriers:
     def waiting(self) -> list[tuple[str, Party]]:
         """All who wait, and at what."""
         return [
-            (f"at the barrier of the cluster, which {self._absent(party)} threads have not reached", party)
+            (f"at the cluster barrier, which {self._absent(party)} threads have not reached", party)
             for party in self._parties
         ]
 

@@ -31,8 +31,8 @@ def deadlock(wave: Wave, waiting: Sequence[Waiting], *, note: str = "") -> Execu
     others = f"; in other blocks, {', '.join(elsewhere)}" if elsewhere else ""
     living = int(np.count_nonzero(wave.living()[row]))
     message = (
-        f"threads wait for others that never come: in block {who[0].block}, "
-        f"of {living} threads that have not ended, {', '.join(here)}{others}{note}"
+        f"deadlock in block {who[0].block}: of {living} running threads, "
+        f"{', '.join(here)}{others}{note}"
     )
     return ExecutionError(message, "deadlock", waiting[0][1].step.line, who)
 
@@ -51,7 +51,7 @@ def held(
         if isinstance(step.action, TryWait):
             yield f"at {step.action.missing(wave, lanes)}", Party(step, block, lanes)
         else:
-            yield "at others of the warp", Party(step, block, lanes)
+            yield "at other threads of the warp", Party(step, block, lanes)
 
 
 def going_round(
@@ -78,5 +78,5 @@ def _looked_at(block: Block, wave: Wave) -> tuple[int, str, Step]:
             return 0, f"at {step.action.looked_at(wave)}", step
     for step in block.steps:
         if isinstance(step.action, Load | Atomic):
-            return 1 if block.polls else 2, "at memory that nobody writes any more", step
-    return 3, "in a loop that never ends", block.steps[-1]
+            return 1 if block.polls else 2, "at memory that no thread writes any more", step
+    return 3, "in an endless loop", block.steps[-1]

@@ -36,15 +36,15 @@ class Budget:
     def check(self, wave: Wave, step: Step) -> None:
         if self.spent + wave.executed > self.limit:
             message = (
-                f"no block has come to its end within {self.limit} instructions: raise `limit` if the kernel"
-                " needs more"
+                f"instruction limit exceeded: no block has finished within {self.limit} "
+                "instructions; raise `limit` if the kernel needs more"
             )
             raise ExecutionError(message, "limit", step.line)
         self.check_time(step.line)
 
     def check_time(self, line: int) -> None:
         if self.deadline < math.inf and time.monotonic() > self.deadline:
-            raise ExecutionError("the launch takes more seconds than it may", "limit", line)
+            raise ExecutionError("time limit exceeded", "limit", line)
 
 
 class Groups:

@@ -306,5 +306,5 @@ class Run(Groups):
         assert self.stuck is not None
         waiting = [*held(self.blocks, self.wave, self.at, self._held), *self._waiting()]
         waiting += going_round(self.blocks, self.wave, self.stuck.went, waiting)
-        note = "" if all_began else "; no device has room for the blocks that have not begun"
+        note = "" if all_began else "; no device can hold the blocks that have not started"
         return deadlock(self.wave, waiting, note=note)

@@ -53,12 +53,15 @@ def bound(
         if value is None:
             continue
         if not isinstance(value, wanted):
-            message = f"`{variable.name}` is bound to a {wanted.__name__}, not a {type(value).__name__}"
+            message = (
+                f"`{variable.name}` must be bound to a {wanted.__name__}, not to a "
+                f"{type(value).__name__}"
+            )
             raise ExecutionError(message, "launch")
         found[image.addresses[id(variable.declarator)]] = value
     for name in values:
         if name not in names:
-            raise ExecutionError(f"there is no texture, sampler or surface `{name}`", "launch")
+            raise ExecutionError(f"`{name}` is not a texture, sampler or surface", "launch")
     return found
 
 
@@ -82,7 +85,7 @@ def objects(
             found = spaces.opaque.get(inner)
         if not isinstance(found, kind):
             what = kind.__name__.lower()
-            raise row.error(f"no {what} has the handle {value:#x}", "out-of-bounds", here)
+            raise row.error(f"no {what} has the handle {value}", "out-of-bounds", here)
         yield found, np.flatnonzero(here)
 
 

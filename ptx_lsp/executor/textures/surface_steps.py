@@ -72,7 +72,9 @@ class SurfaceAccess(ABC):
         if self._formatted:
             x = x * (self._element.itemsize if self._choices["op"] else pixel)
         elif bool((x % size != 0).any()):
-            raise row.error(f"an access of {size} bytes is not aligned", "misaligned", x % size != 0)
+            raise row.error(
+                f"the access of {size} bytes is misaligned", "misaligned", x % size != 0
+            )
         y, z = (others[n] if n < len(image.sizes) - 1 else np.zeros_like(x) for n in range(2))
         layer = at[0] if layered else np.zeros_like(x)
         height, depth = (image.sizes[n] if n < len(image.sizes) else 1 for n in (1, 2))
@@ -81,7 +83,7 @@ class SurfaceAccess(ABC):
         for one, last in limits:
             inside &= (one >= 0) & (one <= last)
         if ".trap" in self._choices.modifiers and not inside.all():
-            raise row.error("the coordinates are outside of the surface", "out-of-bounds", ~inside)
+            raise row.error("the coordinates are outside the surface", "out-of-bounds", ~inside)
         x, y, z, layer = (np.clip(one, 0, max(last, 0)) for one, last in limits)
         offsets = ((layer * depth + z) * height + y) * bytes_wide + x
         kept = inside if ".zero" in self._choices.modifiers else np.ones_like(inside)

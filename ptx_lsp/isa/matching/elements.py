@@ -86,7 +86,9 @@ def _different_sizes(parts: tuple[Argument, ...]) -> str:
     if len(by_width) < 2:
         return ""
     one, other, *_ = by_width.values()
-    return f"the elements of a vector have one size: `{one.type}` and `{other.type}` differ"
+    return (
+        f"the elements of a vector must have the same size: `{one.type}` and `{other.type}` differ"
+    )
 
 
 def _different_kinds(types: list[Type]) -> str:
@@ -96,8 +98,8 @@ def _different_kinds(types: list[Type]) -> str:
         return ""
     one, other, *_ = by_kind.values()
     return (
-        f"the elements of a vector have one kind of type: `{one.name}` and `{other.name}` differ;"
-        f" `.b{max(one.width, other.width)}` goes with both"
+        f"the elements of a vector must be of the same kind: `{one.name}` and `{other.name}` "
+        f"differ; `.b{max(one.width, other.width)}` fits both"
     )
 
 

@@ -209,13 +209,13 @@ def is_right(opcode: str, words: tuple[str, ...]) -> bool:
 
 
 def _repeated(number: int, word: str) -> Problem:
-    return Problem("repeated-modifier", number + 1, f"`{word}` stands twice", (), style=True)
+    return Problem("repeated-modifier", number + 1, f"duplicate modifier `{word}`", (), style=True)
 
 
 def _ignored(number: int, word: str) -> Problem:
-    return Problem("ignored-modifier", number + 1, f"`{word}` means nothing here", (), style=True)
+    return Problem("ignored-modifier", number + 1, f"`{word}` has no effect", (), style=True)
 
 
 def _disordered(number: int, word: str, form: Form) -> Problem:
-    message = f"`{word}` usually stands earlier: `{form.text.split(' ')[0]}`"
+    message = f"`{word}` should come earlier: `{form.text.split(' ')[0]}`"
     return Problem("modifier-order", number + 1, message, (), style=True)

@@ -91,7 +91,7 @@ def _judge(
     wanted = tuple((place, candidate.operand(place)) for place in places)
     problems: list[Problem] = []
     if len(places) != len(arguments):
-        message = f"{_counted(places)}, not {len(arguments)}"
+        message = f"{_counted(places)}, found {len(arguments)}"
         problems.append(Problem("operand-count", min(len(places), len(arguments)), message))
     given: set[str] = set()
     for number, ((place, operand), argument) in enumerate(zip(wanted, arguments, strict=False)):
@@ -143,11 +143,11 @@ def _counted(places: tuple[Place, ...]) -> str:
     names = ", ".join(place.name for place in places)
     match len(places):
         case 0:
-            return "no operand is expected"
+            return "expected no operands"
         case 1:
-            return f"one operand is expected (`{names}`)"
+            return f"expected one operand (`{names}`)"
         case count:
-            return f"{count} operands are expected (`{names}`)"
+            return f"expected {count} operands (`{names}`)"
 
 
 def _facts(place: Place, argument: Argument) -> Iterator[str]:
@@ -181,21 +181,21 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         return "this operand cannot be negated"
     if given.suffix and given.suffix not in place.suffixes:
         what = f"the name of a {given.kind}" if given.kind in ("label", "function") else "this operand"
-        return f"`{given.suffix}` cannot follow {what}"
+        return f"`{given.suffix}` is not allowed after {what}"
     if given.pair is not None and not place.paired:
-        return "a second destination cannot stand here"
+        return "a second destination is not allowed"
     if given.pair is None and place.paired == "|":
-        return f"a second destination is expected here: `{place.name}|{place.pair}`"
+        return f"expected a second destination: `{place.name}|{place.pair}`"
     if given.pair is not None:
         if given.kind == given.pair.kind == "sink":
-            return "`_|_` discards both results; one of them needs a register"
+            return "`_|_` discards both results; at least one must be a register"
         why = mismatch(candidate.operand(Place(place.pair)), given.pair)
         if why:
             return f"the second destination: {why}"
     if given.kind == "function" and _takes_functions(candidate, wanted):
         return ""
     if given.kind == "vector" and (wrong := next((part.suffix for part in given.parts if part.suffix), "")):
-        return f"`{wrong}` cannot follow an element of a vector"
+        return f"`{wrong}` is not allowed after an element of a vector"
     if given.kind == "vector" and not is_all_sinks(given):
         first = wanted if place.shape == "plain" else candidate.operand(place.parts[0])
         parts, problem = elements(given.parts, first, candidate.entry.opcode)
@@ -209,16 +209,16 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
     if place.shape == "address" and given.kind == "address":
         return mismatch(wanted, given) or _parted(candidate, place, given, "address")
     if place.shape == "list":
-        return "" if given.kind == "list" else "a list in parentheses is expected here"
+        return "" if given.kind == "list" else "expected a list in parentheses"
     if given.kind == "element" and "element" in wanted.kinds:
         return mismatch(wanted, given)
-    return "" if given.kind in wanted.kinds else "an address is expected here"
+    return "" if given.kind in wanted.kinds else "expected an address"
 
 
 def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> str:
     """Checks what stands inside braces or brackets (an address's own base is checked before)."""
     if given.kind != shape:
-        return f"`{{{', '.join(part.name for part in place.parts)}}}` is expected here"
+        return f"expected `{{{', '.join(part.name for part in place.parts)}}}`"
     if shape == "vector" and is_all_sinks(given):
         return ALL_SINKS
     for parts in arrangements(place.parts):
@@ -227,4 +227,4 @@ def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> 
             pairs = zip(parts[skip:], given.parts[skip:], strict=True)
             whys = (_wrong(candidate, part, candidate.operand(part), one) for part, one in pairs)
             return next((why for why in whys if why), "")
-    return f"{len(place.parts)} values are expected here, not {len(given.parts)}"
+    return f"expected {len(place.parts)} values, found {len(given.parts)}"

@@ -20,10 +20,10 @@ def explain(best: Fit, fitting: Sequence[Fit], words: tuple[str, ...]) -> tuple[
         word = words[number]
         is_twice = word in words[:number]
         if is_twice and (word not in TYPES or is_right(name, (*words[:number], *words[number + 1 :]))):
-            message = f"`{word}` stands twice"
+            message = f"duplicate modifier `{word}`"
             problems.append(Problem("repeated-modifier", number + 1, message))
         elif word in known:
-            message = f"`{word}` does not go with the other modifiers of this `{name}`"
+            message = f"`{word}` is not allowed with the other modifiers of this `{name}`"
             instead = _alike(word, _instead(best, fitting))
             problems.append(Problem("modifier-not-allowed", number + 1, message, instead))
         else:
@@ -32,13 +32,17 @@ def explain(best: Fit, fitting: Sequence[Fit], words: tuple[str, ...]) -> tuple[
             message = f"`{name}` has no modifier `{word}`"
             problems.append(Problem("unknown-modifier", number + 1, message, meant))
     for number in best.misplaced if best.extra or not best.missing else ():
-        where = "cannot stand here" if kept_in_order(words[number]) == "type" else "must stand earlier"
+        where = (
+            "is not allowed at this position"
+            if kept_in_order(words[number]) == "type"
+            else "must come earlier"
+        )
         message = f"`{words[number]}` {where}: `{form.text.split(' ')[0]}`"
         problems.append(Problem("modifier-not-allowed", number + 1, message))
     if not best.extra:
         for slot in best.missing:
             choices = slot.choices if len(best.missing) > 1 else _instead(best, fitting)
-            message = f"`{name}` needs {_listed(choices)}"
+            message = f"`{name}` requires {_listed(choices)}"
             problems.append(Problem("missing-modifier", 0, message, choices))
     return tuple(problems)
 
@@ -68,7 +72,11 @@ def _instead(best: Fit, fitting: Sequence[Fit]) -> tuple[str, ...]:
 def _listed(choices: Sequence[str]) -> str:
     """Choices for people: all of a few, else the first ones."""
     shown = [f"`{choice}`" for choice in choices[:_SHOWN]]
-    return " or ".join(shown) if len(choices) <= _SHOWN else f"{', '.join(shown)} or another of its kind"
+    return (
+        " or ".join(shown)
+        if len(choices) <= _SHOWN
+        else f"{', '.join(shown)} or another of the same kind"
+    )
 
 
 _SHOWN = 6

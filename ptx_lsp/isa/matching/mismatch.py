@@ -25,14 +25,14 @@ def mismatch(wanted: Operand, given: Argument) -> str:
     scalar = given.kind in ("register", "integer", "float", "single", "variable")
     scalar |= given.kind == "sink" and not wanted.discarded
     if count > 0 and scalar and 0 not in wanted.lengths:
-        return f"a vector of {count} elements is expected here, such as `{{a, b}}`"
+        return f"expected a vector of {count} elements, such as `{{a, b}}`"
     if given.kind not in wanted.kinds:
-        why = f"{_article(given)} cannot stand here: {_expected(wanted)} is expected"
+        why = f"expected {_expected(wanted)}, found {_article(given)}"
         return f"{why}; {_NO_ADDRESS}" if given.kind == "label" else why
     if given.kind == "special" and len(given.parts) != count:
         if not given.parts:
-            return f"a special register of {count} elements is expected here, such as `%tid`"
-        return f"a vector cannot stand here: {_expected(wanted)} is expected"
+            return f"expected a special register with {count} elements, such as `%tid`"
+        return f"expected {_expected(wanted)}, found a vector"
     types = _types(wanted)
     match given.kind:
         case "register" | "special":
@@ -49,8 +49,8 @@ def mismatch(wanted: Operand, given: Argument) -> str:
             return ""
 
 
-_NO_ADDRESS: Final = "labels have no addresses, and an indirect branch is `brx.idx`"
-ALL_SINKS: Final = "a vector of `_` alone cannot stand here: its elements have no type"
+_NO_ADDRESS: Final = "labels have no addresses; use `brx.idx` for an indirect branch"
+ALL_SINKS: Final = "a vector of only `_` is not allowed: its elements have no type"
 
 
 def is_all_sinks(given: Argument) -> bool:
@@ -65,13 +65,13 @@ def _types(wanted: Operand) -> list[Type]:
 
 def _vector(wanted: Operand, given: Argument, count: int) -> str:
     if count == 0 and not wanted.lengths:
-        return f"a vector cannot stand here: {_expected(wanted)} is expected"
+        return f"expected {_expected(wanted)}, found a vector"
     if count >= 0 and len(given.parts) not in (count, *wanted.lengths):
-        return f"a vector of {count} elements is expected here, not of {len(given.parts)}"
+        return f"expected a vector of {count} elements, found {len(given.parts)}"
     if is_all_sinks(given):
         return ALL_SINKS
     if all(part.kind == "special" and part.type == ".pred" for part in given.parts):
-        return f"a vector of predicates cannot stand here: {_expected(wanted)} is expected"
+        return f"expected {_expected(wanted)}, found a vector of predicates"
     single = replace(wanted, count=0)
     return next((why for part in given.parts if (why := mismatch(single, part))), "")
 
@@ -88,13 +88,13 @@ def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
     holder = f"{names} (held in `.b{types[0].width}`)" if _is_format(types[0]) else names
     expected = wanted.what or holder
     kind = "special register" if given.kind == "special" else "register"
-    return f"a {kind} of type `{register.name}` cannot stand here: {expected} is expected"
+    return f"expected {expected}, found a {kind} of type `{register.name}`"
 
 
 def _offset(wanted: Operand, given: Argument) -> str:
     """`r+4` stands for a register of any number of bits, `variable+4` for an integer, too."""
     if wanted.access in ("write", "both"):
-        return f"a sum cannot stand here: {_expected(wanted)} is expected"
+        return f"expected {_expected(wanted)}, found a sum"
     plain = given._replace(kind="variable" if given.space else "register")
     if {"register", "integer"} <= wanted.kinds:
         integers = [type for type in _types(wanted) if type.is_integer or type.kind is Kind.BITS]
@@ -111,17 +111,18 @@ def _is_format(type: Type) -> bool:
 
 def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
     if types and all(type.kind in (Kind.FLOAT, Kind.ALTERNATE) for type in types):
-        return f"an integer cannot stand here: `{wanted.type}` takes {_constants(types[0])}"
+        return f"an integer is not allowed: `{wanted.type}` takes {_constants(types[0])}"
     if given.value is None:
         return ""
     value = counted(given.value, wanted.wraps)
     if wanted.values and value not in wanted.values:
-        return f"{given.value} is not one of {', '.join(map(str, wanted.values))}"
+        listed = ", ".join(map(str, wanted.values))
+        return f"expected {'one of ' * (len(wanted.values) > 1)}{listed}, found {given.value}"
     if value % wanted.multiple:
         return f"{given.value} is not a multiple of {wanted.multiple}"
     low, high = wanted.low, wanted.high
     if (low is not None and value < low) or (high is not None and value > high):
-        return f"{given.value} is out of range: {_range(low, high)}"
+        return f"{given.value} is out of range: expected {_range(low, high)}"
     return ""
 
 
@@ -148,7 +149,7 @@ def _literal(given: Argument, types: list[Type]) -> str:
     if not types or any(type.name in (".f32", ".f64", size) for type in types):
         return ""
     names = " or ".join(f"`{type.name}`" for type in types)
-    return f"a float cannot stand here: {names} is expected"
+    return f"expected {names}, found a float"
 
 
 def _address(wanted: Operand, given: Argument) -> str:
@@ -161,13 +162,17 @@ def _address(wanted: Operand, given: Argument) -> str:
             type.width == one.width and one.kind in (Kind.UNSIGNED, type.kind)
             for one in _types(wanted)
         ):
-            return f"a register of type `{base.type}` cannot hold this address: `{wanted.type}` does"
+            return (
+                f"a register of type `{base.type}` cannot hold this address; expected "
+                f"`{wanted.type}`"
+            )
     if base.kind in ("label", "function"):
-        return f"a {base.kind} is no address in memory; a register or variable is expected"
+        return f"a {base.kind} is not an address in memory; expected a register or variable"
     if base.kind == "vector":
-        return "a vector is no address; its elements have no names there"
+        return "a vector is not an address; expected a register or variable"
     if base.kind == "special" and (base.parts or base.type == ".pred"):
-        return f"a special register of {'several elements' if base.parts else 'type `.pred`'} is no address"
+        what = "several elements" if base.parts else "type `.pred`"
+        return f"a special register of {what} is not an address"
     return _handle(wanted, base) or _space(wanted, base) if base.kind == "variable" else ""
 
 
@@ -176,8 +181,8 @@ def _handle(wanted: Operand, variable: Argument) -> str:
     handles = [type.name for type in _types(wanted) if type.kind is Kind.HANDLE]
     if not handles or variable.type in handles or variable.space == ".tex":
         return ""
-    found = f", not `{variable.type}`" if variable.type else ""
-    return f"a variable of type {' or '.join(f'`{name}`' for name in handles)} is expected here{found}"
+    found = f", found `{variable.type}`" if variable.type else ""
+    return f"expected a variable of type {' or '.join(f'`{name}`' for name in handles)}{found}"
 
 
 def _space(wanted: Operand, variable: Argument) -> str:
@@ -186,7 +191,7 @@ def _space(wanted: Operand, variable: Argument) -> str:
         spaces = ["." + one.lstrip(".").partition("::")[0] for one in wanted.space.split("|")]
         if set(spaces) <= set(SPACES) and variable.space not in spaces:
             listed = " or ".join(f"`{space}`" for space in spaces)
-            return f"this address is in `{variable.space}`; {listed} is expected"
+            return f"this address is in `{variable.space}`; expected {listed}"
     return ""
 
 
@@ -196,7 +201,7 @@ def _article(given: Argument) -> str:
         "single": "a float",
         "address": "an address",
         "element": "an element of an array",
-        "sink": "_",
+        "sink": "`_`",
         "special": "a special register",
     }
     return words.get(given.kind, f"a {given.kind}")

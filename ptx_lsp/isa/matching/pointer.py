@@ -31,11 +31,13 @@ def narrow_pointers(match: Match, arguments: tuple[Argument, ...]) -> tuple[Prob
 def _narrow(operand: Operand, argument: Argument) -> str:
     match argument:
         case Argument(kind="address", parts=(Argument(kind="register", type=type), *_)) if _has_32_bits(type):
-            return f"a `{type}` register cannot hold this address: it needs 64 bits"
+            return f"a `{type}` register cannot hold this address, which requires 64 bits"
         case Argument(kind="register") if _has_32_bits(str(operand.type)):
-            return f"a `{operand.type}` register cannot hold an address: it needs 64 bits"
+            return f"a `{operand.type}` register cannot hold an address, which requires 64 bits"
         case Argument(kind="variable" | "element", space=".global") if _has_32_bits(str(operand.type)):
-            return f"the address of a `.global` variable needs 64 bits, `{operand.type}` has 32"
+            return (
+                f"the address of a `.global` variable requires 64 bits, but `{operand.type}` has 32"
+            )
         case _:
             return ""
 

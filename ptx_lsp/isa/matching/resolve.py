@@ -65,7 +65,7 @@ def resolve(spelling: str) -> Resolution:
             return Resolution(spelling, (), (Problem("unknown-opcode", 0, message),))
         found = near(opcode, table.opcodes())
         taking = tuple(one for one in found if is_right(one, words))
-        message = f"`{opcode}` is not an instruction of PTX"
+        message = f"`{opcode}` is not a PTX instruction"
         return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, taking or found),))
     fitting = [fit(entry, form, words) for entry in entries for form in entry.forms]
     exact = [one for one in fitting if not one.faults]
@@ -101,7 +101,7 @@ def _shortened(spelling: str, opcode: str, modifiers: list[str]) -> Resolution:
         return tuple([replace(problem, index=kept[problem.index]) for problem in problems])
 
     if behind:
-        message = f"`{opcode}` does not have so many modifiers"
+        message = f"`{opcode}` cannot have so many modifiers"
         extra = Problem("modifier-not-allowed", behind[0], message)
         return Resolution(spelling, (), (*placed(known.problems), extra))
     candidates = tuple([replace(one, problems=placed(one.problems)) for one in known.candidates])

@@ -46,4 +46,10 @@ def coordinate_problems(spelling: str, arguments: tuple[Argument, ...]) -> tuple
     if coordinates.kind != "vector" or len(coordinates.parts) == 4:
         return ()
     given = len(coordinates.parts)
-    return (Problem("operand", 1, f"up to PTX ISA 1.1 there are 4 coordinates in braces, not {given}"),)
+    return (
+        Problem(
+            "operand",
+            1,
+            f"up to PTX ISA 1.1, the coordinates must be a vector of 4 elements, not {given}",
+        ),
+    )

@@ -53,16 +53,19 @@ def parse(text: str) -> Budget:
     """The budget that a text means. Raises BudgetError."""
     match = _BUDGET.fullmatch(text)
     if match is None:
-        raise BudgetError(f"`{text}` is no budget; one is `registers <= 128` or `occupancy >= 50 %`")
+        raise BudgetError(
+            f"`{text}` is not a budget; expected one such as `registers <= 128` "
+            "or `occupancy >= 50 %`"
+        )
     says, name, comparison, number, unit = match.groups()
     figure = FIGURES.get(name)
     if figure is None:
-        near = did_you_mean(name, FIGURES) or f"; there are `{'`, `'.join(FIGURES)}`"
-        raise BudgetError(f"`{text}`: there is no figure `{name}`{near}")
+        near = did_you_mean(name, FIGURES) or f"; expected `{'`, `'.join(FIGURES)}`"
+        raise BudgetError(f"`{text}`: unknown figure `{name}`{near}")
     units = _UNITS[figure.unit]
     if unit not in units:
         allowed = ", ".join(f"`{one}`" for one in units if one) or "no unit"
-        raise BudgetError(f"`{text}`: `{name}` is given in {allowed}, not in `{unit}`")
+        raise BudgetError(f"`{text}`: `{name}` must be given in {allowed}, not in `{unit}`")
     if says is not None and says not in figure.says:
         raise BudgetError(f"`{text}`: `{name}` is {' or '.join(figure.says)}, never {says}")
     wanted: Says | None = "measured" if says == "measured" else "estimated" if says else None
@@ -107,7 +110,7 @@ def unchecked(found: Iterable[OverBudget]) -> list[str]:
     for one in found:
         if one.value is None:
             figure = FIGURES[one.budget.figure]
-            asks = "ptxas tells that: --ptxas" if "measured" in figure.says else "it is not known"
+            asks = "--ptxas measures it" if "measured" in figure.says else "its value is unknown"
             text = f"the budget `{one.budget.text}` was not checked for `{one.kernel.name}`"
             reasons.setdefault(f"{text}: {asks}", 0)
     return list(reasons)
@@ -123,8 +126,8 @@ def _message(one: OverBudget) -> str:
         extent = f", {one.kernel.registers.low} to {one.kernel.registers.high}"
     whose = "" if one.pattern == "*" else f" for `{one.pattern}`"
     return (
-        f"`{one.kernel.name}` has {one.budget.figure} {shown} ({says}{extent}), "
-        f"over its budget{whose}: `{one.budget.text}`"
+        f"`{one.kernel.name}` has {one.budget.figure} {shown} ({says}{extent}), which exceeds "
+        f"its budget{whose}: `{one.budget.text}`"
     )
 
 

@@ -106,7 +106,7 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
         targets = _get(given, "targets", list_of(TARGET)) or ()
         if "target" in given:
             if targets:
-                raise WrongValueError("`target` and `targets` cannot both be given")
+                raise WrongValueError("`target` and `targets` cannot be combined")
             targets = (TARGET.read(given["target"], "target"),)
         level = _get(given, "fail-on", _LEVEL)
         return Config(
@@ -182,7 +182,7 @@ def _part(path: Path) -> Table | None:
         status = path.stat()
         whole = _toml(path, status.st_mtime_ns, status.st_size)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"`{path}` is no TOML: {error}") from error
+        raise ConfigError(f"`{path}` is not valid TOML: {error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"`{path}` is not UTF-8 text") from error
     except RecursionError as error:
@@ -216,13 +216,13 @@ def _place(given: Table, key: str, folder: Path) -> Path | None:
     reason = violation(text, folder)
     if reason is not None:
         raise WrongValueError(
-            f"`{key}` is a path inside the folder of the configuration, not `{text}`: {reason}; "
-            f"only --{key} may name any place"
+            f"`{key}` must be a path inside the folder of the configuration, not `{text}`: "
+            f"{reason}; only --{key} can name other places"
         )
     place = folder / text
     is_there, what = (is_folder, "a folder") if key == "cache-dir" else (is_file, "a file")
     if os.path.lexists(place) and not is_there(place):
-        raise WrongValueError(f"`{key}` is {what}, which `{text}` is not")
+        raise WrongValueError(f"`{key}` must be {what}, which `{text}` is not")
     return place
 
 
@@ -259,11 +259,14 @@ _SEVERITIES = table_of(SEVERITY, RULE)
 _CHOICE: dict[str, tuple[dict[str, Schema], str]] = {
     "select": (
         list_of(RULE).schema,
-        "Run these rules only: names, codes or beginnings of codes. Without it, all but hints run.",
+        (
+            "Run only these rules: names, codes or prefixes of codes. By default, all rules but "
+            "hints run."
+        ),
     ),
-    "extend-select": (list_of(RULE).schema, "Run these as well."),
-    "ignore": (list_of(RULE).schema, "Do not run these, also of what is selected."),
-    "severity": (_SEVERITIES.schema, "How severe the findings of a rule are."),
+    "extend-select": (list_of(RULE).schema, "Also run these rules."),
+    "ignore": (list_of(RULE).schema, "Skip these rules, even if selected."),
+    "severity": (_SEVERITIES.schema, "The severity of the findings of a rule."),
 }
 _IGNORES = table_of(list_of(RULE), PATTERN)
 _BUDGETS = table_of(list_of(BUDGET), PATTERN)
@@ -276,20 +279,22 @@ _FILES = table_of(
 )
 KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     **_CHOICE,
-    "files": (_FILES.schema, "What differs for some files, by a pattern of their paths."),
+    "files": (_FILES.schema, "Settings for some files, by a pattern of their paths."),
     "per-file-ignores": (
-        _IGNORES.schema, "Rules that do not run on some files, by a pattern: the short form of `files`.",
+        _IGNORES.schema,
+        "Rules to skip on some files, by a pattern: the short form of `files`.",
     ),
-    "exclude": (list_of(PATTERN).schema, "Files and folders that are left out of folders."),
-    "target": (TARGET.schema, "Judge for this target in place of the file's own."),
-    "targets": (list_of(TARGET).schema, "Judge for each of these targets."),
-    "threads": (THREADS.schema, "Threads in a block, where a kernel leaves that open."),
+    "exclude": (list_of(PATTERN).schema, "Files and folders to skip within folders."),
+    "target": (TARGET.schema, "Check against this target instead of the file's own."),
+    "targets": (list_of(TARGET).schema, "Check against each of these targets."),
+    "threads": (THREADS.schema, "Threads per block, for kernels that do not fix it."),
     "maxrregcount": (
-        REGISTERS.schema, "Registers of a thread at most, where the directives of a kernel set no limit.",
+        REGISTERS.schema,
+        ("Registers per thread at most, for kernels whose directives set no limit."),
     ),
-    "ptxas": (FLAG.schema, "Whether ptxas is asked as well."),
+    "ptxas": (FLAG.schema, "Whether to run ptxas as well."),
     "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),
-    "budgets": (_BUDGETS.schema, "What kernels may use, by a pattern of their names."),
+    "budgets": (_BUDGETS.schema, "Limits on what kernels may use, by a pattern of their names."),
     "baseline": (PATH.schema, "The file of known findings, inside the folder of this file."),
     "cache-dir": (PATH.schema, "The folder of the cache, inside the folder of this file."),
 }

@@ -34,7 +34,7 @@ def choice_of(words: tuple[str, ...]) -> Kind[str]:
         text = _text(value, key)
         if text not in words:
             near = did_you_mean(text, words)
-            raise WrongValueError(f"`{key}` is one of {_listed(words)}, not `{text}`{near}")
+            raise WrongValueError(f"`{key}` must be one of {_listed(words)}, not `{text}`{near}")
         return text
 
     return Kind(read, {"enum": [*words]})
@@ -45,7 +45,7 @@ def list_of(kind: Kind[T]) -> Kind[tuple[T, ...]]:
 
     def read(value: object, key: str) -> tuple[T, ...]:
         if not isinstance(value, list):
-            raise WrongValueError(f"`{key}` is a list, not {shown(value)}")
+            raise WrongValueError(f"`{key}` must be a list, not {shown(value)}")
         items = enumerate(cast(list[object], value), 1)
         return tuple(kind.read(item, f"{key}[{index}]") for index, item in items)
 
@@ -67,7 +67,7 @@ def table_of(kind: Kind[T], keys: Kind[str]) -> Kind[tuple[tuple[str, T], ...]]:
 def table(value: object, key: str) -> Table:
     """A table of any keys. Raises WrongValueError."""
     if not isinstance(value, Mapping):
-        raise WrongValueError(f"`{key}` is a table, not {shown(value)}")
+        raise WrongValueError(f"`{key}` must be a table, not {shown(value)}")
     return cast(Table, value)
 
 
@@ -76,8 +76,8 @@ def only(given: Table, known: tuple[str, ...], inside: str = "") -> None:
     for key in given:
         if key not in known:
             where = f" in `{inside}`" if inside else ""
-            near = did_you_mean(key, known) or f"; there are {_listed(known)}"
-            raise WrongValueError(f"there is no key `{key}`{where}{near}")
+            near = did_you_mean(key, known) or f"; expected {_listed(known)}"
+            raise WrongValueError(f"unknown key `{key}`{where}{near}")
 
 
 def shown(value: object) -> str:
@@ -101,20 +101,20 @@ def shown(value: object) -> str:
 
 def _text(value: object, key: str) -> str:
     if not isinstance(value, str):
-        raise WrongValueError(f"`{key}` is a text, not {shown(value)}")
+        raise WrongValueError(f"`{key}` must be a string, not {shown(value)}")
     return value
 
 
 def _flag(value: object, key: str) -> bool:
     if not isinstance(value, bool):
-        raise WrongValueError(f"`{key}` is true or false, not {shown(value)}")
+        raise WrongValueError(f"`{key}` must be true or false, not {shown(value)}")
     return value
 
 
 def _number_to(most: int) -> Kind[int]:
     def read(value: object, key: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise WrongValueError(f"`{key}` is a number from 1 to {most}, not {shown(value)}")
+            raise WrongValueError(f"`{key}` must be a number from 1 to {most}, not {shown(value)}")
         return value
 
     return Kind(read, {"type": "integer", "minimum": 1, "maximum": most})
@@ -130,7 +130,9 @@ def _pattern(value: object, key: str) -> str:
 def _path(value: object, key: str) -> str:
     text = _text(value, key)
     if not text or "\0" in text:
-        raise WrongValueError(f"`{key}` is a path, {'which has no NUL' if text else 'not an empty text'}")
+        raise WrongValueError(
+            f"`{key}` must be a path, {'without NUL characters' if text else 'not empty'}"
+        )
     return text
 
 
@@ -165,7 +167,7 @@ def _severity(value: object, key: str) -> Severity:
         if severity == text:
             return severity
     near = did_you_mean(text, SEVERITIES)
-    raise WrongValueError(f"`{key}` is one of {_listed(SEVERITIES)}, not `{text}`{near}")
+    raise WrongValueError(f"`{key}` must be one of {_listed(SEVERITIES)}, not `{text}`{near}")
 
 
 def _listed(words: tuple[str, ...]) -> str:

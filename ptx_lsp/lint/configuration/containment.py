@@ -44,11 +44,11 @@ def violation(text: str, folder: Path) -> str | None:
     In `.git` a project has no business either: its files do not come with it, and others rely on them.
     """
     if "\0" in text:
-        return "it has a NUL"
+        return "it contains a NUL character"
     if PurePath(text).is_absolute() or PureWindowsPath(text).anchor or PureWindowsPath(text).drive:
         return "it is absolute"
     if PurePath(text).parts[:1] == ("~",):
-        return "`~` is your home"
+        return "`~` is the home folder"
     if PurePath(os.path.normpath(text)).parts[:1] == ("..",):
         return "it leaves the folder"
     real, top = os.path.realpath(folder / text), os.path.realpath(folder)

@@ -94,7 +94,7 @@ def matching(rules: Sequence[Known], word: str) -> list[str]:
     if not found or not word:
         names = [text for rule in rules for text in (rule.name, rule.code)]
         near = did_you_mean(word, [*names, *OUTSIDE]) or "; `ptx-lint --rules` lists them"
-        raise UnknownRuleError(f"there is no rule or code `{word}`{near}")
+        raise UnknownRuleError(f"unknown rule or code `{word}`{near}")
     return found
 
 

@@ -99,7 +99,7 @@ class Suppressions:
             if message is None or self._is_excused(one, rule):
                 continue
             edit = _without(one, left, self.source)
-            what = "Remove the comment" if not left else f"Leave only {_ticked(left)}"
+            what = "Remove the comment" if not left else f"Keep only {_ticked(left)}"
             fix = Fix(what, (edit,), safe=True)
             yield Diagnostic(
                 rule.name, rule.code, rule.severity, message, one.span, fix=fix, tag=rule.tag
@@ -117,11 +117,11 @@ class Suppressions:
     def _fault(self, one: Suppression, ran: Collection[str]) -> tuple[str | None, list[str]]:
         """What is wrong with a comment, and the rules that may stay in it."""
         if one.word not in _WORDS:
-            near = did_you_mean(one.word, _WORDS) or "; there are `ignore` and `ignore-file`"
-            return f"`ptx-lint: {one.word}` means nothing{near}", []
+            near = did_you_mean(one.word, _WORDS) or "; expected `ignore` or `ignore-file`"
+            return f"`ptx-lint: {one.word}` is not a ptx-lint comment{near}", []
         if not one.rules:
             used = (one, "") in self._used
-            return (None if used else "This comment silences nothing"), []
+            return (None if used else "this comment suppresses nothing"), []
         unused: list[str] = []
         for word in one.rules:
             try:
@@ -136,7 +136,7 @@ class Suppressions:
             return None, []
         where = "this file" if one.word == "ignore-file" else "that line"
         left = [word for word in one.rules if word not in unused]
-        return f"{_ticked(unused)} finds nothing in {where}", left
+        return f"{_ticked(unused)} reports nothing in {where}", left
 
 
 def suppressed(

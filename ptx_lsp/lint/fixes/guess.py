@@ -58,7 +58,10 @@ def suiting(function: Function, instruction: nodes.Instruction, problem: Problem
 def replace(place: Place, names: Sequence[str]) -> Offer:
     """Writes one of the names in place of what is there."""
     return offer(
-        [Remedy(f"Replace by `{name}`", (Replacement(place, name),), safe=False) for name in names]
+        [
+            Remedy(f"Replace with `{name}`", (Replacement(place, name),), safe=False)
+            for name in names
+        ]
     )
 
 

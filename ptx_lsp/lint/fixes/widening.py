@@ -30,7 +30,9 @@ def widen(function: Function, instruction: nodes.Instruction, base: nodes.Name) 
     whole = _whole(function, instruction, register)
     if whole is not None:
         replacement = Replacement(function.place(base), whole.text)
-        return Remedy(f"Use `{whole.text}`, which `{base.text}` is a half of", (replacement,), safe=False)
+        return Remedy(
+            f"Use `{whole.text}`, whose lower half is `{base.text}`", (replacement,), safe=False
+        )
     return _declare_wider(function, register)
 
 

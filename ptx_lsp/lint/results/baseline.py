@@ -158,8 +158,8 @@ def remarks(improved: Mapping[Group, tuple[int, int]], hidden: int) -> Iterable[
     for group, (before, now) in sorted(improved.items()):
         kernel = f" in `{group.kernel}`" if group.kernel else ""
         yield (
-            f"Improved: {group.file}{kernel} has {now or 'no'} `{group.rule}` where the baseline has "
-            f"{before}; --update-baseline keeps it so."
+            f"Improved: {group.file}{kernel} has {now or 'no'} `{group.rule}`, but the baseline "
+            f"allows {before}; --update-baseline records the improvement."
         )
 
 
@@ -170,5 +170,5 @@ def _group(file: str, found: Reported) -> Group:
 def _explained(found: Reported, count: int, known: Known | None) -> Reported:
     if known is None:
         return found
-    note = f"there are {count} of these here, where the baseline knows {known.number}"
+    note = f"{count} findings of this kind, but the baseline allows {known.number}"
     return found._replace(notes=(*found.notes, note))

@@ -13,9 +13,13 @@ from ptx_lsp.model.function import Function
 
 _NEEDED = {
     ("copy", "wait"): "a `cp.async.wait_group` or `cp.async.wait_all`",
-    ("copy", "commit"): "a `cp.async.commit_group`: `cp.async.wait_group` waits for closed groups only",
+    ("copy", "commit"): (
+        "a `cp.async.commit_group`, and `cp.async.wait_group` waits only for committed groups"
+    ),
     ("bulk group", "wait"): "a `cp.async.bulk.wait_group`",
-    ("bulk group", "commit"): "a `cp.async.bulk.commit_group`: waiting is for closed groups only",
+    ("bulk group", "commit"): (
+        "a `cp.async.bulk.commit_group`, and waits are only for committed groups"
+    ),
 }
 
 
@@ -85,5 +89,5 @@ def async_copy_not_waited(function: Function) -> Iterator[Finding]:
 
 def _message(step: InstructionInfo, kind: OperationKind, lacks: MissingStep) -> str:
     if kind == "bulk barrier":
-        return "no `mbarrier.try_wait` or `mbarrier.test_wait` of this kernel waits for this copy"
-    return f"from this `{step.opcode}` no way leads to {_NEEDED[kind, lacks]}"
+        return "no `mbarrier.try_wait` or `mbarrier.test_wait` in this kernel waits for this copy"
+    return f"no path from this `{step.spelling}` reaches {_NEEDED[kind, lacks]}"

@@ -93,5 +93,7 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
         if not divergent_control(function).is_full_warp(first.number):
             continue
         more = f" ({len(accesses) - 1} more at this base)" if len(accesses) > 1 else ""
-        message = f"the lanes of a warp want {first.bank_conflict} words of one bank here{more}"
+        message = (
+            f"the lanes of a warp access {first.bank_conflict} different words of one bank{more}"
+        )
         yield Finding(function.place(all_steps[first.number].node.opcode), message)

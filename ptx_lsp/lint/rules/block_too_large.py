@@ -67,12 +67,12 @@ def _problem(given: PerformanceDirective) -> str | None:
     if extent is None or product is None:
         return None
     if product > MAX_THREADS_PER_BLOCK:
-        end = "no launch can have it" if given.name == ".reqntid" else "no launch can have so many"
+        end = "every launch fails" if given.name == ".reqntid" else "no launch can use the rest"
         most = MAX_THREADS_PER_BLOCK
-        return f"`{given.name}` is {product} threads; a block has {most} at most, and {end}"
+        return f"`{given.name}` specifies {product} threads, but a block has at most {most}; {end}"
     if given.name == ".reqntid" and extent[2] > MAX_BLOCK_DIMENSIONS[2]:
         return (
-            f"the third dimension of a block is {MAX_BLOCK_DIMENSIONS[2]} at most, not {extent[2]}; "
-            "no launch can have it"
+            f"the third dimension of a block is at most {MAX_BLOCK_DIMENSIONS[2]}, not "
+            f"{extent[2]}; every launch fails"
         )
     return None

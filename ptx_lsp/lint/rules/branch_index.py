@@ -73,6 +73,6 @@ def branch_index(function: Function, instruction: nodes.Instruction) -> Iterator
     labels = "1 label" if count == 1 else f"{count} labels"
     yield Finding(
         function.place(index),
-        f"`{table.name}` has {labels}: the index {number} is not one of them, which count from 0",
-        ((table.place, "the list"),),
+        f"index {number} is out of range: `{table.name}` has {labels}, counted from 0",
+        ((table.place, "the list of targets"),),
     )

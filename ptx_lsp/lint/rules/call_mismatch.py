@@ -100,11 +100,14 @@ def _about_target(function: Function, call: Call) -> Finding | None:
         return _about_direct(function, call, symbol) or _about_extra(function, call, table)
     name = call.target.text
     if not isinstance(symbol, Register):
-        message = f"`{name}` is a {symbol.kind}; {_TABLE} goes with a register that holds an address"
+        message = (
+            f"`{name}` is a {symbol.kind}; {_TABLE} is only allowed with a register that "
+            "holds an address"
+        )
         return _at(function, call, call.target, message)
     if _is_table(table):
         return None
-    message = f"`{call.table.text}` is a {table.kind}; {_TABLE} is expected here"
+    message = f"`{call.table.text}` is a {table.kind}; expected {_TABLE}"
     return _at(function, call, call.table, message, _declared(table))
 
 
@@ -113,10 +116,10 @@ def _about_direct(function: Function, call: Call, symbol: Symbol) -> Finding | N
     if isinstance(symbol, FunctionName):
         if not symbol.is_kernel:
             return None
-        message = f"`{name}` is a kernel; only a function (`.func`) can be called"
+        message = f"`{name}` is a kernel; only functions (`.func`) can be called"
         return _at(function, call, call.target, message, _declared(symbol))
     if isinstance(symbol, Register):
-        message = f"a call through the address in `{name}` needs {_TABLE} as its last operand"
+        message = f"a call through the address in `{name}` requires {_TABLE} as its last operand"
         return _at(function, call, call.target, message)
     message = f"`{name}` is a {symbol.kind}; only functions can be called"
     return _at(function, call, call.target, message, _declared(symbol))
@@ -130,10 +133,10 @@ def _about_extra(function: Function, call: Call, table: Symbol) -> Finding | Non
     name = call.target.text
     if call.argument_list is None and isinstance(table, Register | Variable):
         text = f"({extra.text})"
-        message = f"the arguments of a call stand in parentheses: `{text}`"
+        message = f"call arguments must be in parentheses: `{text}`"
         remedy = Remedy(f"Write `{text}`", (Replacement(function.place(extra), text),))
         return _at(function, call, extra, message)._replace(remedy=remedy)
-    message = f"`{name}` is a function; only a call through a register has `{extra.text}` behind it"
+    message = f"`{name}` is a function; only a call through a register takes `{extra.text}`"
     return _at(function, call, extra, message)
 
 
@@ -163,7 +166,7 @@ def _about_count(function: Function, call: Call, callee: Callee) -> Finding:
         group, given, wanted, what = (
             call.argument_list, call.arguments, callee.parameters, "argument"
         )
-    message = f"`{callee.name}` has {_count(len(wanted), what)}, but the call has {len(given)}"
+    message = f"`{callee.name}` takes {_count(len(wanted), what)}, but the call has {len(given)}"
     related = ((callee.place, "it is declared here"),)
     return _at(function, call, group or call.target, message, related)
 
@@ -203,17 +206,18 @@ def _message(
     name = "the parameter" if formal.name == "_" else f"`{formal.name}`"
     given, wanted = wrong.given, wrong.wanted
     if wrong.reason == "no value":
-        return f"`_` passes nothing; {name} needs a value"
+        return f"`_` passes no value; {name} requires one"
     if wrong.reason == "own parameter":
-        return f"{text} is a parameter of `{function.name}`; use a `.param` variable of its body"
+        return f"{text} is a parameter of `{function.name}`; use a `.param` variable of the body"
     if wrong.reason == "space" or wanted is None:
-        return f"{text} cannot be passed; a register, a `.param` variable or a constant can"
+        return f"{text} cannot be passed; use a register, a `.param` variable or a constant"
     if wrong.reason == "type" or given is None:
-        type = f", {given}," if given else ""
-        return f"{text}{type} does not fit {name}, which is {wanted}"
+        if given:
+            return f"{text} is {given}, but {name} is {wanted}"
+        return f"{text} does not match {name}, which is {wanted}"
     return (
-        f"{text} is aligned to {given.alignment} bytes, and {name} to {wanted.alignment};"
-        " both must be the same"
+        f"{text} is aligned to {given.alignment} bytes, but {name} to {wanted.alignment}; the "
+        "alignments must be equal"
     )
 
 

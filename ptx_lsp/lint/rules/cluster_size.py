@@ -63,9 +63,12 @@ def _problem(given: PerformanceDirective) -> str | None:
     if given.name not in (".reqnctapercluster", ".maxclusterrank") or given.product is None:
         return None
     if given.is_unset:
-        return f"`{given.name}` beginning with 0 has no effect; a cluster has one block at least"
+        return (
+            f"`{given.name}` has no effect if its first dimension is 0; a cluster has at "
+            "least one block"
+        )
     if given.product == 0:
-        return "a cluster with a dimension of 0 blocks cannot be launched"
+        return "a cluster with a dimension of 0 cannot be launched"
     if given.product > MAX_CLUSTER_SIZE:
-        return f"a cluster has {MAX_CLUSTER_SIZE} blocks at most on every device, not {given.product}"
+        return f"a cluster has at most {MAX_CLUSTER_SIZE} blocks on any device, not {given.product}"
     return None

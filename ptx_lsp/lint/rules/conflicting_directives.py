@@ -69,8 +69,8 @@ def conflicting_directives(function: Function) -> Iterator[Finding]:
         first, second = sorted((given, limit), key=lambda one: function.span(one.node))
         yield Finding(
             function.place(second.node.name),
-            f"`{second.name}` cannot stand beside `{first.name}`: "
-            f"`{exact}` gives the size that `{bound}` would bound",
+            f"`{second.name}` conflicts with `{first.name}`: `{exact}` already fixes the size "
+            f"that `{bound}` bounds",
             ((function.place(first.node.name), f"`{first.name}` is given here"),),
             remove(function, limit.node) if _is_within(function, given, limit) else None,
         )

@@ -99,9 +99,14 @@ def _of_declaration(module: Module, declared: Declared) -> Iterator[Finding]:
         is_open = all(_is_open(one) for one in node.declarators)
         is_extern = any(word.text == ".extern" for word in node.linkage)
         if number and not (is_open and is_extern):
-            message = f"bank {number} is for arrays of unknown size: `.extern .const[{number}] .b32 name[];`"
+            message = (
+                f"bank {number} is only for arrays of unknown size, such as `.extern "
+                f".const[{number}] .b32 name[];`"
+            )
         elif not number and is_extern and is_open and node.declarators:
-            message = f"an array of unknown size is in one of the banks 1 to {_MOST}, not in bank 0"
+            message = (
+                f"an array of unknown size must be in one of the banks 1 to {_MOST}, not in bank 0"
+            )
     if message is not None:
         space = Place(declared.owner, node.space.start, node.bank.end + 1)
         yield _finding(space, number, message, module.version)
@@ -110,11 +115,11 @@ def _of_declaration(module: Module, declared: Declared) -> Iterator[Finding]:
 def _about(number: int, version: Version | None) -> str | None:
     """What is wrong with a bank wherever it stands."""
     if version is not None and version >= _REMOVED:
-        return f"constant banks are not taken any more since PTX ISA {_REMOVED}; write `.const`"
+        return f"constant banks were removed in PTX ISA {_REMOVED}; write `.const`"
     if number > _MOST:
-        return f"there are the constant banks 0 to {_MOST}, and no {number}"
+        return f"constant bank {number} does not exist; the banks are 0 to {_MOST}"
     if number and version is not None and version < _FIRST:
-        return f"the constant banks 1 to {_MOST} need PTX ISA {_FIRST}; the file says {version}"
+        return f"constant banks 1 to {_MOST} require PTX ISA {_FIRST}; the file declares {version}"
     return None
 
 

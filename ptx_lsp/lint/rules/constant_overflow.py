@@ -68,9 +68,9 @@ def constant_overflow(function: Function, instruction: nodes.Instruction) -> Ite
         taken = constant(number.text)
         place, related = operand_or_line(function, instruction, number)
         if taken is None:
-            yield Finding(place, "the constant is too large: it has more than 64 bits", related)
+            yield Finding(place, "the constant does not fit in 64 bits", related)
         else:
-            message = f"the constant has more than 64 bits: ptxas takes the lowest 64 of them, `{taken}`"
+            message = f"the constant does not fit in 64 bits: ptxas truncates it to `{taken}`"
             yield Finding(place, message, related, severity="warning")
 
 

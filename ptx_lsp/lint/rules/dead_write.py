@@ -80,5 +80,5 @@ def dead_write(function: Function) -> Iterator[Finding]:
 def _message(step: InstructionInfo, flow: FunctionInstructions, *, is_read: bool) -> str:
     names = " and ".join(f"`{flow.registers[one].name}`" for one in dict.fromkeys(step.defs))
     if not is_read:
-        return f"nothing reads {names}, so this `{step.opcode}` does nothing"
-    return f"{names} is written again or the kernel ends before anything reads this value"
+        return f"{names} is never read, so this `{step.opcode}` has no effect"
+    return f"the value of {names} is never read: it is overwritten, or the kernel ends first"

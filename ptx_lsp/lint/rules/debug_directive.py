@@ -74,7 +74,7 @@ def debug_directive(module: Module) -> Iterator[Finding]:
     for one in collect_over_functions(unplaced, module):
         if not is_placed_earlier(module, one):
             shown = " ".join(map(str, one.position))
-            message = f"`inlined_at` names a position that no `.loc` before has: {shown}"
+            message = f"`inlined_at` refers to a position that no earlier `.loc` has: {shown}"
             yield Finding(one.place, message)
 
 
@@ -83,7 +83,9 @@ def _of_function_names(module: Module) -> Iterator[Finding]:
     unknown = [one for one in collect_over_functions(function_names, module) if one.name not in labels]
     if unknown and not has_syntax_errors(module):  # behind one a section may be hidden
         for one in unknown:
-            message = f"`{one.name}` is no label of a `.section`, where the name of a function stands"
+            message = (
+                f"`{one.name}` is not a label of a `.section`, as the name of a function must be"
+            )
             yield Finding(one.place, message)
 
 
@@ -95,8 +97,8 @@ def _of_files(module: Module) -> Iterator[Finding]:
         if index is None:
             continue
         if index in known:
-            message = f"another `.file` has the index {index} already"
-            yield Finding(place, message, ((known[index], "it has it"),))
+            message = f"another `.file` already has the index {index}"
+            yield Finding(place, message, ((known[index], "the first `.file` with this index"),))
         known.setdefault(index, place)
         for number, bits in ((node.number, 32), *((number, 64) for number in node.numbers)):
             yield from _overflow(number, Place.of(item.node, number), bits)
@@ -107,13 +109,15 @@ def _of_sections(module: Module) -> Iterator[Finding]:
     for item, node in sections(module):
         name = node.name
         if name is not None and (find(name.text) is not None or name.text in TYPES):
-            message = f"`{name.text}` is a word of PTX, which no section can be called"
+            message = (
+                f"`{name.text}` is a PTX keyword, which is not allowed as the name of a section"
+            )
             yield Finding(Place.of(item.node, name), message)
         for label in node.labels:
             place = Place.of(item.node, label)
             if label.text in known:
-                message = f"the label `{label.text}` is defined in a section already"
-                yield Finding(place, message, ((known[label.text], "defined here"),))
+                message = f"the label `{label.text}` is already defined in a section"
+                yield Finding(place, message, ((known[label.text], "the first definition"),))
             known.setdefault(label.text, place)
 
 
@@ -142,4 +146,4 @@ def _values(node: nodes.Location) -> Iterator[tuple[nodes.Number, int]]:
 
 def _overflow(number: nodes.Expression, place: Place, bits: int) -> Iterator[Finding]:
     if isinstance(number, nodes.Number) and number.kind == "integer" and overflows(number.text, bits):
-        yield Finding(place, f"the number is too large: it has more than {bits} bits")
+        yield Finding(place, f"the number does not fit in {bits} bits")

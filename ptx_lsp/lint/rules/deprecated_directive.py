@@ -57,7 +57,7 @@ def deprecated_directive(function: Function) -> Iterator[Finding]:
             continue
         if effective(version) < row.deprecated or (row.removed and version >= row.removed):
             continue
-        message = f"`{row.name}` has no effect since PTX ISA {row.deprecated}; write `{row.successor}`"
+        message = f"`{row.name}` is ignored since PTX ISA {row.deprecated}; write `{row.successor}`"
         replacement = Replacement(use.place, row.successor)
         remedy = Remedy(f"Write `{row.successor}`", (replacement,), safe=False)
         yield Finding(use.place, message, remedy=remedy)

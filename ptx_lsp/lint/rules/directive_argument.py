@@ -80,9 +80,9 @@ def _problem(use: Use, wanted: Arguments) -> tuple[Located, str] | None:
     given, name = use.arguments, f"`{use.name.text}`"
     if len(given) < wanted.least:
         what = "a string" if wanted.kind == "string" else "a number"
-        return use.name, f"{name} needs {what} behind it"
+        return use.name, f"{name} requires {what}"
     if wanted.most is not None and len(given) > wanted.most:
-        most = f"{wanted.most} argument{'' if wanted.most == 1 else 's'} at most"
+        most = f"at most {wanted.most} argument{'' if wanted.most == 1 else 's'}"
         return given[wanted.most], f"{name} takes {most if wanted.most else 'no argument'}"
     for argument in given:
         message = _about(argument, wanted, name)
@@ -98,13 +98,13 @@ def _about(argument: nodes.Expression, wanted: Arguments, name: str) -> str | No
         if not wanted.names or argument.text[1:-1] in wanted.names:
             return None
         listed = ", ".join(f'`"{known}"`' for known in wanted.names)
-        return f"`{argument.text}` is not a name that {name} knows; it takes {listed}"
+        return f"`{argument.text}` is not a valid argument of {name}; expected {listed}"
     value = whole_number(argument)
     if value is None:
         number = isinstance(argument, nodes.Number) and argument.kind == "integer"
-        return None if number else f"{name} takes one whole number without a sign, no expression"
+        return None if number else f"{name} takes an unsigned whole number, not an expression"
     if wanted.positive and value == 0:
         return f"{name} must be positive, not 0"
     if value > wanted.largest:
-        return f"{name} is {wanted.largest} at most, not {value}"
+        return f"{name} must be at most {wanted.largest}, not {value}"
     return None

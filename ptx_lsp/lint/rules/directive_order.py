@@ -61,7 +61,7 @@ def directive_order(function: Function) -> Iterator[Finding]:
                 yield Finding(
                     function.place(given.node.name),
                     message,
-                    ((function.place(earlier.node.name), "the earlier one"),),
+                    ((function.place(earlier.node.name), "the first one"),),
                     remove(function, given.node) if same and None not in given.values else None,
                 )
             before.setdefault(given.name, given)
@@ -71,8 +71,8 @@ def _misplaced(
     given: PerformanceDirective, before: dict[str, PerformanceDirective]
 ) -> tuple[PerformanceDirective, str] | None:
     if given.name in before:
-        return before[given.name], f"`{given.name}` is given twice"
+        return before[given.name], f"duplicate `{given.name}`"
     for name, earlier in before.items():
         if _ORDER[name] > _ORDER[given.name]:
-            return earlier, f"`{given.name}` must stand before `{name}`"
+            return earlier, f"`{given.name}` must precede `{name}`"
     return None

@@ -55,7 +55,7 @@ def duplicate_name(function: Function) -> Iterator[Finding]:
         shown = name.text
         if isinstance(symbol, Register | Variable) and symbol.declarator.range is not None:
             shown = f"{name.text}<...>"
-        message = f"`{shown}` is declared already, as a {first.kind}"
+        message = f"`{shown}` is already declared, as a {first.kind}"
         if isinstance(first, Register | Variable) and first.declarator.range is not None:
             message += f" of the range `{first.declarator.name.text}<...>`"
         yield Finding(function.place(name), message, ((first.place, "the first declaration"),))

@@ -93,8 +93,8 @@ def false_uni(function: Function) -> Iterator[Finding]:
             continue
         part = step.spelling.count(".")
         place = opcode_part(function, step.node, part)
-        verb = "go" if severity == "warning" else "may go"
-        message = f"threads of one warp {verb} different ways here, which `.uni` denies"
+        verb = "is" if severity == "warning" else "may be"
+        message = f"this `{step.opcode}` is marked `.uni` but {verb} divergent within a warp"
         remedy = Remedy("Remove `.uni`", (Replacement(place, ""),))
         yield Finding(place, message, tuple(reasons(function, step.number)), remedy, severity)
 

@@ -88,14 +88,14 @@ def file_header(module: Module) -> Iterator[Finding]:
         place = Place(item.node, 0, len(word))
         if first is None:
             if kind is nodes.AddressSize and found.targets:
-                message = f"`{word}` comes too late; it must follow `.target` directly"
+                message = f"`{word}` must directly follow `.target`"
                 yield Finding(place, message, (), _move(module, item, found.targets[-1].end))
                 seen[kind] = item
             elif kind is nodes.AddressSize:
                 seen[kind] = item  # `.target` is what is missing
             continue
-        message = f"a second `{word}`; a file has one, at its beginning"
-        related = ((Place(first.node, 0, len(word)), "the first"),)
+        message = f"duplicate `{word}`; only one is allowed, at the start of the file"
+        related = ((Place(first.node, 0, len(word)), "the first one"),)
         remedy = Remedy(f"Delete this `{word}`", (_deletion(module, item),))
         yield Finding(place, message, related, remedy)
 
@@ -105,11 +105,14 @@ def _address_size(found: Header) -> Iterator[Finding]:
         case Item(node=nodes.AddressSize(bits=nodes.Number() as bits) as node):
             size, place = integer(bits.text), Place.of(node, bits)
             if size == _OLD_SIZE:
-                message = "ptxas 13 compiles for addresses of 64 bits only; `.address_size 32` was the other"
+                message = (
+                    "`.address_size 32` is no longer supported: ptxas 13 compiles for "
+                    "64-bit addresses only"
+                )
                 remedy = Remedy("Write `64`", (Replacement(place, "64"),), safe=False)
                 yield Finding(place, message, remedy=remedy)
             elif size != _ADDRESS_SIZE:
-                yield Finding(place, "`.address_size` is 64")
+                yield Finding(place, "`.address_size` must be 64")
         case _:
             pass
 
@@ -119,13 +122,15 @@ def _absent(
 ) -> Finding:
     """`stands` is what is there instead; the misplaced one is taken from `late`."""
     word = _WORDS[kind]
-    where = "the first thing in a file" if kind is nodes.Version else "right behind `.version`"
+    where = (
+        "the first statement of the file" if kind is nodes.Version else "directly after `.version`"
+    )
     place = _end(module) if stands is None else Place.of(stands.node, _head(module, stands))
     misplaced = next((item for item in late if isinstance(item.node, kind)), None)
     offset = 0 if stands is None or kind is nodes.Version else stands.start
     if misplaced is not None:
         late.remove(misplaced)
-        related = ((Place(misplaced.node, 0, len(word)), f"`{word}` is here"),)
+        related = ((Place(misplaced.node, 0, len(word)), f"`{word}` is given here"),)
         message = f"`{word}` must be {where}"
         return Finding(place, message, related, _move(module, misplaced, offset))
     text = f"{word} {LATEST}"

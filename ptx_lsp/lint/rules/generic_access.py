@@ -79,7 +79,7 @@ def _findings(function: Function, access: PointerAccess) -> Iterator[Finding]:
     if "::" in spelling or not _SPACES.isdisjoint(spelling.split(".")):
         return
     place = opcode_part(function, access.node, 0)
-    message = f"the address is one of `{origin.space}` memory, but the access is generic"
+    message = f"this access is generic, but its address is known to be in `{origin.space}` memory"
     remedy = _remedy(function, access) if origin.space == ".global" else None
     yield Finding(place, message, remedy=remedy)
 

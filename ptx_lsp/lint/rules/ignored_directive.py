@@ -62,7 +62,7 @@ def ignored_directive(function: Function) -> Iterator[Finding]:
         return
     block, minimum, maximum = heads.block, heads.last(".minnctapersm"), heads.last(".maxnreg")
     if minimum is not None and block is None:
-        reason = "a kernel without `.maxntid` or `.reqntid` has no size of block to go by"
+        reason = "it requires `.maxntid` or `.reqntid`"
         yield _finding(function, minimum, reason)
     if bounds is None:
         return
@@ -85,7 +85,7 @@ def _finding(
 ) -> Finding:
     related = ()
     if block is not None:
-        related = ((function.place(block.node.name), "the size of a block"),)
+        related = ((function.place(block.node.name), "the block size"),)
     return Finding(function.place(given.node), f"`{given.name}` has no effect: {reason}", related)
 
 
@@ -94,15 +94,15 @@ def _about_blocks(why: Ignored, bounds: LaunchBounds) -> str | None:
     threads = bounds.threads_per_block
     match why:
         case "minnctapersm above blocks per SM":
-            return f"an SM holds {device.blocks_per_sm} blocks, not {blocks}"
+            return f"an SM holds at most {device.blocks_per_sm} blocks, not {blocks}"
         case "minnctapersm above warps per SM":
             warps = -(-threads // WARP_SIZE)
             return (
-                f"{blocks} blocks of {threads} threads are {blocks * warps} warps, and an SM holds "
-                f"{device.warps_per_sm}"
+                f"{blocks} blocks of {threads} threads are {blocks * warps} warps, but an SM "
+                f"holds at most {device.warps_per_sm}"
             )
         case "block size above threads per SM":
-            return f"a block of {threads} threads is more than an SM holds, {device.threads_per_sm}"
+            return f"a block has {threads} threads, but an SM holds at most {device.threads_per_sm}"
         case _:
             return None
 
@@ -110,7 +110,7 @@ def _about_blocks(why: Ignored, bounds: LaunchBounds) -> str | None:
 def _about_registers(given: PerformanceDirective, device: DeviceLimits) -> str | None:
     asked, least = (given.values[0] or 0) if len(given.values) == 1 else 0, device.least_registers
     if asked > MAX_REGISTERS_PER_THREAD:
-        return f"a thread has {MAX_REGISTERS_PER_THREAD} registers at most"
+        return f"a thread has at most {MAX_REGISTERS_PER_THREAD} registers"
     if 0 < asked < least:
-        return f"ptxas needs {least} registers at least, and takes that number"
+        return f"ptxas uses at least {least} registers"
     return None

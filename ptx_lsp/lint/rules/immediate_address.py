@@ -60,7 +60,9 @@ def immediate_address(function: Function, instruction: nodes.Instruction) -> Ite
     for operand in instruction.operands:
         if isinstance(operand, nodes.Address) and len(operand.items) == 1 and _is_constant(operand):
             place, related = operand_or_line(function, instruction, operand)
-            message = "the address must name a register or variable; only `.local` has constant addresses"
+            message = (
+                "a constant address is only allowed in `.local` memory; use a register or variable"
+            )
             yield Finding(place, message, related)
 
 

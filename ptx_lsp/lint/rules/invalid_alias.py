@@ -123,7 +123,7 @@ def _of(
     here = alias.place(name)
     first = aliased.setdefault(name.text, here)
     if first is not here:
-        message = f"`{name.text}` is an alias already"
+        message = f"`{name.text}` is already an alias"
         yield Finding(here, message, ((first, "the first `.alias`"),))
         return
     if name.text == aliasee.text:
@@ -138,7 +138,10 @@ def _of(
             continue
         if not isinstance(symbol, FunctionName) or symbol.is_kernel:
             wrong = True
-            yield Finding(alias.place(word), f"`{word.text}` is a {symbol.kind}; an alias is of functions")
+            yield Finding(
+                alias.place(word),
+                f"`{word.text}` is a {symbol.kind}; only functions can be aliased",
+            )
     if not wrong:
         yield from _of_functions(module, alias, named)
 
@@ -153,15 +156,15 @@ def _of_functions(
     )
     for function in names:
         if function.symbol.is_definition and function.item.end <= start:
-            message = f"`{alias.name.text}` has a body; the name of an alias is declared without"
-            related = ((function.symbol.place, "its body"),)
+            message = f"`{alias.name.text}` has a body, but an alias must be declared without one"
+            related = ((function.symbol.place, "the body"),)
             yield Finding(alias.place(alias.name), message, related)
             return
     for function in functions[:1]:
         linkage = function.symbol.linkage
         if linkage in _NOT_ALIASED:
-            message = f"`{alias.aliasee.text}` is `{linkage}`; such a function cannot have an alias"
-            related = ((function.symbol.place, "its declaration"),)
+            message = f"`{alias.aliasee.text}` is `{linkage}`, so it cannot have an alias"
+            related = ((function.symbol.place, "the declaration"),)
             yield Finding(alias.place(alias.aliasee), message, related)
             return
     if names and functions:

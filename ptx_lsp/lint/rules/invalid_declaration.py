@@ -73,7 +73,9 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
         samplers = collect_over_functions(_samplers_of, module)
         for declared in (*_samplers(declarations_outside(module)), *samplers):
             word = next(word for word in declared.node.modifiers if word.text == ".samplerref")
-            yield Finding(declared.place(word), "`.samplerref` needs `.target texmode_independent`")
+            yield Finding(
+                declared.place(word), "`.samplerref` requires `.target texmode_independent`"
+            )
 
 
 @each_functions_directives
@@ -119,7 +121,7 @@ def _without_type(declared: Declared) -> Iterator[Finding]:
     if element_type(node) or node.type_name is not None or not node.declarators or node.space is None:
         return
     word = next((word for word in node.modifiers if word.text == ".ptr"), node.declarators[0].name)
-    yield Finding(declared.place(word), f"a type such as `.b32` must stand before `{word.text}`")
+    yield Finding(declared.place(word), f"expected a type, such as `.b32`, before `{word.text}`")
 
 
 def _about_type(declared: Declared, type: Type) -> str | None:
@@ -152,18 +154,18 @@ def _vector(declared: Declared, type: Type) -> str | None:
     length = vector_length(node)
     if length == 1:
         if type.kind is Kind.PREDICATE and any(d.dimensions for d in node.declarators):
-            return "a predicate is a single register: there are no arrays of `.pred`"
+            return "`.pred` arrays are not supported; a predicate is a single register"
         return None
     words = next(word.text for word in node.modifiers if word.text in VECTOR_LENGTHS)
     if words not in (".v2", ".v4"):
         return None
     if type.kind is Kind.PREDICATE:
-        return "a predicate is a single register: there are no vectors of `.pred`"
+        return "`.pred` vectors are not supported; a predicate is a single register"
     if type.kind is Kind.HANDLE:
-        return f"there are no vectors of `{type.name}`"
+        return f"vectors of `{type.name}` are not supported"
     if length * type.width > _MOST_BITS:
         bits = length * type.width
-        return f"a vector has at most {_MOST_BITS} bits; `{words} {type.name}` has {bits}"
+        return f"a vector has at most {_MOST_BITS} bits, but `{words} {type.name}` has {bits}"
     return None
 
 
@@ -172,11 +174,11 @@ def _space(declared: Declared, type: Type) -> str | None:
     node, space = declared.node, declared.space
     if type.kind is Kind.PREDICATE:
         if space in _SPACES - {".reg"}:
-            return f"`.pred` cannot be in `{space}`; predicates are registers"
+            return f"`.pred` cannot be in `{space}`; predicates must be registers"
         return None
     if type.kind is Kind.HANDLE:
         if declared.where not in ("module", "kernel parameter"):
-            return f"`{type.name}` can only be declared outside functions, or be a kernel's parameter"
+            return f"`{type.name}` can only be declared outside functions, or as a kernel parameter"
         if declared.where == "module" and space != ".global":
             return f"`{type.name}` cannot be in `{space}`; write `.global {type.name}`"
         if any(word.text == ".common" for word in node.linkage):
@@ -184,7 +186,7 @@ def _space(declared: Declared, type: Type) -> str | None:
         return None
     if space == ".param" and any(not d.dimensions for d in node.declarators):
         if vector_length(node) > 1:
-            return "a vector cannot be in `.param`; declare an aligned array of `.b8`"
+            return "vectors cannot be in `.param`; declare an aligned array of `.b8`"
         if type.name == ".f16x2":
             return "`.f16x2` cannot be in `.param`; declare `.b32`"
     return None
@@ -200,7 +202,7 @@ def _of_alignment(declared: Declared) -> Iterator[Finding]:
     value = whole_number(number)
     if value is None or (value.bit_count() == 1 and value <= _LARGEST_ALIGNMENT):
         return
-    message = f"an alignment is a power of two up to 2147483648; {number.text} is not"
+    message = f"the alignment must be a power of two up to 2147483648, not {number.text}"
     yield Finding(declared.place(number), message)
 
 
@@ -212,7 +214,9 @@ def _of_attributes(declared: Declared) -> Iterator[Finding]:
     if name.text == ".managed" and all(one.range is not None for one in node.declarators):
         return  # ptxas does not look at those of a range
     if name.text in (".managed", ".unified") and declared.space in _SPACES - {".global"}:
-        message = f"`{name.text}` is for variables in `.global`; this one is in `{declared.space}`"
+        message = (
+            f"`{name.text}` requires a variable in `.global`; this one is in `{declared.space}`"
+        )
         yield Finding(declared.place(name), message)
 
 
@@ -221,7 +225,9 @@ def _of_linkage(declared: Declared) -> Iterator[Finding]:
     if declared.where == "module" and declared.space in (".shared", ".const") and node.declarators:
         for word in node.linkage:
             if word.text == ".common":
-                message = f"`.common` is for variables in `.global`; this one is in `{declared.space}`"
+                message = (
+                    f"`.common` requires a variable in `.global`; this one is in `{declared.space}`"
+                )
                 yield Finding(declared.place(word), message)
 
 
@@ -231,7 +237,9 @@ def _of_linkage(declared: Declared) -> Iterator[Finding]:
 def _of_range(declared: Declared, declarator: nodes.Declarator) -> Iterator[Finding]:
     count = declarator.range
     if isinstance(count, nodes.Number) and count.kind == "integer" and overflows(count.text, 32):
-        yield Finding(declared.place(count), f"a range has 4294967295 names at most, not {count.text}")
+        yield Finding(
+            declared.place(count), f"a range has at most 4294967295 names, not {count.text}"
+        )
 
 
 def _of_dimensions(declared: Declared, declarator: nodes.Declarator) -> Iterator[Finding]:
@@ -242,14 +250,16 @@ def _of_dimensions(declared: Declared, declarator: nodes.Declarator) -> Iterator
     bits = _PARAMETER_BITS if declared.is_parameter else _SIZE_BITS
     for size in (first, *others):
         if _is_no_size(size):
-            yield Finding(declared.place(size or name), "a size is a number that is not negative")
+            yield Finding(declared.place(size or name), "the size must be a non-negative number")
             return
         if isinstance(size, nodes.Number) and overflows(size.text, bits):
-            message = f"the size {size.text} is too large: it has more than {bits} bits"
+            message = f"the size {size.text} does not fit in {bits} bits"
             yield Finding(declared.place(size), message)
             return
     if declared.is_parameter and others:
-        message = f"the parameter `{name.text}` has {len(others) + 1} dimensions; one is possible"
+        message = (
+            f"the parameter `{name.text}` has {len(others) + 1} dimensions; at most one is allowed"
+        )
         yield Finding(declared.place(name), message)
         return
     if declared.space == ".reg":
@@ -268,17 +278,20 @@ def _of_dimensions(declared: Declared, declarator: nodes.Declarator) -> Iterator
         and declarator.initializer is None
         and all(word.text != ".extern" for word in declared.node.linkage)
     ):
-        message = f"the array `{name.text}` needs a size; only `.extern` or an initial value does without"
+        message = (
+            f"the array `{name.text}` requires a size, unless it is `.extern` or has an "
+            "initial value"
+        )
         yield Finding(declared.place(name), message)
 
 
 def _register_array(declared: Declared, declarator: nodes.Declarator) -> str:
     name = declarator.name.text
-    message = f"`{name}` cannot be an array, it is in `.reg`"
+    message = f"`{name}` is in `.reg`, so it cannot be an array"
     size = declarator.dimensions[0]
     if declared.is_parameter or not isinstance(size, nodes.Number):
         return message
-    return f"{message}; `{name}<{size.text}>` declares {size.text} registers"
+    return f"{message}; write `{name}<{size.text}>` for {size.text} registers"
 
 
 def _is_open(size: nodes.Expression | None, bits: int = _SIZE_BITS) -> bool:
@@ -308,11 +321,11 @@ def _of_initializer(declared: Declared, declarator: nodes.Declarator) -> Iterato
     if declared.is_parameter:
         yield Finding(place, f"the parameter `{name.text}` cannot have an initial value")
     elif declared.space in _UNINITIALIZED:
-        message = f"`{name.text}` cannot have an initial value, it is in `{declared.space}`"
-        yield Finding(place, f"{message}; only `.global` and `.const` have them")
+        message = f"`{name.text}` is in `{declared.space}`, so it cannot have an initial value"
+        yield Finding(place, f"{message}; only `.global` and `.const` variables can")
     elif any(word.text == ".extern" for word in declared.node.linkage):
-        message = f"`{name.text}` cannot have an initial value, it is `.extern`"
-        yield Finding(place, f"{message}: the file that defines it gives it one")
+        message = f"`{name.text}` is `.extern`, so it cannot have an initial value"
+        yield Finding(place, f"{message}; the file that defines it provides one")
 
 
 # -- heads of kernels and functions ---------------------------------------------------------------
@@ -322,17 +335,19 @@ def _of_head(function: Function) -> Iterator[Finding]:
     node = function.node
     for attribute in node.attributes:
         if attribute.name.text == ".managed":
-            message = f"`.managed` is for variables; `{node.kind.text}` cannot have it"
+            message = f"`.managed` is only allowed on variables, not on `{node.kind.text}`"
             yield Finding(function.place(attribute.name), message)
     if node.body is not None:
         for word in node.linkage[:1]:
             if word.text == ".extern":
-                message = "`.extern` is for what another file defines; here is a body"
+                message = "`.extern` is only allowed on a declaration; this function has a body"
                 yield Finding(function.place(word), message)
     parameters = node.parameters or ()
     if function.is_kernel and node.returns is not None:
         first = node.returns[0] if node.returns else node.kind
-        yield Finding(function.place(first), "a kernel returns nothing: only a `.func` has return parameters")
+        yield Finding(
+            function.place(first), "a kernel cannot have return parameters; only a `.func` can"
+        )
     if function.is_kernel:
         for declaration in parameters:
             yield from _of_kernel_parameter(function, declaration)
@@ -341,16 +356,18 @@ def _of_head(function: Function) -> Iterator[Finding]:
     for declaration in (*returns, *parameters):
         for word in declaration.modifiers:
             if word.text == ".ptr":
-                yield Finding(function.place(word), "`.ptr` is for the parameters of kernels")
+                yield Finding(function.place(word), "`.ptr` is only allowed on kernel parameters")
         alignment = declaration.alignment
         words = declaration.modifiers
         is_pointer = any(word.text == ".ptr" for word in words)
         if alignment is not None and not is_pointer and any(w.start < alignment.start for w in words):
-            message = "`.align` comes before the type: behind it, it is for the parameters of kernels"
+            message = (
+                "`.align` must precede the type; after it, it is only allowed on kernel parameters"
+            )
             yield Finding(function.place(alignment), message)
         for declarator in declaration.declarators:
             if declarator.name.text == "_":
-                message = "a parameter of a function needs a name; `_` is none"
+                message = "a function parameter requires a name; `_` is not one"
                 yield Finding(function.place(declarator.name), message)
     yield from _of_lists(function, returns, parameters)
 
@@ -365,7 +382,7 @@ def _of_kernel_parameter(
             message = f"the parameter `{name.text}` of a kernel must be in `.param`"
             yield Finding(function.place(space or name), message)
         elif declarator.dimensions and _is_open(declarator.dimensions[0], _PARAMETER_BITS):
-            message = f"the array `{name.text}` needs a size: it is a kernel's parameter"
+            message = f"the array `{name.text}` requires a size: it is a kernel parameter"
             yield Finding(function.place(name), message)
 
 
@@ -384,7 +401,10 @@ def _of_lists(
     if len(returns) > 1:
         for declaration in returns:
             if declaration.space is not None and declaration.space.text == ".param":
-                message = "of several return parameters none can be in `.param`; only `.reg` can be"
+                message = (
+                    "if a function has several return parameters, all must be in `.reg`, "
+                    "not in `.param`"
+                )
                 yield Finding(function.place(declaration.space), message)
                 break
     for declaration in (*returns, *parameters[:-1]):
@@ -394,5 +414,8 @@ def _of_lists(
                 declarator.dimensions[0], _PARAMETER_BITS
             ):
                 name = declarator.name
-                message = f"the array `{name.text}` needs a size; only the last parameter does without"
+                message = (
+                    f"the array `{name.text}` requires a size; only the last parameter "
+                    "can be without"
+                )
                 yield Finding(function.place(name), message)

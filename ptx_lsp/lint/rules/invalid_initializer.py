@@ -98,7 +98,7 @@ def _of(declared: Declared, resolve: Resolve) -> Iterator[Finding]:
             wanted = _Wanted(declarator.name.text, type, levels, resolve)
             wrong = next(_of_value(declarator.initializer, wanted), None)  # ptxas stops there
             if wrong is not None:
-                related = ((wrong.declared, "it is declared here"),) if wrong.declared else ()
+                related = ((wrong.declared, "the declaration"),) if wrong.declared else ()
                 yield Finding(declared.place(wrong.part), wrong.message, related)
 
 
@@ -162,16 +162,16 @@ def _of_value(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
     level = wanted.levels[0]
     if not isinstance(value, nodes.InitializerList):
         what = "a vector" if level.is_vector else "an array"
-        yield _Wrong(value, f"`{wanted.name}` needs a list here, `{{...}}`: it is {what}")
+        yield _Wrong(value, f"`{wanted.name}` is {what}; expected a list, `{{...}}`")
         return
     items = value.items
     if level.size is not None and len(items) > level.size:
-        message = f"{len(items)} values for {level.size} elements of `{wanted.name}`"
+        message = f"`{wanted.name}` has {level.size} elements, but the list has {len(items)} values"
         yield _Wrong(items[level.size], message)
     elif level.size is None and not items:
-        yield _Wrong(value, f"an empty list gives `{wanted.name}` no size")
+        yield _Wrong(value, f"an empty list does not give `{wanted.name}` a size")
     elif level.is_vector and len(items) != level.size:
-        yield _Wrong(value, f"a vector takes all its {level.size} values; {len(items)} are given")
+        yield _Wrong(value, f"a vector requires {level.size} values, but the list has {len(items)}")
     inner = wanted._replace(levels=wanted.levels[1:])
     for item in items:
         yield from _of_value(item, inner)
@@ -183,7 +183,7 @@ def _of_opaque(value: nodes.Expression, type: str) -> Iterator[_Wrong]:
     if isinstance(value, nodes.Missing | nodes.Nested):
         return
     if not isinstance(value, nodes.InitializerList):
-        yield _Wrong(value, f"`{type}` takes fields: `{{ {fields[0]} = 1 }}`")
+        yield _Wrong(value, f"`{type}` requires named fields, such as `{{ {fields[0]} = 1 }}`")
         return
     if len(value.items) > len(fields):
         yield _Wrong(value.items[len(fields)], f"`{type}` has {len(fields)} fields, not {len(value.items)}")
@@ -192,7 +192,11 @@ def _of_opaque(value: nodes.Expression, type: str) -> Iterator[_Wrong]:
             yield from _of_opaque(item, type)
         elif item.name.text not in fields:
             meant = nearest(item.name.text, fields)
-            hint = f"did you mean `{meant}`?" if meant else f"it has {', '.join(f'`{f}`' for f in fields)}"
+            hint = (
+                f"did you mean `{meant}`?"
+                if meant
+                else f"the fields are {', '.join(f'`{f}`' for f in fields)}"
+            )
             yield _Wrong(item.name, f"`{type}` has no field `{item.name.text}`; {hint}")
         elif not _is_field_value(item.value):
             yield _Wrong(item.value, f"`{item.name.text}` takes a number, or a word such as `{WORDS[0]}`")
@@ -213,19 +217,29 @@ def _is_broken(value: nodes.Expression) -> bool:
 def _of_single(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
     type = wanted.type
     if type.name in (".f16", ".f16x2"):
-        yield _Wrong(value, f"`{type.name}` takes no initial value; declare `.b{type.width}` and its bits")
+        yield _Wrong(
+            value,
+            f"`{type.name}` cannot have an initial value; declare its bits as `.b{type.width}`",
+        )
     elif isinstance(value, nodes.InitializerList):
-        yield _Wrong(value, f"a single value is needed here, not a list: `{wanted.name}` has no more levels")
+        yield _Wrong(
+            value,
+            f"expected a single value, found a list: `{wanted.name}` has no further dimension",
+        )
     elif isinstance(value, nodes.String):
-        yield _Wrong(value, "a string is no value; list its characters as numbers in an array of `.b8`")
+        yield _Wrong(
+            value,
+            "strings are not supported as values; list the characters as "
+            "numbers in an array of `.b8`",
+        )
     elif wrong := next(_of_constants(value), None):
         yield wrong
     else:
         kind = constant_kind(value)
         if kind == "integer" and type.kind is Kind.FLOAT:
-            yield _Wrong(value, f"`{type.name}` takes a float, such as `1.0`; this is an integer")
+            yield _Wrong(value, f"`{type.name}` requires a float, such as `1.0`, not an integer")
         elif kind == "float" and type.is_integer:
-            yield _Wrong(value, f"`{type.name}` takes an integer; this is a float")
+            yield _Wrong(value, f"`{type.name}` requires an integer, not a float")
         elif kind is None:
             yield from _of_address(value, wanted)
 
@@ -235,7 +249,7 @@ def _of_constants(value: nodes.Expression) -> Iterator[_Wrong]:
         yield _Wrong(fault.part, fault.message)
     for part in _numbers(value):
         if part.kind == "integer" and integer(part.text) is not None and constant(part.text) is None:
-            yield _Wrong(part, "the constant is too large: it has more than 64 bits")
+            yield _Wrong(part, "the constant does not fit in 64 bits")
 
 
 def _numbers(value: Node) -> Iterator[nodes.Number]:
@@ -254,7 +268,7 @@ def _of_address(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
     if wrong is not None:
         yield wrong
     elif name is not None and wanted.type.name not in _ADDRESSES:
-        yield _Wrong(value, f"`{wanted.type.name}` takes no address; only `.u32` and `.u64` do")
+        yield _Wrong(value, f"`{wanted.type.name}` cannot hold an address; use `.u32` or `.u64`")
 
 
 def _of_masked(
@@ -263,16 +277,18 @@ def _of_masked(
     """`0xFF00(name)`: one byte of an address."""
     number = integer(mask.text)
     if number is not None and number not in _MASKS:
-        yield _Wrong(mask, f"`{mask.text}` does not mask just one byte, as `0xFF` or `0xFF00` do")
+        yield _Wrong(mask, f"`{mask.text}` must mask exactly one byte, as `0xFF` or `0xFF00` do")
     elif len(value.values) == 1 and constant_kind(value.values[0]) is not None:
         if wanted.type.kind is Kind.FLOAT:
-            yield _Wrong(value, f"`{wanted.type.name}` takes a float, such as `1.0`; this is an integer")
+            yield _Wrong(
+                value, f"`{wanted.type.name}` requires a float, such as `1.0`, not an integer"
+            )
     elif len(value.values) == 1:
         name, wrong = _addressed(value.values[0], wanted.resolve)
         if wrong is not None:
             yield wrong
         elif name is not None and wanted.type.name not in _BYTES_OF_ADDRESSES:
-            yield _Wrong(value, f"`{wanted.type.name}` takes no byte of an address; `.u8` does")
+            yield _Wrong(value, f"`{wanted.type.name}` cannot hold a byte of an address; use `.u8`")
 
 
 def _addressed(
@@ -291,7 +307,7 @@ def _addressed(
         case nodes.Relocation(operator=nodes.Name(text="generic"), values=(nodes.Name() as name,)):
             is_generic = True
         case nodes.Name(text="_"):
-            return None, _Wrong(base, "`_` is no name")
+            return None, _Wrong(base, "`_` is not a name")
         case nodes.Name() as name:
             pass
         case _:
@@ -302,14 +318,16 @@ def _addressed(
 def _misformed(value: nodes.Expression) -> _Wrong | None:
     if isinstance(value, nodes.Relocation) and isinstance(value.operator, nodes.Name):
         if value.operator.text == "generic":
-            return _Wrong(value, "`generic(...)` takes the name of a variable")
-        return _Wrong(value.operator, "the only function of initial values is `generic(name)`")
+            return _Wrong(value, "`generic(...)` requires the name of a variable")
+        return _Wrong(
+            value.operator, "`generic(name)` is the only function allowed in initial values"
+        )
     if isinstance(value, nodes.Group) and len(value.items) != 1:
-        return _Wrong(value, "one value in parentheses is expected")
+        return _Wrong(value, "expected one value in parentheses")
     is_part = isinstance(value, nodes.Element | nodes.Member)
     if not is_part and all(name.text == "WARP_SZ" for name in names_in(value)):
         return None
-    return _Wrong(value, "an address is a name or `generic(name)`, and perhaps `+` a number")
+    return _Wrong(value, "expected an address: a name or `generic(name)`, optionally `+` a number")
 
 
 def _of_symbol(
@@ -320,14 +338,16 @@ def _of_symbol(
             return None  # the rule `undeclared-name`
         case Variable(space=space, place=place):
             if space in (".shared", ".local", ".param"):
-                message = f"`{name.text}` has no address before the kernel runs: it is in `{space}`"
+                message = (
+                    f"`{name.text}` is in `{space}`, so it has no address before the kernel runs"
+                )
                 return _Wrong(name, message, place)
             return None
         case FunctionName(kind=kind) if is_generic:
-            return _Wrong(name, f"`generic(...)` is for variables; `{name.text}` is a {kind}")
+            return _Wrong(name, f"`generic(...)` requires a variable; `{name.text}` is a {kind}")
         case FunctionName(kind=kind) if has_offset:
-            return _Wrong(name, f"the address of a {kind} takes no offset")
+            return _Wrong(name, f"the address of a {kind} cannot have an offset")
         case FunctionName() | AliasName():
             return None
         case _:
-            return _Wrong(name, f"`{name.text}` is a {symbol.kind}; it has no address")
+            return _Wrong(name, f"`{name.text}` is a {symbol.kind}, which has no address")

@@ -16,7 +16,7 @@ from ptx_lsp.syntax import nodes
 
 _COMPONENTS = {".0": ".x", ".1": ".y", ".2": ".z"}
 _MODERN = {
-    ".sreg": "special registers are known without a declaration; delete the line",
+    ".sreg": "special registers need no declaration; delete the line",
     ".struct": "declare an aligned array of `.b8` and use offsets",
     ".union": "declare an aligned array of `.b8` and use offsets",
 }
@@ -88,7 +88,7 @@ def _of_uses(uses: Iterable[Use]) -> Iterator[Finding]:
             case nodes.Declaration() as node if word == ".tex":
                 yield from _texture(use.place, node, use.owner)
             case _ if word in _MODERN:
-                message = f"`{word}` is of PTX 1.x and no ptxas takes it; {_MODERN[word]}"
+                message = f"`{word}` is PTX 1.x syntax that ptxas does not accept; {_MODERN[word]}"
                 remedy = None
                 if word == ".sreg":
                     whole = Place(use.owner, use.node.start, use.node.end)
@@ -102,7 +102,10 @@ def _of_declarations(found: Iterable[Declared]) -> Iterator[Finding]:
     for declared in found:
         for word in declared.node.modifiers[:1]:
             if word.text == ".v3":
-                message = "`.v3` is of PTX 1.x and no ptxas takes it; use `.v4`, or three variables"
+                message = (
+                    "`.v3` is PTX 1.x syntax that ptxas does not accept; use `.v4`, or "
+                    "three variables"
+                )
                 yield Finding(declared.place(word), message)
 
 
@@ -115,8 +118,10 @@ def _dimensions(function: Function) -> Iterator[Finding]:
     modern = f".maxntid {', '.join(reversed(sizes))}"
     are_known = len(sizes) == len(node.dimensions)
     are_closed = all(function.text(one).endswith("]") for one in node.dimensions)
-    instead = f"write `{modern}`" if are_known else "a block is bounded by `.maxntid`, with all its sizes"
-    message = f"sizes behind a kernel's name are of PTX 1.x and no ptxas takes them; {instead}"
+    instead = f"write `{modern}`" if are_known else "use `.maxntid` with all sizes"
+    message = (
+        f"sizes after the kernel name are PTX 1.x syntax that ptxas does not accept; {instead}"
+    )
     remedy = None
     if are_known and are_closed and node.body is not None:
         at = node.body.start
@@ -134,7 +139,9 @@ def _components(function: Function, instruction: nodes.Instruction) -> Iterator[
             if word.text in _COMPONENTS:
                 modern = _COMPONENTS[word.text]
                 place = function.place(word)
-                message = f"`{word.text}` is of PTX 1.x and no ptxas takes it; write `{modern}`"
+                message = (
+                    f"`{word.text}` is PTX 1.x syntax that ptxas does not accept; write `{modern}`"
+                )
                 remedy = Remedy(f"Write `{modern}`", (Replacement(place, modern),))
                 yield Finding(place, message, remedy=remedy)
 
@@ -148,12 +155,12 @@ def _texture(place: Place, node: nodes.Declaration, owner: Owner) -> Iterator[Fi
     bank = node.bank
     where = place if bank is None else Place(owner, place.start, bank.end + 1)
     name = node.declarators[0].name.text if node.declarators else "name"  # `.tex[1] .u32;`
-    modern = f"write `.tex .u32 {name};`, and from PTX ISA 1.5 on `.global .texref {name};`"
-    yield Finding(where, f"a texture is a single `.u32` or `.u64` without a bank; {modern}")
+    modern = f"write `.tex .u32 {name};`, or since PTX ISA 1.5 `.global .texref {name};`"
+    yield Finding(where, f"a texture must be a single `.u32` or `.u64` without a bank; {modern}")
 
 
 def _surface(place: Place, words: tuple[nodes.Name, ...], owner: Owner) -> Finding:
-    message = "`.surf` is of PTX 1.x and no ptxas takes it; write `.global .surfref`"
+    message = "`.surf` is PTX 1.x syntax that ptxas does not accept; write `.global .surfref`"
     types = [word for word in words if word.text not in (".v2", ".v4")]
     if len(words) != 1 or not types:
         return Finding(place, message)

@@ -92,8 +92,8 @@ def load_before_call(module: Module) -> Iterator[Finding]:
     found = list(collect_over_functions(_early_loads, module))
     known = compiled(module) if found else {}
     for load in found:
-        message = f"no call before this returns `{load.variable.name}`, so there is nothing to load"
-        related = ((load.variable.place, "a variable to pass arguments"),)
+        message = f"no earlier call returns a value in `{load.variable.name}`"
+        related = ((load.variable.place, f"`{load.variable.name}` is declared here"),)
         severity = None if load.function in known else "warning"
         yield Finding(load.place, message, related, severity=severity)
 

@@ -73,11 +73,14 @@ def local_memory(function: Function) -> Iterator[Finding]:
     if variables:
         sizes = [size_bytes(one) for one in variables]
         known = sum(size for size in sizes if size is not None)
-        amount = f"{known} bytes" if None not in sizes else f"{known} bytes and more"
-        message = f"each thread of `{function.name}` has {amount} of local memory"
+        amount = f"{known} bytes" if None not in sizes else f"more than {known} bytes"
+        message = f"`{function.name}` uses {amount} of local memory per thread"
         yield Finding(variables[0].place, message)
         return
     for node, _ in function.body.instructions:
         if node.opcode.text.startswith("alloca."):
-            yield Finding(function.place(node.opcode), f"`{function.name}` takes local memory from the stack")
+            yield Finding(
+                function.place(node.opcode),
+                f"`{function.name}` allocates local memory with `alloca`",
+            )
             return

@@ -62,15 +62,15 @@ def lost_guard(function: Function, instruction: nodes.Instruction) -> Iterator[F
         return
     opcode, *modifiers = instruction.opcode.text.split(".")
     if opcode == "testp":
-        effect = "it always writes its result"
+        effect = "the result is always written"
     elif opcode == "set" and _is_converted(modifiers):
-        effect = "it converts the old value of its destination where the guard is false"
+        effect = "if the guard is false, the old value of the destination is converted"
     else:
         return
     copied = "mov.pred" if opcode == "testp" else "mov"
     message = (
-        f"ptxas 13.5 loses the guard of `{instruction.opcode.text}`: {effect};"
-        f" write to another register, and copy that with a guarded `{copied}`"
+        f"ptxas 13.5 ignores the guard of `{instruction.opcode.text}`: {effect}; write to "
+        f"another register and copy it with a guarded `{copied}`"
     )
     yield Finding(function.place(guard), message)
 

@@ -92,7 +92,9 @@ def _of_kernels(module: Module, used: dict[str, tuple[Variable, ...]]) -> Iterat
         if kernel.is_kernel and kernel.symbol.is_definition:
             reached = compiled_with(module, iter((kernel,)))
             variables = {id(one.declarator): one for name in reached for one in used.get(name, ())}
-            whose = f"the kernel `{kernel.name}`" + (", with what it calls," if len(reached) > 1 else "")
+            whose = f"the kernel `{kernel.name}`" + (
+                ", including the functions it calls," if len(reached) > 1 else ""
+            )
             yield from _too_much(whose, variables.values(), ".shared", MAX_STATIC_SHARED_BYTES)
 
 
@@ -101,7 +103,7 @@ def _of_parameters(function: Function) -> Iterator[Finding]:
     size = parameter_bytes(function) if function.is_kernel and function.symbol.is_definition else None
     most = _parameter_limit(module_of(function))
     if size is not None and most is not None and most < size % 2**32:
-        message = f"the parameters of `{function.name}` have {size} bytes; here they can have {most}"
+        message = f"the parameters of `{function.name}` have {size} bytes; the limit is {most}"
         yield Finding(function.symbol.place, message)
 
 
@@ -124,7 +126,9 @@ def _too_much(
         return
     so_far = accumulate(_size(one) for one in every)
     first = next(one for one, bytes_used in zip(every, so_far, strict=True) if bytes_used > most)
-    yield Finding(first.place, f"{whose} has {total} bytes of `{space}` variables; {most} are the most")
+    yield Finding(
+        first.place, f"{whose} has {total} bytes of `{space}` variables; the limit is {most}"
+    )
 
 
 def _bytes(variables: Iterable[Variable]) -> int:

@@ -72,15 +72,17 @@ def misaligned_access(function: Function) -> Iterator[Finding]:
 
 def _message(access: StaticAccess, alignment: int) -> str:
     name, size = access.variable.name, access.size
-    needs = f"an access of {size} bytes needs an address that is a multiple of {size}"
-    declare = f"`{name}` is aligned to {alignment} only: declare it with `.align {size}`"
+    needs = f"an access of {size} bytes requires an address that is a multiple of {size}"
+    declare = f"`{name}` is only aligned to {alignment}; declare it with `.align {size}`"
     if access.offset % size == 0:
         return f"{needs}; {declare}"
     before = access.offset - access.offset % size
     here, lower, upper = (_at(name, offset) for offset in (access.offset, before, before + size))
     if alignment % size:
-        return f"{needs}; {declare}, and access {lower} or {upper}, not {here}"
-    return f"{needs}; `{name}` is aligned to {alignment}, so {lower} and {upper} are, not {here}"
+        return f"{needs}; {declare}, and access {lower} or {upper} instead of {here}"
+    return (
+        f"{needs}; `{name}` is aligned to {alignment}, so use {lower} or {upper} instead of {here}"
+    )
 
 
 def _at(name: str, offset: int) -> str:

@@ -14,13 +14,13 @@ from ptx_lsp.syntax import nodes
 
 _IN_WORDS: dict[Where, str] = {
     "module": "outside functions",
-    "kernel": "in the head of a kernel",
-    "kernel prototype": "in a kernel's declaration without a body",
-    "function": "in the head of a function",
+    "kernel": "in the header of a kernel",
+    "kernel prototype": "in a kernel declaration without a body",
+    "function": "in the header of a function",
     "function prototype": "in a function's declaration without a body",
     "call prototype": "in a `.callprototype`",
-    "body": "in a body",
-    "parameter": "in a list of parameters",
+    "body": "in a function body",
+    "parameter": "in a parameter list",
     "variable": "in a declaration",
     "section": "in a `.section`",
 }
@@ -99,13 +99,16 @@ def _about_place(module: Module, use: Use, row: Directive) -> str | None:
     if use.where not in row.places:
         places = [_IN_WORDS[place] for place in _IN_WORDS if place in row.places]
         listed = " or ".join(places)
-        return f"{name} cannot stand {_IN_WORDS[use.where]}; its place is {listed}"
+        return f"{name} is not allowed {_IN_WORDS[use.where]}; it belongs {listed}"
     for place, version in row.ended:
         if use.where == place and module.version is not None and module.version >= version:
             others = " or ".join(_IN_WORDS[p] for p in _IN_WORDS if p in row.places and p != place)
-            return f"{name} cannot stand {_IN_WORDS[place]} since PTX ISA {version}; declare it {others}"
+            return (
+                f"{name} is not allowed {_IN_WORDS[place]} since PTX ISA {version}; declare "
+                f"it {others}"
+            )
     if row.name in _NEED_LABEL and not use.labelled:
-        return f"{name} needs a label before it: `name: {row.name} ...;`"
+        return f"{name} requires a label: `name: {row.name} ...;`"
     return None
 
 
@@ -115,17 +118,19 @@ def _about_linkage(use: Use) -> str | None:
     first = use.linkage[0]
     if len(use.linkage) > 1:
         second = use.linkage[1]
-        return f"`{second.text}` cannot follow `{first.text}`: a declaration has one linkage at most"
+        return (
+            f"`{second.text}` conflicts with `{first.text}`: a declaration has at most one linkage"
+        )
     match use.node:
         case nodes.Function(kind=kind):
             if first.text != ".common":
                 return None
-            return f"`.common` is for variables in `.global`; `{kind.text}` cannot have it"
+            return f"`.common` requires a variable in `.global`; it is not allowed on `{kind.text}`"
         case nodes.Declaration() if use.where == "module" and use.name.text in _LINKED_SPACES:
             return None
         case nodes.Declaration() if use.where == "body":
-            return f"`{first.text}` cannot stand in a body; what is declared there is known there only"
+            return f"`{first.text}` is not allowed in a function body, whose declarations are local"
         case _ if use.name.start == first.start:
-            return f"`{first.text}` must be followed by a function or a variable with its state space"
+            return f"`{first.text}` must precede a function or a variable with its state space"
         case _:
-            return f"`{first.text}` cannot stand before `{use.name.text}`"
+            return f"`{first.text}` is not allowed before `{use.name.text}`"

@@ -64,7 +64,7 @@ def missing_directive(function: Function) -> Iterator[Finding]:
             missing.append(f"`{name}`")
         elif name == ".reqnctapercluster" and given.is_unset:
             missing.append(f"`{name}`")
-            related.append((function.place(given.node), "0 stands for none"))
+            related.append((function.place(given.node), "0 counts as absent"))
     if missing:
-        message = f"`.blocksareclusters` needs {' and '.join(missing)} beside it"
+        message = f"`.blocksareclusters` requires {' and '.join(missing)}"
         yield Finding(function.place(blocks.node.name), message, tuple(related))

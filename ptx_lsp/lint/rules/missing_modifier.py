@@ -69,7 +69,9 @@ def missing_modifier(function: Function) -> Iterator[Finding]:
             message = problem.message
             inserted = _single(found)
             if len(missing) == 1 and inserted:
-                message = f"`{instruction.opcode.text.partition('.')[0]}` needs {either(inserted)}"
+                message = (
+                    f"`{instruction.opcode.text.partition('.')[0]}` requires {either(inserted)}"
+                )
             yield Finding(place, message, remedy=found.remedy, alternatives=found.alternatives)
 
 

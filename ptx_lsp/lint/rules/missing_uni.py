@@ -86,7 +86,7 @@ def missing_uni(function: Function) -> Iterator[Finding]:
         opcode = step.node.opcode
         replacement = Replacement(function.part(opcode.end, opcode.end), ".uni")
         remedy = Remedy("Write `.uni`", (replacement,))
-        message = "all threads of a warp go the same way here, which `.uni` would tell"
+        message = "this branch is uniform within a warp; consider adding `.uni`"
         yield Finding(function.place(opcode), message, remedy=remedy)
 
 

@@ -60,5 +60,5 @@ def needs_target(module: Module) -> Iterator[Finding]:
             ways = ", or ".join(dict.fromkeys(str(way) for way in need.ways))
             yield Finding(
                 need.place,
-                f"{need.what} is not there on `{module.target}`; it needs {ways}",
+                f"{need.what} is not supported on `{module.target}`; it requires {ways}",
             )

@@ -58,5 +58,5 @@ def needs_version(module: Module) -> Iterator[Finding]:
     for need in unmet(module):
         if need.version is not None:
             has = module.version
-            message = f"{need.what} needs PTX ISA {need.version}; the file says {has}"
+            message = f"{need.what} requires PTX ISA {need.version}; the file declares {has}"
             yield Finding(need.place, message, remedy=raise_version(module, need.version))

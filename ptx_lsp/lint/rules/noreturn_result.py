@@ -49,6 +49,6 @@ def noreturn_result(function: Function) -> Iterator[Finding]:
         given, returns = signature.directives.first(".noreturn"), signature.node.returns
         if given is not None and returns:
             name = returns[0].declarators[0].name if returns[0].declarators else returns[0]
-            message = "`.noreturn` cannot stand here: the function has a return parameter"
+            message = "`.noreturn` conflicts with the return parameter of this function"
             related = ((function.place(name), "the return parameter"),)
             yield Finding(function.place(given.node), message, related)

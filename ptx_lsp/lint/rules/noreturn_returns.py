@@ -50,8 +50,8 @@ def noreturn_returns(function: Function) -> Iterator[Finding]:
     given = effective_directives(function).first(".noreturn")
     if given is None:
         return
-    related = ((function.place(given.node), "the function is said not to return"),)
+    related = ((function.place(given.node), "the function is declared `.noreturn`"),)
     for instruction, _ in function.body.instructions:
         if instruction.opcode.text in ("ret", "ret.uni"):
-            message = "`ret` in a function that never returns; it would end in `exit` or `trap`"
+            message = "`ret` in a `.noreturn` function; end it with `exit` or `trap`"
             yield Finding(function.place(instruction.opcode), message, related)

@@ -64,11 +64,11 @@ def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator
         if isinstance(symbol, Register):
             behind = function.place(nodes.Missing(name.end, name.end))
             remedy = Remedy("Insert `,`", (Replacement(behind, ","),))
-            message = f"`{name.text}` is a register, not an array; a `,` is missing behind it?"
+            message = f"`{name.text}` is a register, not an array; is a `,` missing after it?"
             yield Finding(function.place(name), message, remedy=remedy)
         elif isinstance(symbol, Variable) and not symbol.declarator.dimensions:
             message = f"`{name.text}` is not an array"
-            related = ((symbol.place, "it is declared here, without dimensions"),)
+            related = ((symbol.place, f"`{name.text}` is declared without dimensions"),)
             yield Finding(function.place(name), message, related)
         elif symbol is not None and not isinstance(symbol, Variable) and name.text != "WARP_SZ":
             yield Finding(function.place(name), f"`{name.text}` is a {symbol.kind}, not an array")
@@ -85,7 +85,7 @@ def _index(function: Function, element: nodes.Element) -> Iterator[Finding]:
     type = TYPES.get(given.type.partition("|")[0])
     is_register = given.kind in ("register", "special") and type is not None
     if given.kind == "function" or given.parts or (is_register and not _is_integer(type)):
-        yield Finding(function.place(index), f"an index is an integer; `{index.text}` is none")
+        yield Finding(function.place(index), f"an index must be an integer, not `{index.text}`")
 
 
 def _is_integer(type: Type | None) -> bool:

@@ -55,8 +55,16 @@ def not_ptx(module: Module) -> Iterator[Finding]:
     nul = data.find(b"\0")
     if nul >= 0:
         end = len(data) - len(data[nul:].lstrip(b"\0"))
-        remedy = Remedy("Remove it", (Replacement(Place(None, nul, end), ""),)) if end == len(data) else None
-        yield Finding(Place(None, nul, end), "ptxas stops at a NUL character, wherever it is", remedy=remedy)
+        remedy = (
+            Remedy("Remove the NUL characters", (Replacement(Place(None, nul, end), ""),))
+            if end == len(data)
+            else None
+        )
+        yield Finding(
+            Place(None, nul, end),
+            "NUL characters are not allowed anywhere; ptxas stops at the first one",
+            remedy=remedy,
+        )
     if b"#" not in data and module.document.source.is_ascii:
         return
     text = module.document.source.text
@@ -69,16 +77,16 @@ def not_ptx(module: Module) -> Iterator[Finding]:
                 word = _WORD.match(part)
                 end = start + len(word[0] if word else part)
                 message = (
-                    f"`{text[start:end].strip()}` is for a preprocessor, which ptxas does not run; "
-                    'only `# LINE "FILE"` may stand here'
+                    f"`{text[start:end].strip()}` is a preprocessor directive, which ptxas does "
+                    'not support; only `# LINE "FILE"` is allowed'
                 )
                 yield Finding(Place(None, start, end), message)
             continue
         for found in _NON_ASCII.finditer(part):
             begin, end = start + found.start(), start + found.end()
             if data[begin:end].startswith(_MARK) and begin == 0:
-                message = "the file begins with a byte order mark, which ptxas does not take"
+                message = "the file begins with a byte order mark, which ptxas does not accept"
             else:
                 shown = data[begin:end].decode("utf-8", "replace")
-                message = f"`{shown}` is not ASCII; outside comments PTX has nothing else"
+                message = f"`{shown}` is not ASCII; only comments can contain other characters"
             yield Finding(Place(None, begin, end), message)

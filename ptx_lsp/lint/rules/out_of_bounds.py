@@ -80,6 +80,8 @@ def _of(
     if length is None or (offset >= 0 and offset + size <= length):
         return
     last = offset + size - 1
-    message = f"bytes {offset} to {last} of `{variable.name}` are accessed, which has {length} bytes"
+    message = (
+        f"access to bytes {offset} to {last} is out of bounds: `{variable.name}` has {length} bytes"
+    )
     related = ((variable.place, f"`{variable.name}` is declared here"),)
     yield Finding(function.place(address), message, related)

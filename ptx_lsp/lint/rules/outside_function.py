@@ -53,14 +53,14 @@ def outside_function(module: Module) -> Iterator[Finding]:
     """
     for run in outside(module):
         first = run.items[0]
-        message = f"{_shown(first.node)} stands outside every function"
+        message = f"{_shown(first.node)} is outside any function"
         related: tuple[tuple[Place, str], ...] = ()
         if run.function is not None and isinstance(run.function.node, nodes.Function):
             node = run.function.node
             name = f"`{node.name.text}`" if node.name else "the function"
             related = ((Place(node, node.end - 1, node.end), f"{name} ends here"),)
             if run.brace is not None:
-                message += "; a `}` before it is one too many"
+                message += "; the preceding `}` is unmatched"
         yield Finding(_place(first), message, related)
 
 
@@ -69,9 +69,9 @@ def _shown(node: nodes.Statement) -> str:
         case nodes.Instruction(opcode=opcode):
             return f"`{opcode.text}`"
         case nodes.Label(name=name):
-            return f"The label `{name.text}`"
+            return f"the label `{name.text}`"
         case _:
-            return "A block"
+            return "a block"
 
 
 def _place(item: Item) -> Place:

@@ -78,10 +78,15 @@ def parameter_access(function: Function, instruction: nodes.Instruction) -> Iter
         return
     is_direct = opcode.startswith(("ld.", "st."))
     if found and not message and is_direct and instruction.guard and not found[1].is_parameter:
-        message = f"`{found[1].name}` is for a call; no guard can be before its `{opcode[:2]}.param`"
+        message = (
+            f"`{found[1].name}` is a call parameter, so `{opcode[:2]}.param` on it cannot "
+            "be guarded"
+        )
     if found and message:
         place, related = operand_or_line(function, instruction, found[0])
-        yield Finding(place, message, (*related, (found[1].place, "it is declared here")))
+        yield Finding(
+            place, message, (*related, (found[1].place, f"`{found[1].name}` is declared here"))
+        )
 
 
 def _is_among(symbols: Iterable[Register | Variable], one: Variable) -> bool:
@@ -121,12 +126,12 @@ def _parameter(
 
 def _about_load(function: Function, opcode: str, symbol: Variable, is_returned: bool) -> str | None:
     if is_returned:  # ptxas goes by the name, even where the body has a variable of the same name
-        return f"`{symbol.name}` is a return parameter; it can be written, not read"
+        return f"`{symbol.name}` is a return parameter; it can only be written"
     is_kernels = symbol.is_parameter and function.is_kernel
     if "::func" in opcode and is_kernels:
-        return f"`{symbol.name}` is a parameter of a kernel: `.param` or `.param::entry` reads it"
+        return f"`{symbol.name}` is a kernel parameter; use `.param` or `.param::entry`"
     if "::entry" in opcode and not symbol.is_parameter:
-        return f"`{symbol.name}` is for a call: `.param` or `.param::func` reads it"
+        return f"`{symbol.name}` is a call parameter; use `.param` or `.param::func`"
     return None
 
 
@@ -136,11 +141,10 @@ def _about_store(
     if "::entry" in opcode or not is_received:  # `st` has no `.param::entry`
         return None
     owner = f"`{function.name}`" if function.name else "the function"
-    return f"`{symbol.name}` is a parameter that {owner} receives; it cannot be written"
+    return f"`{symbol.name}` is an input parameter of {owner}; it can only be read"
 
 
 def _about_address(symbol: Variable) -> str | None:
     if symbol.is_parameter:
         return None
-    return f"`{symbol.name}` has no address: it is there to pass arguments; load from it"
-
+    return f"`{symbol.name}` is a call parameter, which has no address; load from it"

@@ -74,7 +74,7 @@ def prototype_promise(function: Function) -> Iterator[Finding]:
         name, callee = found.described.name, found.callee.name
         yield Finding(
             function.place(found.call.table),
-            f"the prototype `{name}` does not agree with `{callee}`: {different.message}",
+            f"the prototype `{name}` does not match `{callee}`: {different.message}",
             (
                 (found.described.place, "the prototype"),
                 (function.place(found.address), f"the address of `{callee}` is taken here"),

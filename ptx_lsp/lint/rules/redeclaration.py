@@ -93,14 +93,22 @@ def _of_function(function: Function, first: Function, defined: Function | None) 
     name, kind = function.name, function.symbol.kind
     place, start = function.symbol.place, function.item.start
     if function.is_kernel != first.is_kernel:
-        return _again(place, f"`{name}` is a {first.symbol.kind} already, not a {kind}", first.symbol.place)
+        return _again(
+            place,
+            f"`{name}` is already declared as a {first.symbol.kind}, not a {kind}",
+            first.symbol.place,
+        )
     if defined is not None and defined.item.end <= start:
-        message = f"the {kind} `{name}` is defined already; a declaration belongs before the body"
+        message = f"the {kind} `{name}` is already defined; declare it before its body"
         return _again(place, message, defined.symbol.place)
     found = difference(first.node, function.node)
     if found is not None:
         at = _head(function) if found.part is None else Place.of(function.node, found.part)
-        return _again(at, f"`{name}` is declared otherwise before: {found.message}", first.symbol.place)
+        return _again(
+            at,
+            f"`{name}` does not match its earlier declaration: {found.message}",
+            first.symbol.place,
+        )
     message = _linkage(first.symbol, function.symbol)
     return None if message is None else _again(place, message, first.symbol.place)
 
@@ -121,9 +129,9 @@ def _linkage(first: FunctionName, second: FunctionName) -> str | None:
     if former == latter or (not latter and former != ".extern"):
         return None
     if former == ".extern" and second.is_definition:
-        return f"`{first.name}` is declared `.extern`, as of another file, and has a body here"
+        return f"`{first.name}` is declared `.extern` but has a body"
     before, here = (f"`{word}`" if word else "no linkage" for word in (former, latter))
-    return f"`{first.name}` has {before} in its first declaration, and {here} here"
+    return f"`{first.name}` is first declared with {before}, but has {here} now"
 
 
 # -- variables ------------------------------------------------------------------------------------
@@ -171,17 +179,19 @@ def _of_variable(variable: Variable, earlier: _Earlier) -> Finding | None:
     is_extern = variable.linkage == ".extern"
     if earlier.has_range or variable.declarator.range is not None:
         if not (earlier.is_extern or is_extern):
-            return _again(place, f"`{name}` is one of a range declared already", earlier.first.place)
+            return _again(
+                place, f"`{name}` is already declared, as part of a range", earlier.first.place
+            )
         return None
     for other in earlier.types.values():
         if not _is_same_type(other, variable):
-            return _again(place, f"`{name}` is declared with another type before", other.place)
+            return _again(place, f"`{name}` is already declared with another type", other.place)
     if is_extern:
         return None
     if earlier.defined is not None:
-        return _again(place, f"`{name}` is defined already", earlier.defined.place)
+        return _again(place, f"`{name}` is already defined", earlier.defined.place)
     if not variable.linkage:
-        message = f"`{name}` is declared `.extern`; its definition needs `.visible` or `.weak`"
+        message = f"`{name}` is declared `.extern`; its definition requires `.visible` or `.weak`"
         return _again(place, message, earlier.first.place)
     return None
 
@@ -204,7 +214,9 @@ def _of_two_kinds(module: Module, variable: Variable, function: FunctionName) ->
         first, second = second, first
     is_function = second is function.place
     kinds = (variable.kind, function.kind) if is_function else (function.kind, variable.kind)
-    return _again(second, f"`{variable.name}` is a {kinds[0]} already, not a {kinds[1]}", first)
+    return _again(
+        second, f"`{variable.name}` is already declared as a {kinds[0]}, not a {kinds[1]}", first
+    )
 
 
 def _again(place: Place, message: str, first: Place) -> Finding:

@@ -145,9 +145,9 @@ def register_step(function: Function) -> Iterator[Finding]:
     estimated = register_estimate(function)
     if estimated is not None and estimated.low >= limit:
         message = (
-            f"with {limit - step.fewer_registers} registers instead of {limit}, "
-            f"{step.result.blocks_per_sm} blocks of {threads} threads would be resident instead of "
-            f"{now.blocks_per_sm}; it is estimated that the kernel uses all"
+            f"{limit - step.fewer_registers} registers instead of {limit} would allow "
+            f"{step.result.blocks_per_sm} resident blocks of {threads} threads instead of "
+            f"{now.blocks_per_sm}; the kernel is estimated to use all of them"
         )
-        related = ((function.place(block.node), "the size of a block"),)
+        related = ((function.place(block.node), "the block size"),)
         yield Finding(function.place(given.node), message, related)

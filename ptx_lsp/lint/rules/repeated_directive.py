@@ -54,10 +54,10 @@ def repeated_directive(function: Function) -> Iterator[Finding]:
         return  # the rule `directive-order`
     for earlier, later in effective_directives(function).repeated:
         same = None not in later.values and earlier.values == later.values
-        end = "with the same value" if same else "with another value, and the last one counts"
+        end = "with the same value" if same else "with another value; the last one applies"
         yield Finding(
             function.place(later.node.name),
-            f"`{later.name}` is given twice, {end}",
-            ((function.place(earlier.node.name), "the earlier one"),),
+            f"duplicate `{later.name}`, {end}",
+            ((function.place(earlier.node.name), "the first one"),),
             remove(function, later.node) if same else None,
         )

@@ -15,8 +15,8 @@ from ptx_lsp.syntax import nodes
 
 _WORDS = {
     "WARP_SZ": "it is the number of threads in a warp, 32",
-    "function_name": "it is a word of `.loc`",
-    "inlined_at": "it is a word of `.loc`",
+    "function_name": "it is a keyword of `.loc`",
+    "inlined_at": "it is a keyword of `.loc`",
 }
 
 
@@ -104,8 +104,8 @@ def _of_labels(function: Function) -> Iterator[Finding]:
 
 def _reserved(name: str, *, is_parameter: bool = False) -> str | None:
     if name == "_" and not is_parameter:  # of parameters the rule `invalid-declaration` tells
-        return "`_` is no name; it stands for a result that is not needed"
-    return f"`{name}` cannot be a name: {_WORDS[name]}" if name in _WORDS else None
+        return "`_` is not a name; it discards a result"
+    return f"`{name}` is a reserved name: {_WORDS[name]}" if name in _WORDS else None
 
 
 def _special(name: str, *, is_extern: bool = False) -> str | None:
@@ -113,4 +113,4 @@ def _special(name: str, *, is_extern: bool = False) -> str | None:
     found = special_registers.find(name) if name.startswith("%") else None
     if found is None or (is_extern and found.vector == 1):
         return None
-    return f"`{name}` is a special register; nothing outside functions can have its name"
+    return f"`{name}` is a special register, whose name is reserved outside functions"

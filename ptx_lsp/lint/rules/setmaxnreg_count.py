@@ -58,5 +58,8 @@ def setmaxnreg_count(function: Function) -> Iterator[Finding]:
     There is no fix: which count was meant is not known.
     """
     for request, largest in excessive(function):
-        message = f"{request.registers} registers are more than the kernel ever has, {largest}"
+        message = (
+            f"`setmaxnreg.dec` to {request.registers} registers, but the kernel never has "
+            f"more than {largest}"
+        )
         yield Finding(operand_place(function, request.step.node, 0), message)

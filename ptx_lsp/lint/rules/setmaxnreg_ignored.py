@@ -24,12 +24,12 @@ from ptx_lsp.model.place import Place
 
 _MESSAGES: dict[Unknown, str] = {
     "no block size": "give `.reqntid` or `.maxntid` with `.minnctapersm`, or `.maxnreg`",
-    "no minnctapersm": "add `.minnctapersm 1` beside the block size",
-    "minnctapersm ignored": "its `.minnctapersm` asks for more than an SM holds",
+    "no minnctapersm": "add `.minnctapersm 1`",
+    "minnctapersm ignored": "its `.minnctapersm` exceeds the limits of an SM",
 }
 _CALLS = {
-    "indirect": "through a register stays a call",
-    "recursive": "of a recursive function stays a call",
+    "indirect": "through a register is not inlined",
+    "recursive": "to a recursive function is not inlined",
 }
 
 
@@ -98,8 +98,8 @@ def _of_kernel(function: Function) -> Iterator[Finding]:
     unknown = unknown_entry_count(function)
     if unknown is not None:
         message = (
-            "ptxas ignores this `setmaxnreg` (C7508), as the register count at entry is unknown: "
-            f"{_MESSAGES[unknown]}"
+            "ptxas ignores this `setmaxnreg` (C7508) because the register count at entry is "
+            f"unknown: {_MESSAGES[unknown]}"
         )
         remedy = _minimum(function) if unknown == "no minnctapersm" else None
         yield Finding(_place(function, first), message, remedy=remedy)
@@ -115,7 +115,7 @@ def _place(function: Function, request: Request) -> Place:
 
 def _of_call(function: Function, first: Request, kept: OutOfLineCall) -> Finding:
     where = kept.function.place(kept.call.target)
-    message = f"ptxas ignores this `setmaxnreg` (C7506): a call {_CALLS[kept.reason]}"
+    message = f"ptxas ignores this `setmaxnreg` (C7506) because a call {_CALLS[kept.reason]}"
     return Finding(_place(function, first), message, ((where, "this call"),))
 
 

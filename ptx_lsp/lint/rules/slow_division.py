@@ -70,14 +70,17 @@ def slow_division(function: Function, instruction: nodes.Instruction) -> Iterato
         return
     divisor = instruction.operands[2]
     if opcode in _WIDE:
-        message = f"`{opcode}` takes about 70 instructions"
+        message = f"`{opcode}` compiles to about 70 instructions"
         remedy = _remedy(function, instruction)
         yield Finding(function.place(instruction.opcode), message, remedy=remedy, severity="info")
     elif opcode in _NARROW and not isinstance(divisor, nodes.Number):
-        message = f"`{opcode}` takes about 15 instructions"
+        message = f"`{opcode}` compiles to about 15 instructions"
         yield Finding(function.place(instruction.opcode), message, severity="hint")
     elif opcode in ("div.rn.f32", "div.rn.ftz.f32"):
-        message = f"`{opcode}` takes many instructions; `div.full.f32` takes few and is less exact"
+        message = (
+            f"`{opcode}` compiles to many instructions; consider `div.full.f32`, which is "
+            "faster but less exact"
+        )
         yield Finding(function.place(instruction.opcode), message, severity="hint")
 
 

@@ -71,7 +71,8 @@ def slow_double(function: Function) -> Iterator[Finding]:
     for first in found[:1]:
         count = f", and {len(found) - 1} more" if len(found) > 1 else ""
         message = (
-            f"`{first.text}`{count}: on {target} doubles are at least 32 times slower than floats"
+            f"`{first.text}`{count}: double precision is at least 32 times slower than single "
+            f"on {target}"
         )
         yield Finding(function.place(first), message)
 

@@ -67,4 +67,6 @@ def split_opcode(function: Function, instruction: nodes.Instruction) -> Iterator
     place = function.part(opcode.start + gap.start(), opcode.start + gap.end())
     is_blank = gap[0].strip(" \t\r\n\f\x1a") == ""
     remedy = Remedy(f"Write `{name}`", (Replacement(place, ""),)) if is_blank else None
-    yield Finding(place, f"nothing may stand inside the name `{name}`", remedy=remedy)
+    yield Finding(
+        place, f"the opcode `{name}` must not contain white space or comments", remedy=remedy
+    )

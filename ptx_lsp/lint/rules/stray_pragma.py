@@ -59,6 +59,6 @@ def stray_pragma(function: Function) -> Iterator[Finding]:
     for use, behind in stray_masks(function):
         related = ()
         if behind is not None:
-            related = ((function.place(behind), "this is no load"),)
-        message = "`used_bytes_mask` speaks of the load behind it, and there is none"
+            related = ((function.place(behind), "this is not a load"),)
+        message = "`used_bytes_mask` must precede a load"
         yield Finding(use.place, message, related)

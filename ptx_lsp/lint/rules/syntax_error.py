@@ -96,7 +96,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
 
 
     for one in collect_over_functions(missing_semicolons, module):
-        message = f"`;` was expected before {_shown(one.opcode)}"
+        message = f"expected `;` before {_shown(one.opcode)}"
         remedy = Remedy("Insert `;`", (Replacement(one.gap, ";"),))
         yield Finding(one.place, message, ((one.gap, "`;` is missing from an instruction"),), remedy)
 
@@ -120,12 +120,14 @@ def _unclosed(
     for use in directives_of(function):
         start = item.offset(use.name.start)
         if start < at and use.where == "body" and (use.row is None or "body" not in use.row.places):
-            message = f"`}}` was expected before `{use.name.text}`"
+            message = f"expected `}}` before `{use.name.text}`"
             return Finding(use.place, message, related), start
     if at < len(text):
         return finding._replace(related=related or finding.related), at
     size = len(text)
-    message = "the file ends before the `}` of a block" if opening else finding.message
+    message = (
+        "unclosed block: expected `}` before the end of the file" if opening else finding.message
+    )
     return Finding(Place(None, size, size), message, related, finding.remedy), size
 
 
@@ -160,11 +162,11 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
     start, end = item.span(problem)
     if start < end:
         if text.startswith("/*", start):
-            message = "the comment that begins here has no end: `*/` is missing"
+            message = "unterminated comment: `*/` is missing"
             return Finding(Place(anchor(item.node), problem.start, problem.start + 2), message), len(text)
         shown = _shown(text[start:end])
-        wanted = _number(item, problem, text[start]) or f"{problem.expected} was expected"
-        message = f"{shown} does not fit here; {wanted}"
+        wanted = _number(item, problem, text[start]) or f"expected {problem.expected}"
+        message = f"unexpected {shown}; {wanted}"
         place = Place.of(item.node, problem)
         remedy = Remedy(f"Remove {shown}", (removal(place),)) if problem.token == "" else None
         return Finding(place, message, remedy=remedy), start
@@ -176,7 +178,7 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
     if token is None or token[0] == "}":
         message = what
     else:
-        message = f"{problem.expected} was expected before {_shown(token[0])}"
+        message = f"expected {problem.expected} before {_shown(token[0])}"
         related = ((place, what),)
         place = Place(None, at, token.end())
     remedy = None
@@ -194,7 +196,7 @@ def _number(item: Item, problem: SyntaxProblem, first: str) -> str:
     row = find(before[-1].name.text) if before else None
     if row is None or row.arguments is None or row.arguments.kind != "number" or row.arguments.most == 0:
         return ""
-    return f"`{row.name}` takes whole numbers without a sign, no expression"
+    return f"`{row.name}` takes an unsigned whole number, not an expression"
 
 
 def _passed(text: str, start: int) -> int:

@@ -64,7 +64,7 @@ def too_many_registers(function: Function) -> Iterator[Finding]:
     most = most_registers(bounds.device, threads, 1)
     yield Finding(
         function.place(given.node),
-        f"{bounds.register_limit} registers are too many for a block of {threads} threads, "
-        f"which can have {most} each",
-        ((function.place(block.node), "the size of a block"),),
+        f"a block of {threads} threads can have at most {most} registers per thread, not "
+        f"{bounds.register_limit}",
+        ((function.place(block.node), "the block size"),),
     )

@@ -108,8 +108,8 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
         more = f" ({len(others)} more like this)" if others else ""
         apart = f"{abs(first.stride)} bytes apart" if first.stride else "scattered"
         message = (
-            f"a warp touches {first.sectors} sectors here, where {first.least_sectors} would hold its "
-            f"data: the lanes' addresses are {apart}{more}"
+            f"a warp touches {first.sectors} sectors, but its data would fit in "
+            f"{first.least_sectors}: the addresses of the lanes are {apart}{more}"
         )
         is_bad = (first.sectors or 0) >= 4 * first.least_sectors
         place = function.place(all_steps[first.number].node.opcode)

@@ -115,8 +115,8 @@ def _label(module: Module, name: str) -> Label | None:
 def _of_label(place: Place, label: Label) -> Finding:
     return Finding(
         place,
-        f"`{label.name}` is a label, and labels are known in their function only; a table of labels is a"
-        " `.branchtargets` there, for `brx.idx`",
+        f"`{label.name}` is out of scope: labels are local to their function; use a "
+        "`.branchtargets` list with `brx.idx` there",
         ((label.place, f"`{label.name}` is declared here"),),
     )
 
@@ -124,9 +124,9 @@ def _of_label(place: Place, label: Label) -> Finding:
 def _early(function: Function, used: nodes.Name, declared: Declared) -> Finding:
     name = used.text
     if isinstance(declared, Prototype | TargetTable):
-        message = f"`{name}` is used before its declaration; only labels of statements may be"
+        message = f"`{name}` is used before its declaration; only labels of statements can be"
     else:
-        message = f"`{name}` is used before its declaration; only labels may be"
+        message = f"`{name}` is used before its declaration; only labels can be"
     return Finding(
         function.place(used), message, ((declared.place, f"`{name}` is declared here"),)
     )
@@ -145,7 +145,7 @@ def _finding(place: Place, name: str, later: Declared | None, near: list[str]) -
 def _out_of_block(place: Place, name: str, hidden: Declared) -> Finding:
     return Finding(
         place,
-        f"`{name}` is not known here: the block that declares it does not hold this statement",
+        f"`{name}` is out of scope: the block that declares it does not contain this statement",
         ((hidden.place, f"`{name}` is declared here"),),
     )
 
@@ -158,13 +158,13 @@ def _unknown(function: Function, use: Free, *, guess: bool) -> Finding:
         base = beyond.declared.name
         message = f"`{name}` is not declared: `{base}<{beyond.count}>` ends with `{base}{beyond.count - 1}`"
         remedy = _longer(beyond, name)
-        return Finding(place, message, ((beyond.declared.place, "the range"),), remedy)
+        return Finding(place, message, ((beyond.declared.place, "the declared range"),), remedy)
     for other in islice(module_of(function).functions.anywhere(), _MOST_FUNCTIONS):
         found = other.body.scope.find_here(name) if other.symbol is not function.symbol else None
         if found is not None:
             return Finding(
                 place,
-                f"`{name}` is not known here: it belongs to `{other.name}`",
+                f"`{name}` is out of scope: it is declared in `{other.name}`",
                 ((found.place, f"`{name}` is declared here"),),
             )
     close = nearest(name, chain(scope.all_names(), function.module.names)) if guess else None
@@ -210,4 +210,4 @@ class _Elsewhere:
 def _remedy(place: Place, close: str | None) -> Remedy | None:
     if close is None:
         return None
-    return Remedy(f"Replace by `{close}`", (Replacement(place, close),), safe=False)
+    return Remedy(f"Replace with `{close}`", (Replacement(place, close),), safe=False)

@@ -98,7 +98,9 @@ def _aliases_in(function: Function) -> tuple[nodes.Alias, ...]:
 
 
 def _finding(symbol: FunctionName) -> Finding:
-    message = f"the {symbol.kind} `{symbol.name}` is never defined, and is not `.extern`"
+    message = (
+        f"the {symbol.kind} `{symbol.name}` is declared but never defined, and is not `.extern`"
+    )
     kind, place = symbol.node.kind, symbol.place
     remedy = None
     if not symbol.linkage:

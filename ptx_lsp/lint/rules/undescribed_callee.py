@@ -69,9 +69,12 @@ def undescribed_callee(function: Function) -> Iterator[Finding]:
         kind = "prototype" if isinstance(found.described, Prototype) else "list"
         yield Finding(
             function.place(found.call.table),
-            f"the {kind} `{found.described.name}` does not describe `{found.callee.name}`: {why}",
+            f"the {kind} `{found.described.name}` does not match `{found.callee.name}`: {why}",
             (
                 (found.described.place, f"the {kind}"),
-                (function.place(found.address), f"the address of `{found.callee.name}` is taken here"),
+                (
+                    function.place(found.address),
+                    f"the address of `{found.callee.name}` is taken here",
+                ),
             ),
         )

@@ -77,10 +77,10 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
         step, register = flow.instructions[read.instruction], flow.registers[read.register]
         place = _mentions(function, step, register)[-1]
         if read.on_all_paths:
-            message = f"`{register.name}` is read here, but nothing has written it"
+            message = f"`{register.name}` is read before it is written"
             yield Finding(place, message)
             continue
-        message = f"`{register.name}` is read here, but not every way to this place has written it"
+        message = f"`{register.name}` may be read before it is written: not every path writes it"
         writers = [other for other in flow.instructions if read.register in other.defs][:_MOST]
         related = tuple(
             (_mentions(function, writer, register)[0], f"`{register.name}` is written here")

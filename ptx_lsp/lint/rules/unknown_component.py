@@ -76,21 +76,21 @@ def _judged(function: Function, wrong: WrongComponent) -> tuple[str, Remedy | No
             if lower in COMPONENTS:
                 remedy = Remedy(f"Write `{lower}`", (Replacement(function.place(word), lower),))
                 return f"{message}; did you mean `{lower}`?", remedy
-            return f"{message}; those of a vector are `.x`, `.y`, `.z`, `.w`", None
+            return f"{message}; a vector has `.x`, `.y`, `.z` and `.w`", None
         case "special register":
             rest = function.part(wrong.member.object.end, wrong.member.end)
             remedy = Remedy(f"Delete `{component}`", (Replacement(rest, ""),))
-            return f"`{name}` is one value, and has no component `{component}`", remedy
+            return f"`{name}` is a single value without components; remove `{component}`", remedy
         case "register" if special_registers.find(name) is not None:
             message = (
-                f"`{name}` is here a register of this function, which hides the special register,"
-                f" and has no component `{component}`"
+                f"`{name}` is a register of this function that shadows the special register, "
+                f"and has no component `{component}`"
             )
             return message, None
         case "register":
-            return f"`{name}` is no vector and has no component `{component}`", None
+            return f"`{name}` is not a vector, so it has no component `{component}`", None
         case "other":
-            return f"`{name}` has no components, so none called `{component}`", None
+            return f"`{name}` has no components, such as `{component}`", None
 
 
 def _declaration(wrong: WrongComponent) -> Iterator[tuple[Place, str]]:

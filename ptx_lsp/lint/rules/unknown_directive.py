@@ -54,12 +54,12 @@ def unknown_directive(module: Module) -> Iterator[Finding]:
     for use in unknown_directives(module):
         word = use.name.text
         if use.where == "section" and word in TYPES:
-            message = f"`{word}` cannot begin data; `.b8`, `.b16`, `.b32` or `.b64` was expected"
+            message = f"`{word}` is not a type of data; expected `.b8`, `.b16`, `.b32` or `.b64`"
             yield Finding(use.place, message)
             continue
         known = [row.name for row in DIRECTIVES.values() if row.is_accepted and use.where in row.places]
         guess = nearest(word.lower(), known)
-        message = f"`{word}` is not a directive of PTX"
+        message = f"`{word}` is not a PTX directive"
         remedy = None
         if guess is not None:
             message += f"; did you mean `{guess}`?"

@@ -58,7 +58,7 @@ def unknown_pragma(module: Module) -> Iterator[Finding]:
         if not use.text.isascii():
             continue  # the rule `not-ptx`
         guess = nearest(name.strip().lower(), list(PRAGMAS))
-        message = f'`"{use.text}"` is not a pragma that ptxas knows'
+        message = f'`"{use.text}"` is not a pragma of ptxas'
         remedy = None
         if guess is not None:
             rest = use.text[len(name) :] if PRAGMAS[guess].takes_number else ""

@@ -74,7 +74,7 @@ def _names(
 ) -> Iterator[Finding]:
     first = node.names[0]
     if first.text in OPTIONS:
-        message = f"an architecture such as `sm_90` must come before `{first.text}`"
+        message = f"expected an architecture, such as `sm_90`, before `{first.text}`"
         yield Finding(Place.of(owner, first), message)
         return
     seen: dict[str, nodes.Name] = {}
@@ -99,7 +99,7 @@ def _names(
 def _too_old(module: Module, place: Place, name: str, least: Version) -> Iterator[Finding]:
     version = module.version
     if version is not None and version < least:
-        message = f"`{name}` needs PTX ISA {least}; the file says {version}"
+        message = f"`{name}` requires PTX ISA {least}; the file declares {version}"
         remedy = raise_version(module, least)
         yield Finding(place, message, remedy=remedy and remedy._replace(safe=False))
 
@@ -111,23 +111,26 @@ def _conflicts(
     place = Place.of(owner, name)
     other = seen.get(EXCLUDES.get(name.text, ""))
     if other is not None:
-        related = ((Place.of(owner, other), f"`{other.text}` is asked for here"),)
-        yield Finding(place, f"`{name.text}` cannot stand beside `{other.text}`", related)
+        related = ((Place.of(owner, other), f"`{other.text}` is requested here"),)
+        yield Finding(place, f"`{name.text}` conflicts with `{other.text}`", related)
     if name.text == "map_f64_to_f32" and target is not None and target.number >= HAS_F64:
-        message = f"`map_f64_to_f32` is for targets below sm_13, which have no `.f64`; this is {target}"
+        message = (
+            "`map_f64_to_f32` requires a target below sm_13, which lacks `.f64`; the "
+            f"target is {target}"
+        )
         yield Finding(place, message)
 
 
 def _without_data(module: Module, place: Place, name: str) -> Iterator[Finding]:
     if name == "debug" and _lacks_debugging_data(module):
-        message = "`debug` needs debugging data: the file has no `.section` with any"
+        message = "`debug` requires debugging data, but the file has no `.section` with any"
         yield Finding(place, message)
 
 
 def _unknown(place: Place, name: str) -> Finding:
     known = [str(target) for target in known_targets()]
     guess = nearest(name.lower(), [*known, *OPTIONS])
-    message = f"`{name}` is not a target of PTX"
+    message = f"`{name}` is not a PTX target"
     if guess is None:
         return Finding(place, message)
     remedy = Remedy(f"Write `{guess}`", (Replacement(place, guess),), safe=False)

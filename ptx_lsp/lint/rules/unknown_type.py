@@ -99,7 +99,7 @@ def _of(declared: Declared) -> Iterator[Finding]:
             yield _closest(declared, space, "a state space for `.ptr`", _POINTED_SPACES)
             return
     if rest:
-        message = f"`{rest[0].text}` cannot follow `{type.text}`; a name was expected"
+        message = f"unexpected `{rest[0].text}` after `{type.text}`; expected a name"
         yield Finding(declared.place(rest[0]), message)
 
 
@@ -108,7 +108,10 @@ def _unknown(declared: Declared, word: nodes.Name) -> Finding:
     known = TYPES.get(word.text)
     if known is not None:
         bits = f".b{known.width}"
-        message = f"`{word.text}` is a format of instructions, not a type of registers or variables"
+        message = (
+            f"`{word.text}` is a format of instructions, not a type that registers or "
+            "variables can have"
+        )
         if bits not in _DECLARABLE:
             return Finding(place, message)
         remedy = Remedy(f"Write `{bits}`", (Replacement(place, bits),))

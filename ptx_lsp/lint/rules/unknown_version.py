@@ -58,28 +58,28 @@ def unknown_version(module: Module) -> Iterator[Finding]:
     place = Place.of(item.node, number)
     between = module.document.source.text[item.start : item.start + number.start]
     if "\n" in between:
-        yield Finding(place, "the number must stand on the line of `.version`")
+        yield Finding(place, "the version number must be on the same line as `.version`")
         return
     if "/" in between:
-        yield Finding(place, "no comment may stand between `.version` and its number")
+        yield Finding(place, "a comment is not allowed between `.version` and its number")
         return
     try:
         version = parse_version(number.text)
     except ValueError:
-        yield Finding(place, f"`{number.text}` is no version; one is written as in `{LATEST}`")
+        yield Finding(place, f"`{number.text}` is not a version; write it as in `{LATEST}`")
         return
     if version in VERSIONS and int(number.text.partition(".")[2]) > 9:
-        message = f"PTX has no version {number.text}; ptxas takes it for {version}"
+        message = f"PTX ISA {number.text} does not exist; ptxas reads it as {version}"
         yield Finding(place, message, severity="warning")
     if version not in VERSIONS:
-        yield Finding(place, f"PTX has no version {number.text}; {_nearest(version)}")
+        yield Finding(place, f"PTX ISA {number.text} does not exist; {_nearest(version)}")
 
 
 def _nearest(version: Version) -> str:
     if version > LATEST:
-        return f"the newest is {LATEST}"
+        return f"the newest version is {LATEST}"
     if version < OLDEST:
-        return f"the oldest is {OLDEST}"
+        return f"the oldest version is {OLDEST}"
     before = max(known for known in VERSIONS if known <= version)
     after = next((known for known in VERSIONS if known > version), LATEST)
-    return f"there are {before} and {after}"
+    return f"the nearest versions are {before} and {after}"

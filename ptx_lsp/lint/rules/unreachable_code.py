@@ -73,8 +73,8 @@ def unreachable_code(function: Function) -> Iterator[Finding]:
         related = ()
         if block.first:
             before = function.place(all_steps[block.first - 1].node.opcode)
-            related = ((before, "control does not go past this"),)
-        yield Finding(place, "nothing leads here: this is never executed", related)
+            related = ((before, "control does not continue past this statement"),)
+        yield Finding(place, "unreachable code", related)
 
 
 def _end(graph: Cfg, number: int) -> int:

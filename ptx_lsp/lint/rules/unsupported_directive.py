@@ -67,7 +67,7 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
         told.add(row.name)
         remedy = None
         least = row.since.version
-        if effective(version) < least and message.endswith(f"the file says {version}"):
+        if effective(version) < least and message.endswith(f"the file declares {version}"):
             remedy = raise_version(module, least)
         if row.name == ".tex" and version >= (row.removed or version):
             message += "; write `.global .texref`, without `.u32`"
@@ -112,9 +112,9 @@ def _unmet(module: Module, row: Directive) -> str | None:
     assert version is not None
     assert target is not None
     if effective(version) < row.since.version:
-        return f"`{row.name}` needs PTX ISA {row.since.version}; the file says {version}"
+        return f"`{row.name}` requires PTX ISA {row.since.version}; the file declares {version}"
     if row.since.targets and not any(has(target, feature) for feature in row.since.targets):
-        return f"`{row.name}` needs {row.since.targets[0]} or higher; the target is {target}"
+        return f"`{row.name}` requires {row.since.targets[0]} or higher; the target is {target}"
     if row.removed is not None and version >= row.removed:
-        return f"`{row.name}` is not taken any more since PTX ISA {row.removed}"
+        return f"`{row.name}` was removed in PTX ISA {row.removed}"
     return None

@@ -79,7 +79,9 @@ def unused_function(module: Module) -> Iterator[Finding]:
         every = list(_declarations(module, symbol.name))
         if any(other.linkage for other in every):
             continue
-        message = f"nothing calls `{symbol.name}`, and without `.visible` no other file can"
+        message = (
+            f"`{symbol.name}` is never called, and other files cannot call it without `.visible`"
+        )
         whole = Place.of(symbol.node, symbol.node)
         remedy = Remedy(f"Remove `{symbol.name}`", (removal(whole),), safe=False)
         yield Finding(symbol.place, message, alternatives=(remedy,) if len(every) == 1 else ())

@@ -64,7 +64,7 @@ def unused_label(module: Module) -> Iterator[Finding]:
     for label, whole in collect_over_functions(_without_use, module):
         if label.name not in elsewhere:
             remedy = Remedy(f"Remove `{label.name}:`", (removal(whole),), safe=False)
-            yield Finding(label.place, f"nothing refers to the label `{label.name}`", remedy=remedy)
+            yield Finding(label.place, f"label `{label.name}` is never used", remedy=remedy)
 
 
 @fact

@@ -57,5 +57,5 @@ def unused_parameter(function: Function) -> Iterator[Finding]:
     if not is_well_formed(function):
         return
     for parameter in unused(function, function.body.parameters):
-        message = f"`{function.name}` does not use its parameter `{parameter.name}`"
+        message = f"parameter `{parameter.name}` of `{function.name}` is never used"
         yield Finding(parameter.place, message, severity="hint")

@@ -67,6 +67,6 @@ def unused_register(function: Function) -> Iterator[Finding]:
             continue
         count = register.declarator.range
         shown = f"{register.name}<{count.text}>" if isinstance(count, nodes.Number) else register.name
-        what = "these registers" if count is not None else "this register"
+        what = f"register `{shown}` is" if count is None else f"registers `{shown}` are"
         remedy = remove_register(function, register, shown)
-        yield Finding(register.place, f"`{shown}`: nothing uses {what}", remedy=remedy)
+        yield Finding(register.place, f"{what} declared but never used", remedy=remedy)

@@ -92,5 +92,5 @@ def _is_named(variable: Variable, names: Collection[str]) -> bool:
 
 
 def _finding(variable: Variable) -> Finding:
-    message = f"nothing uses the variable `{variable.name}`"
+    message = f"variable `{variable.name}` is never used"
     return Finding(variable.place, message, remedy=remove_variable(variable))

@@ -78,7 +78,8 @@ def vectorisable_accesses(function: Function) -> Iterator[Finding]:
             continue
         first, *others = sorted(one.number for one in accesses)
         related = tuple(
-            (function.place(all_steps[number].node.opcode), "a part of it") for number in others
+            (function.place(all_steps[number].node.opcode), "part of the same vector")
+            for number in others
         )
-        message = f"{len(accesses)} accesses side by side could be one of {size} bytes"
+        message = f"{len(accesses)} adjacent accesses can be combined into one of {size} bytes"
         yield Finding(function.place(all_steps[first].node.opcode), message, related)

@@ -19,7 +19,7 @@ _MESSAGES: dict[Access, str] = {
     "exit": "leaves the kernel while `wgmma.mma_async` still accumulates into `{}`",
 }
 _CONSEQUENCES: dict[Access, str] = {
-    "read": "ptxas inserts a wait here (C7517) or serialises every `wgmma` (C7514)",
+    "read": "ptxas inserts a wait (C7517) or serialises every `wgmma` (C7514)",
     "write": "ptxas may serialise every `wgmma` of the function (C7515)",
     "write of A": "ptxas may serialise every `wgmma` of the function (C7513)",
     "exit": "ptxas inserts a wait (C7517)",
@@ -100,4 +100,4 @@ def _finding(function: Function, conflict: Conflict) -> Finding:
     message = f"`{conflict.step.opcode}` {what}: {_CONSEQUENCES[conflict.access]}"
     started = opcode_part(function, conflict.mma.node, 1)
     place = opcode_part(function, conflict.step.node, 0)
-    return Finding(place, message, ((started, "the operation begins here"),))
+    return Finding(place, message, ((started, "the operation starts here"),))

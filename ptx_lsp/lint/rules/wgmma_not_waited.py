@@ -11,9 +11,9 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
 _MESSAGES: dict[MissingStep, str] = {
-    "fence": "no way leads here from a `wgmma.fence`, which must stand before the first `mma_async`",
-    "commit": "from this `mma_async` no way leads to a `wgmma.commit_group`, which closes its group",
-    "wait": "from this `mma_async` no way leads to a `wgmma.wait_group`, which waits for its result",
+    "fence": "no path from a `wgmma.fence` reaches this `mma_async`; the first one requires a fence",
+    "commit": "no path from this `mma_async` reaches a `wgmma.commit_group`, which commits its group",
+    "wait": "no path from this `mma_async` reaches a `wgmma.wait_group`, which waits for its result",
 }
 
 

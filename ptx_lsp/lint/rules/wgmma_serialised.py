@@ -16,8 +16,8 @@ from ptx_lsp.model.module import Module
 
 _CALLS: dict[Reason, str] = {
     "indirect": "a call through a register",
-    "external": "a call of a function of another file",
-    "recursive": "a call of a recursive function",
+    "external": "a call to a function of another file",
+    "recursive": "a call to a recursive function",
 }
 
 
@@ -112,7 +112,8 @@ def _of_call(function: Function) -> Iterator[Finding]:
         return
     mma = opcode_part(function, _mmas(function)[0].node, 1)
     place = kept.function.place(kept.call.target)
-    message = f"ptxas serialises every `wgmma` of `{function.name}` for {_CALLS[kept.reason]} (C7510)"
+    why = f"because of {_CALLS[kept.reason]} (C7510)"
+    message = f"ptxas serialises every `wgmma` of `{function.name}` {why}"
     yield Finding(place, message, ((mma, "the first `wgmma`"),))
 
 
@@ -122,7 +123,8 @@ def _of_fence(function: Function, found: Unfenced) -> Finding:
         message = "a divergent guard makes ptxas serialise every `wgmma` (C7519)"
         return Finding(place, message)
     message = (
-        "no `wgmma.fence` between this and the divergent branch above: ptxas serialises every `wgmma` (C7519)"
+        "no `wgmma.fence` between this and the preceding divergent branch: ptxas serialises "
+        "every `wgmma` (C7519)"
     )
     branch = opcode_part(function, found.branch.node, 0)
     return Finding(place, message, ((branch, "the divergent branch"),))

@@ -80,10 +80,10 @@ def _in_function(function: Function) -> tuple[_Attribute, ...]:
 
 def _about_place(function: Function, attribute: nodes.Attribute) -> str:
     if function.is_kernel:
-        return "a kernel takes no `.attribute`"
+        return "`.attribute` is not allowed on a kernel"
     name = function.node.name
     is_behind = name is not None and attribute.start > name.start
-    return "an `.attribute` of a function stands before its name" if is_behind else ""
+    return "`.attribute` must precede the name of the function" if is_behind else ""
 
 
 def _of_each(found: Iterable[_Attribute]) -> Iterator[Finding]:
@@ -97,10 +97,10 @@ def _of_each(found: Iterable[_Attribute]) -> Iterator[Finding]:
 def _about(attribute: nodes.Attribute) -> str | None:
     name = attribute.name.text
     if name not in _VALUES:
-        return f"`{name}` is no attribute; there are `.managed` and `.unified`"
+        return f"`{name}` is not a PTX attribute; expected `.managed` or `.unified`"
     values = [whole_number(value) for value in attribute.values]
     if len(values) != _VALUES[name] or None in values:
         return f"`{name}` takes {'two whole numbers' if _VALUES[name] else 'no number'}"
     if name == ".unified":
-        return "`.unified` needs `ptxas --compile-only`; a whole program cannot have it"
+        return "`.unified` requires `ptxas --compile-only`; it is not allowed in a whole program"
     return None

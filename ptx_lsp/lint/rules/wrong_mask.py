@@ -138,7 +138,9 @@ def _left_out(function: Function, step: InstructionInfo, missing: frozenset[int]
     place = function.place(step.node.operands[-1])
     is_one, is_sure = len(missing) == 1, bool(threads) or 0 in missing
     verb = ("executes" if is_one else "execute") if is_sure else "may execute"
-    message = f"{_lanes(missing)} {verb} this, and {'is' if is_one else 'are'} not in the mask"
+    message = (
+        f"{_lanes(missing)} {verb} this instruction but {'is' if is_one else 'are'} not in the mask"
+    )
     return Finding(place, message, severity="warning" if is_sure else "info")
 
 
@@ -155,7 +157,7 @@ def _absent(
         return None
     place = function.place(step.node.operands[-1])
     verb = "does" if len(absent) == 1 else "do"
-    message = f"the mask names {_lanes(absent)}, which {verb} not come here"
+    message = f"the mask includes {_lanes(absent)}, which {verb} not execute this instruction"
     parting = next(
         one
         for one in divergent_control(function).divergent_branches(step.number)

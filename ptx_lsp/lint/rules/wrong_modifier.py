@@ -65,7 +65,7 @@ def wrong_modifier(function: Function) -> Iterator[Finding]:
                 message = problem.message
                 if len(names) > MOST_OFFERED:
                     shown = ", ".join(f"`{name}`" for name in names[:MOST_OFFERED])
-                    message += f"; here it takes {shown} or another of its kind"
+                    message += f"; expected {shown} or another of the same kind"
                 elif names:
                     message += f"; did you mean {either(names)}?"
                 remedy, alternatives = replace(place, names if is_right else ())

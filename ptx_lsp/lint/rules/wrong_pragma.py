@@ -77,11 +77,11 @@ _PASSED = "local_maxnreg"
 
 def _about_place(module: Module, use: PragmaUse, pragma: Pragma) -> str | None:
     if use.where not in pragma.places:
-        return f"`{pragma.name}` can stand in the body of a function only"
+        return f"`{pragma.name}` is only allowed in the body of a function"
     if pragma.of_kernels and use.where == "body":
         function = module.function_at(module.span(use.place).start)
         if function is not None and not function.is_kernel:
-            return f"`{pragma.name}` can stand in the body of a kernel only"
+            return f"`{pragma.name}` is only allowed in the body of a kernel"
     return None
 
 
@@ -89,13 +89,13 @@ def _about_argument(pragma: Pragma, argument: str) -> str | None:
     if not pragma.takes_number:
         return None
     if not argument:
-        return f'`{pragma.name}` needs a number: `"{pragma.name} 1"`'
+        return f'`{pragma.name}` requires a number: `"{pragma.name} 1"`'
     value = number(argument)
     if value is None:
-        return f"`{argument}` is no whole number, which `{pragma.name}` takes"
+        return f"`{pragma.name}` requires a whole number, not `{argument}`"
     if pragma.least == 1 and value < 1:
         return f"`{pragma.name}` must be positive, not `{argument}`"
     taken = (value + (1 << 31)) % (1 << 32) - (1 << 31)
     if pragma.largest is not None and not (pragma.least or 0) <= taken <= pragma.largest:
-        return f"`{pragma.name}` is from {pragma.least} to {pragma.largest}, not `{argument}`"
+        return f"`{pragma.name}` must be from {pragma.least} to {pragma.largest}, not `{argument}`"
     return None

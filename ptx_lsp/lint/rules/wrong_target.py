@@ -14,7 +14,7 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName, Label, Predefined, Register, Symbol, TargetTable
 from ptx_lsp.syntax import nodes
 
-_INDIRECT = "an indirect branch is `brx.idx`, with an index into a `.branchtargets`"
+_INDIRECT = "use `brx.idx` with an index into a `.branchtargets` for an indirect branch"
 _BRANCHES = frozenset({"bra", "bra.uni"})
 _INDEXED = frozenset({"brx.idx", "brx.idx.uni"})
 
@@ -84,11 +84,11 @@ def _of_branch(function: Function, instruction: nodes.Instruction) -> Iterator[F
             symbol = function.resolve(name)
             if symbol is None or isinstance(symbol, Label):
                 return
-            message = f"`{name.text}` is a {symbol.kind}; a label is expected"
+            message = f"`{name.text}` is a {symbol.kind}; expected a label"
             if isinstance(symbol, Register):
-                message += f", and {_INDIRECT}"
+                message += f"; {_INDIRECT}"
         case (nodes.Name() as name, _) if is_indirect_branch(function, instruction):
-            message = f"`bra` takes a label alone; {_INDIRECT}"
+            message = f"`bra` takes a single label; {_INDIRECT}"
             symbol = function.resolve(name)
             if symbol is None:
                 return
@@ -106,9 +106,9 @@ def _of_indexed(function: Function, instruction: nodes.Instruction) -> Iterator[
             return
     if symbol is None or _is_branch_table(symbol):
         return
-    message = f"`{name.text}` is a {symbol.kind}; the label of a `.branchtargets` is expected"
+    message = f"`{name.text}` is a {symbol.kind}; expected the label of a `.branchtargets`"
     if isinstance(symbol, TargetTable):
-        message = f"`{name.text}` is a `{symbol.node.kind.text}`; a `.branchtargets` is expected"
+        message = f"`{name.text}` is a `{symbol.node.kind.text}`; expected a `.branchtargets`"
     place, related = operand_or_line(function, instruction, name)
     yield Finding(place, message, related + _declared(symbol))
 
@@ -131,10 +131,10 @@ def _of_table(function: Function, table: nodes.TargetList) -> Iterator[Finding]:
             continue
         if is_of_calls:
             if not isinstance(symbol, FunctionName):
-                message = f"`{name.text}` is a {symbol.kind}; a `.calltargets` lists functions"
+                message = f"`{name.text}` is a {symbol.kind}; a `.calltargets` must list functions"
                 yield Finding(function.place(name), message, _declared(symbol))
         elif not isinstance(symbol, Label) and not _is_of(symbol, table):
-            message = f"`{name.text}` is a {symbol.kind}; a `.branchtargets` lists labels"
+            message = f"`{name.text}` is a {symbol.kind}; a `.branchtargets` must list labels"
             place, related = part_or_line(function, table.kind, name)
             yield Finding(place, message, related + _declared(symbol))
 

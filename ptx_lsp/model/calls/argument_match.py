@@ -90,10 +90,10 @@ def prototype_mismatch(callee: nodes.Function, prototype: nodes.CallPrototype) -
     ):
         if len(declared) != len(promised):
             plural = "" if len(declared) == 1 else "s"
-            return f"it has {len(declared)} {what}{plural}, the prototype {len(promised)}"
+            return f"it has {len(declared)} {what}{plural}, but the prototype has {len(promised)}"
         for number, (one, other) in enumerate(zip(declared, promised, strict=True), 1):
             if one is not None and other is not None and not _types_agree(one, other):
-                return f"its {what} {number} is {one}, in the prototype {other}"
+                return f"its {what} {number} is {one}, but the prototype has {other}"
     return None
 
 

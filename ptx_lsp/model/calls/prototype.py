@@ -39,7 +39,7 @@ def difference(first: nodes.Function, second: nodes.Function) -> Difference | No
             differing = _differing(one, other)
             if differing is not None:
                 name = other.declarator.name
-                return Difference(f"the {what} `{name.text}` has another {differing}", name)
+                return Difference(f"the {what} `{name.text}` differs in {differing}", name)
     return promise_difference(first, second)
 
 
@@ -82,19 +82,19 @@ def _differing(one: _Parameter, other: _Parameter) -> str | None:
     if former.space is None or latter.space is None:
         return None
     if former.space.text != latter.space.text:
-        return f"state space, `{latter.space.text}` and not `{former.space.text}`"
+        return f"state space: `{latter.space.text}`, not `{former.space.text}`"
     types = element_type(former), element_type(latter)
     if not all(types) or former.type_name or latter.type_name:
         return None
     if types[0] != types[1] or vector_length(former) != vector_length(latter):
-        return f"type, `{_type(latter)}` and not `{_type(former)}`"
+        return f"type: `{_type(latter)}`, not `{_type(former)}`"
     if dimensions(one.declarator) != dimensions(other.declarator):
         return "size"
     if has_pointer_alignment(former) or has_pointer_alignment(latter):
         return None
     alignments = declared_alignment(former), declared_alignment(latter)
     if None not in alignments and alignments[0] != alignments[1]:
-        return f"alignment, {alignments[1]} and not {alignments[0]}"
+        return f"alignment: {alignments[1]}, not {alignments[0]}"
     return None
 
 

@@ -84,8 +84,8 @@ def whole_number(value: nodes.Expression) -> int | None:
     return number if number is None or overflows(value.text, 32) else number % 2**32
 
 
-_INTEGER = "a whole number is needed here, not a float"
-_MIXED = "an integer and a float cannot be computed with each other"
+_INTEGER = "expected a whole number, found a float"
+_MIXED = "integers and floats cannot be mixed in an expression"
 
 
 class _Evaluation:
@@ -102,7 +102,7 @@ class _Evaluation:
             case nodes.Number():
                 found = _literal(value)
                 if found is None and value.kind == "float":
-                    self._fault(value, f"`{value.text}` is beyond the numbers of `.f64`")
+                    self._fault(value, f"`{value.text}` is outside the range of `.f64`")
                 return found
             case nodes.Name(text="WARP_SZ"):
                 return Constant(32)
@@ -146,7 +146,7 @@ class _Evaluation:
 
     def _no_single(self, operand: nodes.Expression) -> None:
         if isinstance(operand, nodes.Number) and operand.kind == "exact_float" and operand.text[1] in "fF":
-            self._fault(operand, f"`{operand.text}` stands alone: it takes no sign and no part in arithmetic")
+            self._fault(operand, f"`{operand.text}` cannot have a sign or be part of an expression")
 
     def _unary(self, value: nodes.Unary) -> Constant | None:
         self._no_single(value.value)
@@ -165,7 +165,10 @@ class _Evaluation:
     def _cast(self, value: nodes.Cast) -> Constant | None:
         found = self._integer(value.value)
         if value.type.text not in (".s64", ".u64"):
-            self._fault(value, f"a constant can be cast to `.s64` or `.u64`, not to `{value.type.text}`")
+            self._fault(
+                value,
+                f"a constant can only be cast to `.s64` or `.u64`, not to `{value.type.text}`",
+            )
             return None
         return None if found is None else _wrapped(found[0], value.type.text == ".u64")
 
@@ -207,7 +210,7 @@ class _Evaluation:
             return None
         a, b = left.value, right.value
         if node.operator in ("/", "%") and not b and isinstance(a, type(b)):
-            self._fault(node.right, "this divides by zero")
+            self._fault(node.right, "division by zero")
             return None
         is_unsigned = left.is_unsigned or right.is_unsigned
         if isinstance(a, int) and isinstance(b, int):

@@ -174,7 +174,7 @@ again: mbarrier.try_wait.shared.b64 %p0, [bar], %s0;
     ("body", "part"),
     [
         ("mbarrier.arrive.shared.b64 %s0, [bar];", "no initialized mbarrier"),
-        ("mov.u32 %r2, 0; mbarrier.init.shared.b64 [bar], %r2;", "an mbarrier counts 1 to 1048575 arrivals"),
+        ("mov.u32 %r2, 0; mbarrier.init.shared.b64 [bar], %r2;", "the count of an mbarrier must be from 1 to 1048575"),
         ("mbarrier.init.shared.b64 [bar], 1; mbarrier.inval.shared.b64 [bar];\n"
          "mbarrier.test_wait.parity.shared.b64 %p0, [bar], 0;", "no initialized mbarrier"),
         ("mbarrier.init.shared.b64 [bar], 2;\nmbarrier.arrive.noComplete.shared.b64 _, [bar], 2;",

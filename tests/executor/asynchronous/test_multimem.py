@@ -77,8 +77,8 @@ def test_values_as_text() -> None:
     assert found is not None
     assert found.tolist() == [[0, 1, 2], [3, 4, 5]]
     for text, message in (
-        ("multimem(u32:arange(6))", "`gpus=N` is expected behind the buffer"),
-        ("multimem(u32:arange(6),gpus=4)", "6 elements cannot be divided among 4 GPUs"),
+        ("multimem(u32:arange(6))", "expected `gpus=N` after the buffer"),
+        ("multimem(u32:arange(6),gpus=4)", "6 elements cannot be divided evenly among 4 GPUs"),
         ("multimem(u32:6,gpus=1)", "`u32:6` is a value, not a buffer"),
     ):
         with pytest.raises(SpecError, match=message):

@@ -184,7 +184,7 @@ tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.a
 
 def test_what_is_no_tensor_map() -> None:
     array = matrix(4, 8)
-    with pytest.raises(ExecutionError, match="there is no tensor map at the address"):
+    with pytest.raises(ExecutionError, match="the address does not hold a tensor map"):
         run(_LOAD.replace("BYTES", "16").replace("LOAD", _TILE.format(rank=2, at="0, 0")),
             TensorMap(array, np.zeros(128, np.uint8)), np.zeros(4, np.uint32))
     with pytest.raises(ExecutionError, match=r"the tensor map is for `\.2d` and `\.tile`"):

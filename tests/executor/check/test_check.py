@@ -112,7 +112,7 @@ def test_all_that_a_finding_says() -> None:
     assert found.lanes[0] == ((0, 0, 0), (8, 0, 0))
     assert (len(found.lanes), found.count) == (32, 48)
     assert (found.space, found.address, found.variable) == (".shared", 32, "first")
-    assert found.message == "offset 32 is outside `first`, of 32 bytes, and lies in `second`"
+    assert found.message == "offset 32 is outside `first`, which has 32 bytes, but inside `second`"
     assert found.severity == "error"
 
 
