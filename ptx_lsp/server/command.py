@@ -40,15 +40,19 @@ def _parser() -> argparse.ArgumentParser:
         description="Language server for NVIDIA PTX. Speaks LSP on standard input and output.",
     )
     parser.add_argument("--version", action="version", version=f"ptx-lsp {__version__}")
-    parser.add_argument("--stdio", action="store_true", help="what it does without options")
+    parser.add_argument("--stdio", action="store_true", help="the default")
     parser.add_argument(
-        "--tcp", metavar="HOST:PORT", type=_address, help="listen there; port 0 takes a free one"
+        "--tcp",
+        metavar="HOST:PORT",
+        type=_address,
+        help=("listen on this address; port 0 selects a free port"),
     )
-    parser.add_argument("--log", metavar="FILE", help="where to log; standard error without it")
-    parser.add_argument("--verbose", action="store_true", help="log every message, too")
+    parser.add_argument("--log", metavar="FILE", help="the log file (default: standard error)")
+    parser.add_argument("--verbose", action="store_true", help="also log every message")
     parser.add_argument(
         "--check", metavar="FILE",
-        help="open FILE, print what is found, ask for everything, tell how long it takes, and exit",
+        help=("open FILE, print its findings, send every request, report the response times, "
+             "and exit"),
     )  # fmt: skip
     return parser
 
@@ -56,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not port.isdigit() or int(port) > 65535:
-        raise argparse.ArgumentTypeError(f"`{text}` is no HOST:PORT, such as 127.0.0.1:2087")
+        raise argparse.ArgumentTypeError(f"`{text}` is not HOST:PORT, such as 127.0.0.1:2087")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 

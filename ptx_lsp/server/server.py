@@ -54,10 +54,10 @@ class Server:
             structured = self.protocol.structure_message(cast(dict[str, object], message))
             self.protocol.handle_message(cast(RPCMessage, structured))
         except JsonRpcException as error:
-            _log.error("a message with wrong parameters: %s", error)
+            _log.error("message with invalid parameters: %s", error)
             self._refuse(message, error)
         except Exception:
-            _log.exception("a message could not be handled")
+            _log.exception("failed to handle a message")
 
     def disconnect(self) -> None:
         self.session.close()

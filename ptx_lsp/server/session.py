@@ -116,7 +116,7 @@ class Session:
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
         file = self.files.get(params.text_document.uri)
         if file is None:
-            _log.error("a change of a file that is not open: %s", params.text_document.uri)
+            _log.error("change to a file that is not open: %s", params.text_document.uri)
             return
         for change in params.content_changes:
             file.change(params.text_document.version, self._edit(file, change))
@@ -167,7 +167,7 @@ class Session:
                 answer = await asyncio.wait_for(asked, _PATIENCE)
                 settings = Settings.read(answer[0], settings) if answer else settings
             except Exception as error:
-                _log.warning("the client does not tell its settings: %r", error)
+                _log.warning("the client did not send its settings: %r", error)
         if self.files.get(file.uri) is not file:
             return
         wanted = self.configurations.effective_settings(file.uri, settings)
@@ -284,7 +284,10 @@ class Session:
 
 def _too_large(source: Source) -> Diagnostic:
     size, most = len(source.data) >> 20, MOST_BYTES >> 20
-    told = f"{size} MiB: beyond {most} MiB the editor is served the outline only; `ptx-lint` reads it whole"
+    told = (
+        f"this file has {size} MiB; above {most} MiB, only the outline is available in the "
+        "editor (`ptx-lint` checks the whole file)"
+    )
     return Diagnostic(
         "large-file",
         "",
@@ -303,7 +306,7 @@ def _worst(found: list[Diagnostic], source: Source) -> list[Diagnostic]:
 
 
 def _too_many(source: Source, total: int) -> Diagnostic:
-    told = f"{total} findings: an editor is told of the worst {MOST_TOLD}; `ptx-lint` tells all"
+    told = f"{total} findings: the editor shows the most severe {MOST_TOLD}; `ptx-lint` reports all"
     return Diagnostic("many-findings", "", "info", told, source.line_span(0))
 
 

@@ -135,7 +135,7 @@ def _targets(names: Iterable[str]) -> tuple[tuple[Target, ...], str | None]:
         if target is not None and target in TARGETS:
             found[target] = None
         else:
-            wrong = f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`"
+            wrong = f"unknown target `{name}`; expected one such as `sm_90` or `sm_100a`"
     return tuple(found), wrong
 
 

@@ -69,7 +69,7 @@ async def _serve(
         try:
             write(data)
         except (OSError, ValueError):
-            _log.warning("the client is gone")
+            _log.warning("the client has disconnected")
             done.set()
 
     def receive(message: object) -> None:
@@ -122,7 +122,7 @@ def messages(read: Callable[[], bytes]) -> Iterator[object]:
         try:
             yield json.loads(body)
         except (ValueError, RecursionError) as error:
-            _log.error("a message that is no JSON: %s", error)
+            _log.error("message is not JSON: %s", error)
 
 
 def _content_length(header: bytes) -> int:
@@ -131,5 +131,5 @@ def _content_length(header: bytes) -> int:
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-length" and value.strip().isdigit():
             return int(value)
-    _log.error("a message without Content-Length")
+    _log.error("message without Content-Length")
     return 0

@@ -239,7 +239,7 @@ def test_watch(folder: Path) -> None:
             assert "Watching" in process.stderr.readline()
             Path("new").write_text("selct = []\n")
             Path("new").replace("ptx-lint.toml")
-            assert "no key `selct`" in process.stderr.readline()
+            assert "unknown key `selct`" in process.stderr.readline()
         finally:
             process.send_signal(signal.SIGINT)
             try:

@@ -29,7 +29,7 @@ error[E101] undeclared-name: `%r9` is not declared: `%r<4>` ends with `%r3`
  --> k.ptx:8:15
   |
 6 |     .reg .b32 %r<4>;
-  |               -- the range
+  |               -- the declared range
 ...
 8 |     mov.b32 %r1, %r9;
   |                  ^^^
@@ -106,7 +106,11 @@ def test_json(lint: Lint, bad: Path, good: Path) -> None:
     assert found["start"] == {"line": 7, "column": 15}
     assert found["end"] == {"line": 7, "column": 18}
     assert found["related"] == [
-        {"message": "the range", "start": {"line": 6, "column": 12}, "end": {"line": 6, "column": 14}}
+        {
+            "message": "the declared range",
+            "start": {"line": 6, "column": 12},
+            "end": {"line": 6, "column": 14},
+        }
     ]
     assert files[2]["error"] == "no such file or directory"
     summary = cast(dict[str, int], report["summary"])

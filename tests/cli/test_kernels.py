@@ -223,7 +223,7 @@ def test_maxrregcount(lint: Lint, file: Path, ptxas: Path, monkeypatch: pytest.M
         assert lint(f"--maxrregcount={wrong}", file).status == 2
     for wrong in ("0", "256", "true", "'40'", "4.5"):
         Path("ptx-lint.toml").write_text(f"maxrregcount = {wrong}\n")
-        assert "`maxrregcount` is a number from 1 to 255, not" in lint(file).err
+        assert "`maxrregcount` must be a number from 1 to 255, not" in lint(file).err
 
 
 def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:

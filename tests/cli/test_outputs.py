@@ -107,7 +107,7 @@ class TestSarif:
     def test_alternatives_are_fixes(self, lint: Lint, choice: Path) -> None:
         (result,) = json.loads(report(lint, "sarif", choice))["runs"][0]["results"]
         told = [fix["description"]["text"] for fix in result["fixes"]]
-        assert told == ["Replace by `.u32`", "Replace by `.s32`"]
+        assert told == ["Replace with `.u32`", "Replace with `.s32`"]
 
     def test_places(self, lint: Lint, trouble: Path) -> None:
         results = json.loads(report(lint, "sarif", trouble))["runs"][0]["results"]

@@ -186,7 +186,7 @@ def test_hostile_configurations(lint: Lint, project: Path, key: str, value: str)
             assert_untouched(project, lambda words=words: lint(*words, "k.ptx", "inner"))
         done = lint("--update-baseline", "k.ptx")
         assert done.status == 2
-        assert f"`{key}` is a" in done.err
+        assert f"`{key}` must be a" in done.err
 
 
 def test_a_marked_folder_with_links(lint: Lint, project: Path) -> None:
@@ -279,7 +279,7 @@ def test_the_language_server(project: Path) -> None:
         client.findings(uri, 1)
         answer = client.request("workspace/diagnostic", {"previousResultIds": []})
         shown = [one for one in client.notified if one.get("method") == "window/showMessage"]
-    assert "`cache-dir` is a path inside the folder" in str(shown)
+    assert "`cache-dir` must be a path inside the folder" in str(shown)
     assert "hard.ptx" in str(answer)
     assert "inner/k.ptx" in str(answer)
     assert "file.ptx" not in str(answer)

@@ -107,7 +107,7 @@ def test_all_parts_are_there(lint: Lint, report: Path, tmp_path: Path) -> None:
     page = reported(lint, report, file)
     labels = [attributes.get("aria-label") or "" for tag, attributes in page.tags if tag == "svg"]
     assert [label.split(".")[0] for label in labels] == [
-        "Occupancy over the block size", "Occupancy over registers",
+        "Occupancy over the size of a block", "Occupancy over registers",
         "Occupancy over shared memory", "Register pressure along the code", "Control flow of k",
     ]
     classes = [attributes.get("class") for tag, attributes in page.tags if tag == "g"]

@@ -91,7 +91,7 @@ def test_a_rule_that_crashes_loses_only_its_own(
     assert done.status == 2
     assert "error[undeclared-name]" in done.out
     assert done.err.count("\n") == 1
-    assert "crashing-rule failed and was passed over: KeyError: 'gone' (test_status.py:" in done.err
+    assert "crashing-rule failed and was skipped: KeyError: 'gone' (test_status.py:" in done.err
 
 
 def test_an_internal_failure_is_told_in_one_line(

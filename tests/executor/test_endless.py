@@ -88,7 +88,7 @@ def test_memory_that_nobody_writes(look: str) -> None:
 def test_a_lock_that_is_never_given_back() -> None:
     body = "again: atom.global.cas.b32 %r3, [%rd1], 0, 1; setp.ne.u32 %p3, %r3, 0; @%p3 bra again;"
     error = _deadlock(body)
-    assert "of 63 threads that have not ended, 63 at memory" in str(error)
+    assert "of 63 running threads, 63 at memory" in str(error)
 
 
 def test_blocks_for_which_there_is_no_room() -> None:
@@ -96,7 +96,7 @@ def test_blocks_for_which_there_is_no_room() -> None:
 @%p3 st.volatile.global.u32 [%rd1], 1;
 again: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p3, %r3, 0; @%p3 bra again;"""
     assert str(_deadlock(body, grid=_BIG, block=1024)).endswith(
-        "no device has room for the blocks that have not begun"
+        "no device can hold the blocks that have not started"
     )
 
 
@@ -108,8 +108,8 @@ def test_barriers_and_what_they_count() -> None:
 def test_clusters_of_which_a_block_stays_away() -> None:
     body = "@%p2 bar.sync 1, 96;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;"
     error = _deadlock(body, cluster=2)
-    assert "(0, 0, 0), of 64 threads that have not ended, 64 at barrier 1 of 96 threads" in str(error)
-    assert "; in other blocks, 64 at the barrier of the cluster, which 64 threads have not" in str(error)
+    assert "(0, 0, 0): of 64 running threads, 64 at barrier 1 of 96 threads" in str(error)
+    assert "; in other blocks, 64 at the cluster barrier, which 64 threads have not" in str(error)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -172,7 +172,7 @@ done:"""
 
 def test_the_limit() -> None:
     body = "again: add.u32 %r1, %r1, 1; setp.ne.u32 %p3, %r1, 99999999; @%p3 bra again;"
-    with pytest.raises(ExecutionError, match="within 3000 instructions: raise `limit`") as caught:
+    with pytest.raises(ExecutionError, match="within 3000 instructions; raise `limit`") as caught:
         launch(
             _HEAD + body + "\nret;\n}\n", entry="k", grid=_BIG, block=64, args=[np.zeros(4, np.uint32)],
             limit=3000,
@@ -206,5 +206,5 @@ def test_a_block_that_stays_away_from_the_others() -> None:
 wait: ld.acquire.gpu.u32 %r5, [%rd2+4]; setp.gt.s32 %p3, %r5, -1; @%p3 bra wait;
 meet: bar.sync 0;"""
     message = str(_deadlock(body))
-    assert "in block (1, 0, 0), of 64 threads that have not ended, 63 at barrier 0 (line" in message
-    assert "1 at memory that no thread writes any more (line 14: `ld.acquire.gpu.u32 %r5, [%rd2+4];`)" in message
+    assert "in block (1, 0, 0): of 64 running threads, 63 at barrier 0 (line" in message
+    assert "that no thread writes any more (line 14: `ld.acquire.gpu.u32 %r5, [%rd2+4];`)" in message

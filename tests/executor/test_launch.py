@@ -36,9 +36,9 @@ def _fails(kind: str, words: str, text: str = "", **options: object) -> None:
 
 @pytest.mark.parametrize(("argument", "words"), [
     (None, "argument 0 is of type `NoneType`, which does not match `n`, `.u32`"),
-    (1.5, "type `float`, which does not fit"),
-    (1 << 32, "4294967296, which `n` of 4 bytes cannot hold"),
-    (-(1 << 31) - 1, "cannot hold"),
+    (1.5, "type `float`, which does not match"),
+    (1 << 32, "4294967296, which does not fit in the 4 bytes of `n`"),
+    (-(1 << 31) - 1, "does not fit in"),
     (np.float64(1), "argument 0 has 8 bytes, but `n` has 4"),
 ])
 def test_a_value_that_does_not_fit(argument: object, words: str) -> None:
@@ -46,23 +46,23 @@ def test_a_value_that_does_not_fit(argument: object, words: str) -> None:
 
 
 @pytest.mark.parametrize(("array", "words"), [
-    (np.zeros(8, np.uint32)[::2], "not in one piece"),
+    (np.zeros(8, np.uint32)[::2], "must be a contiguous array"),
     (np.array([None]), "Python objects"),
-    (np.zeros(4, ">u4"), "another byte order"),
+    (np.zeros(4, ">u4"), "non-native byte order"),
 ])
 def test_an_array_that_cannot_be_a_buffer(array: object, words: str) -> None:
     _fails("launch", words, args=[1, 2.0, array])
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"grid": "1"}, "the grid has one to three sizes"),
-    ({"grid": (1, 65536)}, "the grid is at most"),
-    ({"grid": (1 << 31) - 1 + 1}, "the grid is at most"),
-    ({"grid": (1 << 20, 1 << 13)}, "larger than can be run here"),
-    ({"block": (1, 1, 65)}, "the block is at most"),
+    ({"grid": "1"}, "the grid must have one to three positive sizes"),
+    ({"grid": (1, 65536)}, "a grid is at most"),
+    ({"grid": (1 << 31) - 1 + 1}, "a grid is at most"),
+    ({"grid": (1 << 20, 1 << 13)}, "exceeds the limit of the executor"),
+    ({"block": (1, 1, 65)}, "a block is at most"),
     ({"block": (32, 33)}, "a block has at most 1024 threads, not 1056"),
     ({"shared_bytes": -1}, "-1 bytes of shared memory"),
-    ({"shared_bytes": 1 << 20}, "1048576 dynamic. are more than the 232448 that a block can have"),
+    ({"shared_bytes": 1 << 20}, "1048576 dynamic. exceed the 232448 that a block can have"),
 ])
 def test_a_shape_that_no_device_has(options: dict[str, object], words: str) -> None:
     _fails("launch", words, "", **options)
@@ -83,8 +83,8 @@ def _headed(directives: str, body: str = "", target: str = "sm_90") -> str:
     (".maxclusterrank 8", {"grid": 8, "cluster": (2, 4)}, "a grid of .8, 1, 1. cannot be divided"),
     (".maxclusterrank 4", {"grid": 8, "cluster": 8}, "a cluster has at most 4 blocks, not 8; launch smaller"),
     (".reqnctapercluster 2", {"grid": 4, "cluster": 4}, "a cluster of .2, 1, 1. or without naming one"),
-    (".reqnctapercluster 2", {"grid": 3}, "clusters of .2, 1, 1.: launch a multiple"),
-    (".explicitcluster", {}, "the launch must say how many blocks a cluster has"),
+    (".reqnctapercluster 2", {"grid": 3}, "clusters of .2, 1, 1.: each dimension must be a multiple"),
+    (".explicitcluster", {}, "the launch must specify the cluster size"),
     ("", {"grid": 17, "cluster": 17}, "a cluster has at most 16 blocks, not 17"),
 ])
 def test_a_shape_that_the_kernel_forbids(
@@ -144,7 +144,7 @@ def test_a_register_that_is_not_declared() -> None:
 
 def test_a_huge_grid_costs_nothing_before_it_runs() -> None:
     body = ".reg .b32 %i; .reg .pred %q; L: add.u32 %i, %i, 1; setp.ne.u32 %q, %i, -1; @%q bra L;"
-    _fails("limit", "more seconds", _kernel(body), grid=(1 << 31) - 1, seconds=0.1)
+    _fails("limit", "time limit exceeded", _kernel(body), grid=(1 << 31) - 1, seconds=0.1)
 
 
 def test_the_time_of_decoding_counts() -> None:
@@ -152,7 +152,7 @@ def test_the_time_of_decoding_counts() -> None:
         def decoded(self, blocks: Sequence[Block]) -> None:
             pytest.fail("it went on after its time")
 
-    _fails("limit", "more seconds", observers=[Decoded()], seconds=0)
+    _fails("limit", "time limit exceeded", observers=[Decoded()], seconds=0)
 
 
 def test_numbers_of_every_kind() -> None:

@@ -71,8 +71,8 @@ def test_bounds_are_said() -> None:
 @pytest.mark.parametrize(
     ("spelling", "note"),
     [
-        ("ld.global.u32", "takes a kernel"),
-        ("bar.sync", "takes a kernel"),
+        ("ld.global.u32", "use it in a kernel"),
+        ("bar.sync", "use it in a kernel"),
         ("add.foo", "has no modifier `.foo`"),
         ("nothing.u32", "nothing"),
     ],
@@ -127,11 +127,11 @@ def test_outcome_of_a_failure() -> None:
         ("grid=x block=4 f32:zeros(4) f32:1 f32:zeros(4)", "`grid=x`: expected a number"),
         ("grid=1 block=4 f32:zeros(4) f32:1", "`y`, a parameter of `scale`, has no value"),
         ("grid=1 block=4 z=f32:1", "`z` is not a parameter; expected `x`, `a`, `y`"),
-        ("grid=1 block=4 x=f32:1 0=f32:1", "parameter 0 is given already"),
+        ("grid=1 block=4 x=f32:1 0=f32:1", "duplicate parameter 0"),
         ("grid=1 block=4 f32:1 f32:1 f32:1 f32:1", "the kernel takes 3 arguments"),
         ("grid=1 block=4 f32:zeros(4) f32:one f32:zeros(4)", "could not convert"),
-        ("grid=1 block=4 f32:zeros(9999999999) f32:1 f32:zeros(4)", "a buffer has 0 to"),
-        ("grid=9999999 block=4 f32:zeros(4) f32:1 f32:zeros(4)", "are more than the"),
+        ("grid=1 block=4 f32:zeros(9999999999) f32:1 f32:zeros(4)", "a buffer has at most"),
+        ("grid=9999999 block=4 f32:zeros(4) f32:1 f32:zeros(4)", "a preview supports at most"),
         ("grid=1 block=2000 f32:zeros(4) f32:1 f32:zeros(4)", "a block has at most 1024 threads"),
         ("entry=other grid=1 block=4", "kernel `other` does not exist"),
     ],
@@ -207,7 +207,7 @@ def test_a_float_that_is_too_large_is_infinite_without_a_warning(recwarn: pytest
 
 def test_a_grid_larger_than_floats_are() -> None:
     found = kernel(f"// ptx-run: grid={'9' * 400} block=4 f32:zeros(4) f32:1 f32:zeros(4)")
-    assert "threads are more than" in found.problem
+    assert "a preview supports at most" in found.problem
 
 
 def test_what_each_line_wrote() -> None:

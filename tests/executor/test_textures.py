@@ -268,7 +268,7 @@ def test_surface_bounds(bounds: str, want: list[int]) -> None:
 def test_surface_traps() -> None:
     inputs = np.zeros((5, 4), np.int32)
     inputs[:, :2] = _AT
-    with pytest.raises(ExecutionError, match="outside of the surface") as caught:
+    with pytest.raises(ExecutionError, match="outside the surface") as caught:
         run("suld.b.2d.b32.trap %r1, [s, {%r5, %r6}];", inputs, inputs,
             bind={"s": Surface(np.zeros((2, 4), np.uint32))})
     assert [lane.thread[0] for lane in caught.value.lanes] == [3, 4]

@@ -50,9 +50,9 @@ def test_all_fixes_of_a_rule() -> None:
 
 def test_equal_fixes_to_choose_from() -> None:
     text = "min.b<CURSOR>32 %r1, %r2, %r3;"
-    check_action(text, "Replace by `.u32`", "min.u32 %r1, %r2, %r3;")
-    check_action(text, "Replace by `.s32`", "min.s32 %r1, %r2, %r3;")
-    check_action("a<CURSOR>d.s32 %r1, %r2, %r3;", "Replace by `addc`", "addc.s32 %r1, %r2, %r3;")
+    check_action(text, "Replace with `.u32`", "min.u32 %r1, %r2, %r3;")
+    check_action(text, "Replace with `.s32`", "min.s32 %r1, %r2, %r3;")
+    check_action("a<CURSOR>d.s32 %r1, %r2, %r3;", "Replace with `addc`", "addc.s32 %r1, %r2, %r3;")
     assert not [one for one in actions(text)[1] if one.is_preferred]
 
 
@@ -69,7 +69,7 @@ def test_all_safe_fixes() -> None:
 
 
 def test_a_comment_that_silences() -> None:
-    for title in ("Ignore `unused-register` in this line", "Ignore `unused-register` in this file"):
+    for title in ("Ignore `unused-register` on this line", "Ignore `unused-register` in this file"):
         module, found = actions(".reg .b32 unus<CURSOR>ed;")
         (action,) = (one for one in found if one.title == title)
         after = Module.parse(edited(module, action.edits))

@@ -53,19 +53,19 @@ def test_no_table_where_there_is_no_single_value() -> None:
 
 
 def test_a_requirement_that_is_met() -> None:
-    check_hover("elect<CURSOR>.sync %r1|%p1, -1;", "needs PTX ISA 8.0 and sm_90 or higher ✓")
+    check_hover("elect<CURSOR>.sync %r1|%p1, -1;", "requires PTX ISA 8.0 and sm_90 or higher ✓")
 
 
 def test_a_requirement_that_is_not_met() -> None:
     check_hover(
         "add<CURSOR>.sat.u32 %r1, %r2, %r3;",
-        ".sat with .u32: needs PTX ISA 9.2 and",
+        ".sat with .u32: requires PTX ISA 9.2 and",
         "✗ (this file: PTX ISA 8.5, sm_90)",
     )
 
 
 def test_operands_that_do_not_fit() -> None:
-    check_hover("<CURSOR>add.s32 %r1, %r2, %rd1;", "a register of type `.b64` is not allowed at this position")
+    check_hover("<CURSOR>add.s32 %r1, %r2, %rd1;", "found a register of type `.b64`")
 
 
 def test_a_modifier_by_itself() -> None:
@@ -74,7 +74,7 @@ def test_a_modifier_by_itself() -> None:
 
 def test_a_modifier_that_needs_something() -> None:
     check_hover("add<CURSOR>.sat.s32 %r1, %r2, 3;", "any PTX ISA version")
-    check_hover("add.<CURSOR>s16x2 %r1, %r2, %r3;", "Two .s16", "needs PTX ISA 8.0 and sm_90 or higher ✓")
+    check_hover("add.<CURSOR>s16x2 %r1, %r2, %r3;", "Two .s16", "requires PTX ISA 8.0 and sm_90 or higher ✓")
 
 
 def test_an_unknown_opcode() -> None:
@@ -88,7 +88,7 @@ def test_an_unfinished_spelling() -> None:
 def test_a_divergent_branch() -> None:
     check_hover(
         "mov.u32 %r1, %tid.x;\nsetp.eq.s32 %p1, %r1, 0;\nL: @%p1 br<CURSOR>a L;",
-        "**bra**", "threads of a warp go different ways", "line 13: `%p1` depends on `%r1`",
+        "**bra**", "threads of a warp take different paths", "line 13: `%p1` depends on `%r1`",
         "line 12: reads `%tid.x`",
     )
 
@@ -100,7 +100,7 @@ def test_a_register() -> None:
     check_hover(
         "mov.u32 %r1, %tid.x;\nadd.s32 %r2, %<CURSOR>r1, 1;\nadd.s32 %r3, %r2, %r1;",
         ".reg .b32 %r1", "32 untyped bits.", "written once (line 12), read twice",
-        "live in lines 12-14", "different for threads of a warp", "line 12: reads `%tid.x`",
+        "live on lines 12-14", "differs within a warp", "line 12: reads `%tid.x`",
     )
 
 
@@ -129,7 +129,7 @@ def test_a_register_without_uses() -> None:
 def test_a_label() -> None:
     check_hover(
         "L<CURSOR>: add.s32 %r1, %r1, 1;\n@%p1 bra L;\nbra L;",
-        "label `L`", "named twice", "from line 13: `@%p1 bra L;`", "from line 14: `bra L;`",
+        "label `L`", "used twice", "from line 13: `@%p1 bra L;`", "from line 14: `bra L;`",
     )
 
 
@@ -154,7 +154,7 @@ def test_a_special_register() -> None:
 def test_a_special_register_that_is_too_new() -> None:
     check_hover(
         ".version 7.0\n.target sm_80\n.entry k() { .reg .b32 %r; mov.u32 %r, %cluster_ctara<CURSOR>nk; }",
-        "**%cluster_ctarank**", "needs PTX ISA 7.8 and sm_90 or higher ✗ (this file: PTX ISA 7.0, sm_80)",
+        "**%cluster_ctarank**", "requires PTX ISA 7.8 and sm_90 or higher ✗ (this file: PTX ISA 7.0, sm_80)",
     )
 
 
@@ -166,8 +166,8 @@ def test_a_kernel() -> None:
     check_hover(
         ".visible .entry k<CURSOR>(.param .u64 p)\n.maxntid 256\n{ .shared .b32 s[64]; ret; }",
         ".visible .entry k(.param .u64 p) .maxntid 256", "estimated: about", "registers (",
-        "100 % occupancy with 256 threads in a block", "256 bytes of static shared memory",
-        "8 bytes of parameters", "launch bounds: at most 256 threads in a block",
+        "100 % occupancy with 256 threads per block", "256 bytes of static shared memory",
+        "8 bytes of parameters", "launch bounds: at most 256 threads per block",
     )
 
 
@@ -178,18 +178,18 @@ def test_a_kernel_that_is_launched() -> None:
         "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d3, %d1, %d2;\nst.global.u32 [%d3], %r1;\nret;\n}"
     )
     check_hover(
-        text, "Launched as line 4 asks for: grid 1, block 4",
+        text, "Launched as specified in line 4: grid 1, block 4",
         "`p` (u32, 3 of 4 changed): `0, 0, 0, 0` → `0, 1, 2, 3`",
     )
-    check_hover(text.replace("block=4 ", ""), "Line 4 asks for a launch: `block=` is missing")
-    check_hover(text.replace("[%d3], %r1", "[0], %r1"), "Line 4 asks for a launch: line 12")
+    check_hover(text.replace("block=4 ", ""), "Launch specified in line 4: `block=` is missing")
+    check_hover(text.replace("[%d3], %r1", "[0], %r1"), "Launch specified in line 4: line 12")
 
 
 def test_a_function_from_its_call() -> None:
     check_hover(
         ".func (.reg .b32 r) f(.reg .b32 a) { mov.b32 r, a; ret; }\n"
         ".entry k() { .reg .b32 %x; call (%x), f<CURSOR>, (1); ret; }",
-        ".func (.reg .b32 r) f(.reg .b32 a)", "2 instructions", "named once",
+        ".func (.reg .b32 r) f(.reg .b32 a)", "2 instructions", "used once",
     )
     check_hover(".func f() { ret; } .entry k() { call f<CURSOR>; ret; }", "1 instruction\n")
 
@@ -205,7 +205,7 @@ def test_a_call_tells_how_its_function_is_declared() -> None:
 def test_a_function_that_is_declared_in_a_body() -> None:
     check_hover(
         ".entry k() { .func f(.param .b32 a); call f<CURSOR>, (1); }",
-        ".func f(.param .b32 a)\n", "declared only", "named once",
+        ".func f(.param .b32 a)\n", "declaration only", "used once",
     )
 
 
@@ -231,9 +231,9 @@ def test_types_and_state_spaces_of_declarations() -> None:
 
 
 def test_the_header() -> None:
-    check_hover(".version 8<CURSOR>.0\n.target sm_90a", "PTX ISA 8.0", "came with the targets sm_90a")
+    check_hover(".version 8<CURSOR>.0\n.target sm_90a", "PTX ISA 8.0", "added the targets sm_90a")
     check_hover(".version 8.0\n.target sm_<CURSOR>90a", "**sm_90a**", "PTX ISA 8.0 ✓", "2048 threads")
-    check_hover(".version 7.0\n.target sm_<CURSOR>90", "needs PTX ISA 7.8 ✗")
+    check_hover(".version 7.0\n.target sm_<CURSOR>90", "requires PTX ISA 7.8 ✗")
     check_hover(".version 8.0\n.target sm_90, de<CURSOR>bug", "**debug** (option of `.target`)")
 
 
@@ -303,7 +303,7 @@ def test_param_in_a_body_of_old_ptx() -> None:
     found = hover(module, offset)
     assert found is not None
     assert "PTX ISA 1.4" not in found.markdown
-    check_hover(head + ".entry k(.par<CURSOR>am .u32 a) { exit; }", "needs PTX ISA 1.4")
+    check_hover(head + ".entry k(.par<CURSOR>am .u32 a) { exit; }", "requires PTX ISA 1.4")
 
 
 def test_options_of_target_and_v3() -> None:

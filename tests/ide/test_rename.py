@@ -101,21 +101,21 @@ def test_a_call_prototype() -> None:
 
 def test_refusals() -> None:
     text = ".reg .b32 x, y;\nadd.s32 x<CURSOR>, y, 1;"
-    check_refusal(text, "1x", "is no name in PTX")
-    check_refusal(text, "a b", "is no name in PTX")
+    check_refusal(text, "1x", "is not a valid PTX name")
+    check_refusal(text, "a b", "is not a valid PTX name")
     check_refusal(text, "$", "is no name")
     check_refusal(text, "_", "PTX itself has the name")
-    check_refusal(text, "y", "`y` is declared in this function already, in line 12")
-    check_refusal(text, "%r3", "`%r3` is declared in this function already, in line 7")
+    check_refusal(text, "y", "`y` is already declared in this function, in line 12")
+    check_refusal(text, "%r3", "`%r3` is already declared in this function, in line 7")
     check_refusal(text, "n", "`n` is declared")
     check_refusal(text, "%laneid", "PTX itself has the name")
     check_refusal(text, "WARP_SZ", "PTX itself has the name")
-    check_refusal("mov.u32 %r1, %ti<CURSOR>d.x;", "x", "PTX itself has the name `%tid`")
+    check_refusal("mov.u32 %r1, %ti<CURSOR>d.x;", "x", "`%tid` is a name of PTX itself")
     check_refusal(".reg .b32 %x<CURSOR><4>;", "%x1", "cannot end in a digit")
     check_refusal(".reg .b32 %x<CURSOR><4>;\n.reg .b32 %y3;", "%y", "`%y3` is declared or used")
     check_refusal(".extern .func f();\n.entry k() { call f<CURSOR>; }", "g", "another file defines `f`")
     check_refusal(
-        ".global .b32 g;\n.func f() { ret; }\n.entry k() { call f<CURSOR>; }", "g", "`g` is declared already"
+        ".global .b32 g;\n.func f() { ret; }\n.entry k() { call f<CURSOR>; }", "g", "`g` is already declared"
     )
     check_refusal(
         ".func f() { ret; }\n.entry k() { .reg .b32 g; call f<CURSOR>; }", "g",
@@ -126,18 +126,18 @@ def test_refusals() -> None:
     )
     check_refusal(
         ".reg .b32 x<4>;\n.entry k() { mov.b32 x<CURSOR>1, 2; }", "y",
-        "`x1` belongs to a range of registers of the whole file",
+        "`x1` is part of a register range declared for the whole file",
     )
     check_refusal(
         ".shared .b32 s<4>;\n.entry k() { mov.b32 %r1, s<CURSOR>1; }", "t1",
-        "`s1` is one of `s<...>`, which follow each other in memory",
+        "`s1` is part of the range `s<...>`, which is contiguous in memory",
     )
     check_refusal(
-        ".shared .b32 t1;\n.shared .b32 s<CURSOR><4>;\n.entry k() { ret; }", "t", "`t1` is declared already"
+        ".shared .b32 t1;\n.shared .b32 s<CURSOR><4>;\n.entry k() { ret; }", "t", "`t1` is already declared"
     )
     check_refusal("add<CURSOR>.s32 %r1, %r2, 1;", "x", "no name that is declared")
 
 
 def test_a_label_that_debugging_data_may_mean_or_not() -> None:
     text = ".entry k() { L: bra L<CURSOR>; }\n.entry l() { L: bra L; }\n.section .debug_x {\n.b64 L\n}"
-    check_refusal(text, "M", "is a label of several functions")
+    check_refusal(text, "M", "is a label in several functions")

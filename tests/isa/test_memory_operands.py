@@ -27,7 +27,7 @@ def texel(coordinates: Argument) -> tuple[Argument, ...]:
     ("spelling", "arguments", "message"),
     [
         ("ld.b32", (WORD, SHARED), ""),
-        ("ld.b32", (WORD, KERNEL_PARAMETER), "`.global` or `.shared` or `.local` is expected"),
+        ("ld.b32", (WORD, KERNEL_PARAMETER), "expected `.global` or `.shared` or `.local`"),
         ("ld.global.b32", (WORD, SHARED), "this address is in `.shared`; expected `.global`"),
         ("ld.b32", (vector(WORD, 1), POINTER), ""),
         ("ld.b32", (vector(WORD, 2), POINTER), "a vector of"),

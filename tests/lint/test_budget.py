@@ -35,13 +35,13 @@ def test_read(text: str, budget: Budget) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is no budget"),
-        ("registers", "is no budget; one is `registers <= 128`"),
-        ("registers != 1", "is no budget"),
-        ("register <= 1", "no figure `register`; did you mean `registers`?"),
-        ("speed <= 1", "no figure `speed`; there are `registers`"),
-        ("registers <= 1 KiB", "`registers` is given in no unit, not in `KiB`"),
-        ("shared <= 1 %", "`shared` is given in `B`, `KiB`, `MiB`, not in `%`"),
+        ("", "is not a budget"),
+        ("registers", "is not a budget; expected one such as `registers <= 128`"),
+        ("registers != 1", "is not a budget"),
+        ("register <= 1", "unknown figure `register`; did you mean `registers`?"),
+        ("speed <= 1", "unknown figure `speed`; expected `registers`"),
+        ("registers <= 1 KiB", "`registers` must be given without a unit, not in `KiB`"),
+        ("shared <= 1 %", "`shared` must be given in `B`, `KiB`, `MiB`, not in `%`"),
         ("estimated spills == 0", "`spills` is measured, never estimated"),
     ],
 )

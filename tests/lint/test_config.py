@@ -65,7 +65,7 @@ class TestWhere:
 
     def test_no_toml(self, tmp_path: Path) -> None:
         (tmp_path / "ptx-lint.toml").write_text("select = @\n")
-        with pytest.raises(ConfigError, match=r"ptx-lint.toml` is no TOML: .*line"):
+        with pytest.raises(ConfigError, match=r"ptx-lint.toml` is not valid TOML: .*line"):
             nearest(tmp_path)
 
 
@@ -83,7 +83,7 @@ class TestWhere:
     ("text", "said"),
     [
         ("selct = []", "unknown key `selct`; did you mean `select`?"),
-        ("verbose = true", "unknown key `verbose`; there are `select`,"),
+        ("verbose = true", "unknown key `verbose`; expected `select`,"),
         ('select = "E"', '`select` must be a list, not the text "E"'),
         ("select = [1]", r"`select\[1\]` must be a string, not the number 1"),
         ('ignore = ["undeclared-nme"]', "did you mean `undeclared-name`?"),
@@ -93,15 +93,15 @@ class TestWhere:
         ("threads = 2048", "`threads` must be a number from 1 to 1024, not the number 2048"),
         ("threads = true", "`threads` must be a number from 1 to 1024, not `true`"),
         ('ptxas = "yes"', '`ptxas` must be true or false, not the text "yes"'),
-        ('fail-on = "warn"', "is one of `error`, `warning` and `info`, not `warn`"),
+        ('fail-on = "warn"', "must be one of `error`, `warning` and `info`, not `warn`"),
         ('severity = ["E"]', "`severity` must be a table, not a list"),
-        ('[severity]\nE1 = "fatal"', "`severity.E1` is one of `error`,"),
+        ('[severity]\nE1 = "fatal"', "`severity.E1` must be one of `error`,"),
         ('[severity]\nbogus = "info"', "`severity`: unknown rule or code `bogus`"),
         ('[files."*"]\nthreads = 1', r"unknown key `threads` in `files\.\*`"),
         ('[files]\n"*" = 1', r"`files\.\*` must be a table, not the number 1"),
         ('exclude = [""]', "a pattern cannot be empty"),
-        ('baseline = ""', "`baseline` is a path, not empty"),
-        ('cache-dir = "a\\u0000"', "`cache-dir` is a path, without NUL characters"),
+        ('baseline = ""', "`baseline` must be a path, not empty"),
+        ('cache-dir = "a\\u0000"', "`cache-dir` must be a path, without NUL characters"),
     ],
 )
 def test_what_is_wrong_is_told(text: str, said: str) -> None:

@@ -79,7 +79,7 @@ def test_not_silenced(body: str) -> None:
         ),
         (
             "bra X; // ptx-lint: ignore[undeclared-nme, E101]",
-            "There is no rule or code `undeclared-nme`; did you mean `undeclared-name`?",
+            "unknown rule or code `undeclared-nme`; did you mean `undeclared-name`?",
             "bra X; // ptx-lint: ignore[E101]",
         ),
         ("// ptx-lint: ignore-file[E102]\n", "`E102` reports nothing in this file", ""),

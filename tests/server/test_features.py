@@ -280,7 +280,7 @@ async def test_code_actions(opened: LanguageClient) -> None:
     found = await opened.text_document_code_action_async(asked)
     assert found is not None
     actions = [one for one in found if isinstance(one, types.CodeAction)]
-    ignore = next(one for one in actions if one.title == "Ignore `undeclared-name` in this line")
+    ignore = next(one for one in actions if one.title == "Ignore `undeclared-name` on this line")
     assert ignore.kind == types.CodeActionKind.QuickFix
     assert ignore.edit is not None
     assert edits_of(ignore.edit)[0].new_text == "  // ptx-lint: ignore[undeclared-name]"

@@ -191,7 +191,7 @@ def _name(parameter: Declared) -> str:
 def _sizes(key: str, text: str) -> tuple[int, ...]:
     sizes = tuple(_number(key, one) for one in text.split(","))
     if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
-        raise LaunchCommentError(f"`{key}={text}`: expected one to three sizes of at least 1")
+        raise LaunchCommentError(f"`{key}={text}`: expected one to three positive integers")
     return sizes
 
 

@@ -93,7 +93,7 @@ def bindings(
     for name, spec in pairs:
         one = argument(spec, seed, most, file)
         if name in found:
-            raise SpecError(f"duplicate `{name}` in `{name}={spec}`")
+            raise SpecError(f"`{name}={spec}`: duplicate `{name}`")
         if not isinstance(one, Opaque):
             raise SpecError(f"`{name}={spec}`: expected texture(...), sampler(...) or surface(...)")
         found[name] = one

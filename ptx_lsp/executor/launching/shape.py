@@ -59,7 +59,7 @@ def _dimensions(size: int | Sequence[int], what: str) -> Dimensions:
         sizes = ()
     if not 1 <= len(sizes) <= 3 or any(one < 1 for one in sizes):
         raise ExecutionError(
-            f"the {what} must have one to three sizes of at least 1, not {size}", "launch"
+            f"the {what} must have one to three positive sizes, not {size}", "launch"
         )
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z

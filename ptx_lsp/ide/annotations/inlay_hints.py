@@ -82,7 +82,10 @@ def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
             continue
         is_peak = units == known.peak
         text = f"▲ {units} live (peak)" if is_peak else f"{units} live"
-        tooltip = "32-bit registers live here, as the PTX stands: an estimate of what ptxas will need"
+        tooltip = (
+            "32-bit registers live after this instruction in the PTX: an estimate of "
+            "what ptxas will need"
+        )
         yield InlayHint(source.line_span(line).end, text, "pressure", tooltip)
 
 

@@ -182,10 +182,17 @@ def _targets(module: Module) -> list[Suggestion]:
     found: list[Suggestion] = []
     for rank, (target, since) in enumerate(reversed(TARGETS.items())):
         known = version is None or since <= version
-        found.append(Suggestion(
-            str(target), "target", str(target), f"needs PTX ISA {since}",
-            rank + (0 if known else _UNSUPPORTED), is_supported=known, key=f"target {target}",
-        ))
+        found.append(
+            Suggestion(
+                str(target),
+                "target",
+                str(target),
+                f"requires PTX ISA {since}",
+                rank + (0 if known else _UNSUPPORTED),
+                is_supported=known,
+                key=f"target {target}",
+            )
+        )
     return found
 
 

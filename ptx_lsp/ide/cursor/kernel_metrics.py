@@ -51,9 +51,12 @@ def occupancy_text(row: Kernel) -> str:
     if not found.blocks_per_sm:
         return f"cannot be launched: {limiters_text(row)}"
     percent = f"{found.percent:g} %"
-    size = f"{found.threads_per_block} threads in a block"
-    best = " (the best size: no directive gives one)" if row.threads_source == "best" else ""
-    resident = f"{_counted(found.blocks_per_sm, 'block')}, {_counted(found.warps_per_sm or 0, 'warp')} an SM"
+    size = f"{found.threads_per_block} threads per block"
+    best = " (the best block size; no directive fixes one)" if row.threads_source == "best" else ""
+    resident = (
+        f"{_counted(found.blocks_per_sm, 'block')}, "
+        f"{_counted(found.warps_per_sm or 0, 'warp')} per SM"
+    )
     return f"{percent} occupancy with {size}{best}: {resident}, limited by {limiters_text(row)}"
 
 

@@ -114,7 +114,7 @@ def _integer(number: nodes.Number) -> list[str]:
             break
     if value >= WORD:
         taken = constant(number.text)
-        told = "does not take it" if taken is None else f"takes the lowest 64, `{taken}`"
+        told = "rejects it" if taken is None else f"truncates it to `{taken}`"
         lines.append(f"more than 64 bits: ptxas {told}")
     return lines
 

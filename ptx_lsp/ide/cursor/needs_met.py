@@ -22,7 +22,7 @@ def met_in_words(module: Module, ways: Iterable[Requirement], because: str = "")
     texts = [text for text in map(str, listed) if text]
     if not texts:
         return ""
-    wanted = f"{f'{because}: ' if because else ''}needs {', or '.join(texts)}"
+    wanted = f"{f'{because}: ' if because else ''}requires {', or '.join(texts)}"
     met = is_met(module, listed)
     if met is None:
         return wanted

@@ -17,8 +17,8 @@ DESCRIPTIONS = {
     UniformityLevel.GRID: "the same for all threads of the grid",
     UniformityLevel.BLOCK: "the same for all threads of a block",
     UniformityLevel.WARP: "the same for all threads of a warp",
-    UniformityLevel.UNKNOWN: "not known to be the same within a warp",
-    UniformityLevel.DIVERGENT: "different for threads of a warp",
+    UniformityLevel.UNKNOWN: "may differ within a warp",
+    UniformityLevel.DIVERGENT: "differs within a warp",
 }
 
 
@@ -54,9 +54,11 @@ def branch_uniformity(function: Function, instruction: nodes.Instruction) -> lis
     level = known.branches.get(block)
     if level is None or known.ssa.cfg.blocks[block].end != step.number + 1:
         return []
-    words = "threads of a warp may go different ways" if level == UniformityLevel.UNKNOWN else ""
-    words = "threads of a warp go different ways" if level == UniformityLevel.DIVERGENT else words
-    lines = [words or "all threads of a warp go the same way"]
+    words = "threads of a warp may take different paths" if level == UniformityLevel.UNKNOWN else ""
+    words = (
+        "threads of a warp take different paths" if level == UniformityLevel.DIVERGENT else words
+    )
+    lines = [words or "all threads of a warp take the same path"]
     for reason in known.reasons(step.number)[:_MOST]:
         where = _line(function, flow.instructions[reason.instruction]) if reason.instruction >= 0 else ""
         lines.append(f"{where}{reason.text}")

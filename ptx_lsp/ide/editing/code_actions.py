@@ -95,7 +95,7 @@ def _suppressions(module: Module, here: Sequence[Diagnostic]) -> Iterator[Action
         found = tuple(one for one in here if one.rule == rule)
         line = source.line_of(found[0].span.start)
         edit = insertion(source, line, [rule])
-        yield Action(f"Ignore `{rule}` in this line", "suppress", (edit,), found)
+        yield Action(f"Ignore `{rule}` on this line", "suppress", (edit,), found)
         at_top = Edit(0, 0, f"// ptx-lint: ignore-file[{rule}]{source.line_end()}".encode())
         yield Action(f"Ignore `{rule}` in this file", "suppress", (at_top,), found)
 

@@ -71,12 +71,12 @@ def is_numbered(symbol: Symbol) -> bool:
 def _renameable(module: Module, offset: int) -> SymbolReference:
     found = symbol_at(module, offset)
     if found is None:
-        raise RenameError("there is no name that is declared in this file")
+        raise RenameError("no name declared in this file at the cursor")
     symbol = found.symbol
     if isinstance(symbol, Predefined):
-        raise RenameError(f"PTX itself has the name `{symbol.name}`")
+        raise RenameError(f"`{symbol.name}` is a name of PTX itself")
     if isinstance(symbol, AggregateName):
-        raise RenameError(f"`{symbol.name}` is a structure of PTX 1.x, whose uses are not known")
+        raise RenameError(f"`{symbol.name}` is a PTX 1.x structure, whose uses are unknown")
     if isinstance(symbol, FunctionName | AliasName):
         same = [one for one in declarations(module, symbol) if isinstance(one, FunctionName)]
         if same and not any(one.is_definition for one in same) and any(
@@ -90,9 +90,13 @@ def _renameable(module: Module, offset: int) -> SymbolReference:
             raise RenameError(f"another file defines `{symbol.name}`")
     if isinstance(symbol, Variable) and is_numbered(symbol):
         base = symbol.declarator.name.text
-        raise RenameError(f"`{symbol.name}` is one of `{base}<...>`, which follow each other in memory")
+        raise RenameError(
+            f"`{symbol.name}` is part of the range `{base}<...>`, which is contiguous in memory"
+        )
     if is_numbered(symbol) and not found.is_local:
-        raise RenameError(f"`{symbol.name}` belongs to a range of registers of the whole file")
+        raise RenameError(
+            f"`{symbol.name}` is part of a register range declared for the whole file"
+        )
     return found
 
 
@@ -101,11 +105,16 @@ _NAME = re.compile(r"[A-Za-z_][\w$]*|[$%][\w$]+", re.ASCII)
 
 def _check_name(symbol: Symbol, new: str) -> None:
     if _NAME.fullmatch(new) is None:
-        raise RenameError(f"`{new}` is no name in PTX: letters, digits, `_` and `$`, first no digit; or `%`")
+        raise RenameError(
+            f"`{new}` is not a valid PTX name: use letters, digits, `_` and `$`; "
+            "the first must not be a digit, but can be `%`"
+        )
     if new in ("_", "inlined_at", "function_name") or predefined(new) is not None:
-        raise RenameError(f"PTX itself has the name `{new}`")
+        raise RenameError(f"`{new}` is a name of PTX itself")
     if is_range(symbol) and new[-1].isdigit():
-        raise RenameError(f"the name of a range cannot end in a digit, as its registers `{new}0` do")
+        raise RenameError(
+            f"the name of a range cannot end in a digit, because a number is appended (`{new}0`)"
+        )
 
 
 # -- places ---------------------------------------------------------------------------------------
@@ -162,7 +171,7 @@ def _in_sections(module: Module, found: SymbolReference) -> Iterator[Occurrence]
         others = [f for f in module.functions if any(one.name == name for one in f.body.labels)]
         if len(others) > 1:
             raise RenameError(
-                f"a debugging section names `{name}`, which is a label of several functions"
+                f"a debugging section refers to `{name}`, which is a label in several functions"
             )
     for hit in hits:
         yield Occurrence(hit, "other")
@@ -187,11 +196,11 @@ def _check_module(module: Module, found: SymbolReference, new: str) -> None:
         taken = re.compile(rf"{re.escape(new)}\d+", re.ASCII)
         clash = next((name for name in sorted(module.names) if taken.fullmatch(name)), None)
         if clash is not None or module.find(f"{new}0", end) is not None:
-            raise RenameError(f"`{clash or new}` is declared already")
+            raise RenameError(f"`{clash or new}` is already declared")
         return
     other = module.find(new, end)
     if other is not None and other.name != found.symbol.name:
-        raise RenameError(f"`{new}` is declared already: a {other.kind}")
+        raise RenameError(f"`{new}` is already declared as a {other.kind}")
 
 
 def _check_function(function: Function, found: SymbolReference, new: str) -> None:
@@ -202,15 +211,15 @@ def _check_function(function: Function, found: SymbolReference, new: str) -> Non
         bases = {base for scope in function.body.scopes for base in scope.ranges}
         clash = next((name for name in sorted(names) if taken.fullmatch(name)), None)
         if clash is not None or new in bases:
-            raise RenameError(f"`{clash or new}` is declared or used in this function already")
+            raise RenameError(f"`{clash or new}` is already declared or used in this function")
         return
     for scope in function.body.scopes:
         other = scope.find_here(new)
         if other is not None:
             line = _line(function, other)
-            raise RenameError(f"`{new}` is declared in this function already, in line {line}")
+            raise RenameError(f"`{new}` is already declared in this function, in line {line}")
     if new in function.free and found.is_local:
-        raise RenameError(f"this function uses a `{new}` of the file already")
+        raise RenameError(f"this function already uses a `{new}` of the file")
 
 
 def _line(function: Function, symbol: Symbol) -> int:
@@ -239,7 +248,7 @@ def _split_out(
         (node for node in place.path if isinstance(node, nodes.Declaration)), None
     ) if place is not None else None
     if place is None or declaration is None or not declaration.declarators:
-        raise RenameError("its declaration is broken")
+        raise RenameError("its declaration has errors")
     source = module.document.source
     span = place.span(declaration)
     head = source.data[span.start : span.start + declaration.declarators[0].start - declaration.start]

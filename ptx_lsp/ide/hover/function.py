@@ -68,7 +68,7 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
     ] if symbol.name else []
     lines: list[str] = []
     if not symbol.is_definition:
-        lines.append("declared only: it is defined in another file")
+        lines.append("declaration only; defined in another file")
     if function is not None and symbol.is_definition:
         count = len(function.body.instructions)
         lines.append(f"{count} instruction{'s' if count != 1 else ''}")
@@ -76,7 +76,7 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
         if symbol.is_kernel and (is_small or is_cached(function)):
             lines += kernel_lines(kernel_metrics(function), function)
     if not symbol.is_kernel or used:
-        lines.append(f"named {len(used)} times" if len(used) != 1 else "named once")
+        lines.append(f"used {len(used)} times" if len(used) != 1 else "used once")
     return lines
 
 
@@ -100,7 +100,7 @@ def kernel_lines(row: Kernel, function: Function) -> list[str]:
     if branches.uniform is not None and (branches.uniform or branches.divergent or branches.unknown):
         lines.append(
             f"branches: {branches.uniform} uniform, {branches.divergent} divergent, "
-            f"{branches.unknown} not known"
+            f"{branches.unknown} unknown"
         )
     return [line for line in lines if line]
 
@@ -113,11 +113,11 @@ def _bounds(function: Function) -> str:
     parts: list[str] = []
     if found.threads_per_block:
         exact = "exactly" if found.threads_source == "reqntid" else "at most"
-        parts.append(f"{exact} {found.threads_per_block} threads in a block")
+        parts.append(f"{exact} {found.threads_per_block} threads per block")
     if found.blocks_asked:
-        parts.append(f"{found.blocks_asked} resident blocks asked for")
+        parts.append(f"at least {found.blocks_asked} resident blocks")
     if found.limit_source != "target":
-        parts.append(f"at most {found.register_limit} registers (by {found.limit_source})")
+        parts.append(f"at most {found.register_limit} registers (from {found.limit_source})")
     parts += [f"ptxas ignores {one}" for one in found.ignored]
     return f"launch bounds: {', '.join(parts)}" if parts else ""
 

@@ -94,7 +94,7 @@ def _unresolved(module: Module, spelling: str, resolution: Resolution) -> str:
     if not entries(opcode):
         near = resolution.problems[0].choices if resolution.problems else ()
         hint = f" Did you mean {', '.join(map(code, near))}?" if near else ""
-        return f"{code(opcode)} is not an instruction of PTX.{hint}"
+        return f"{code(opcode)} is not a PTX instruction.{hint}"
     told = [problem.message for problem in resolution.problems] if "." in spelling else []
     return paragraphs([listed(told), opcode_text(module, opcode)])
 

@@ -40,10 +40,10 @@ def _launched(data: bytes, name: str) -> str:
         if one.entry != name:
             continue
         grid, block = (", ".join(map(str, size)) for size in (one.grid, one.block))
-        head = f"Launched as line {one.line} asks for: grid {grid}, block {block}"
+        head = f"Launched as specified in line {one.line}: grid {grid}, block {block}"
         if one.problem:
             where = f"line {one.problem_line}: " if one.problem_line else ""
-            parts.append(f"Line {one.line} asks for a launch: {where}{one.problem}")
+            parts.append(f"Launch specified in line {one.line}: {where}{one.problem}")
             continue
         rows = [
             f"{code(buffer.name)} ({buffer.type}, {buffer.changed} of {buffer.size} changed): "

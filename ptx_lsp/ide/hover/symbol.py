@@ -110,7 +110,7 @@ def _flow(
     instructions = [one for one in statements if isinstance(one, nodes.Instruction)]
     lines = live_lines(function, symbol, instructions)
     if lines:
-        yield f"live in lines {shown(lines)}"
+        yield f"live on lines {shown(lines)}"
     elif used:
         yield "its value is never used"
     statement = place.statement
@@ -139,7 +139,7 @@ def _variable(module: Module, found: SymbolReference, symbol: Variable) -> str:
     if size is not None:
         lines.append(f"size {size} byte{'s' if size != 1 else ''}")
     elif symbol.is_unsized:
-        lines.append("size given elsewhere")
+        lines.append("size not specified in this declaration")
     if alignment is not None:
         lines.append(f"aligned to {alignment} byte{'s' if alignment != 1 else ''}")
     used = [one for one in occurrences(module, found) if one.use != "declaration"]
@@ -182,7 +182,7 @@ def _declaration(module: Module, symbol: Variable) -> str:
 def _label(module: Module, found: SymbolReference, symbol: Label) -> str:
     function = found.function
     used = [one for one in occurrences(module, found) if one.use != "declaration"]
-    lines = [f"named {_times(len(used))}" if used else "never named"]
+    lines = [f"used {_times(len(used))}" if used else "never used"]
     if function is not None and (
         len(function.body.instructions) <= _SOON or is_computed(cfg, function)
     ):
@@ -197,7 +197,7 @@ def _predecessors(function: Function, numbers: tuple[int, ...]) -> Iterator[str]
     """The places from which control comes here, each with its line."""
     graph = cfg(function)
     if not numbers:
-        yield "no way leads here"
+        yield "unreachable"
     source = function.module.document.source
     for number in numbers[:_MOST]:
         block = graph.blocks[number]

@@ -51,9 +51,9 @@ def directive_text(module: Module, directive: directives.Directive, *, in_body: 
         instead = f": use {code(directive.successor)}" if directive.successor else ""
         ends.append(f"deprecated since PTX ISA {directive.deprecated}{instead}")
     if directive.removed is not None:
-        ends.append(f"refused from PTX ISA {directive.removed} on")
+        ends.append(f"removed in PTX ISA {directive.removed}")
     if not directive.is_accepted:
-        ends.append("no ptxas of today takes it")
+        ends.append("not supported by current versions of ptxas")
     space = SPACES.get(directive.name)
     facts = [f"access: {space.access}", f"lifetime: {space.lifetime}"] if space is not None else []
     return paragraphs([
@@ -71,12 +71,15 @@ def directive_text(module: Module, directive: directives.Directive, *, in_body: 
 def version_text(module: Module, version: Version) -> str:
     """The text for the number of a `.version`."""
     if version not in VERSIONS:
-        return f"PTX ISA {version} does not exist: {VERSIONS[0]} to {VERSIONS[-1]} do."
+        return (
+            f"PTX ISA {version} does not exist; versions range from {VERSIONS[0]} to "
+            f"{VERSIONS[-1]}."
+        )
     fresh = [str(target) for target, since in TARGETS.items() if since == version]
-    lines = [f"came with the targets {', '.join(fresh)}"] if fresh else []
+    lines = [f"added the targets {', '.join(fresh)}"] if fresh else []
     target = module.target
     if target is not None and TARGETS.get(target, version) > version:
-        lines.append(f"{target} needs PTX ISA {TARGETS[target]} ✗")
+        lines.append(f"{target} requires PTX ISA {TARGETS[target]} ✗")
     return paragraphs([f"PTX ISA {version}", listed(lines)])
 
 
@@ -92,17 +95,20 @@ def target_text(module: Module, name: str) -> str | None:
         return paragraphs([summary, listed(filter(None, [met_in_words(module, (needs,))]))])
     lines = [met_in_words(module, (Requirement(TARGETS[target], ()),))]
     if target.suffix == "a":
-        lines.append("code for exactly this architecture, with what only it has")
+        lines.append("code for exactly this architecture, with its architecture-specific features")
     elif target.suffix == "f":
-        lines.append("code for this family of architectures, with what only it has")
+        lines.append("code for this family of architectures, with its family-specific features")
     limits = LIMITS.get(target.number)
     if limits is not None:
         lines += [
             f"an SM holds {limits.threads_per_sm} threads ({limits.warps_per_sm} warps) in at most "
             f"{limits.blocks_per_sm} blocks",
-            f"registers: {limits.registers_per_sm} an SM, {limits.registers_per_block} a block",
-            f"shared memory: {limits.shared_bytes_per_sm // 1024} KiB an SM, "
-            f"{limits.shared_bytes_opt_in // 1024} KiB a block",
+            (
+                f"registers: {limits.registers_per_sm} per SM, {limits.registers_per_block} per "
+                "block"
+            ),
+            f"shared memory: {limits.shared_bytes_per_sm // 1024} KiB per SM, "
+            f"{limits.shared_bytes_opt_in // 1024} KiB per block",
         ]
     return paragraphs([f"**{target}** (target)", listed(filter(None, lines))])
 

@@ -65,7 +65,7 @@ def told(block: FlowBlock, count: int) -> list[str]:
     else:
         lines[0] += f", lines {block.first_line}-{block.last_line}"
     if not block.is_reached:
-        lines.append("never reached")
+        lines.append("unreachable")
     half = MOST_OPCODES // 2
     more = len(block.opcodes) - 2 * half
     if more > 1:

@@ -90,19 +90,25 @@ def next_steps(found: Occupancy) -> Iterator[str]:
         less = " and ".join(
             text
             for amount, text in (
-                (step.fewer_registers, f"{_counted(step.fewer_registers, 'register')} fewer per thread"),
-                (step.fewer_shared_bytes, f"{step.fewer_shared_bytes} bytes of shared memory less"),
+                (
+                    step.fewer_registers,
+                    f"{_counted(step.fewer_registers, 'register')} fewer per thread",
+                ),
+                (
+                    step.fewer_shared_bytes,
+                    (f"{step.fewer_shared_bytes} fewer bytes of shared memory"),
+                ),
             )
             if amount
         )
         yield f"{less}: {_counted(step.more_blocks, 'more block')} per SM ({step.result.percent:.4g} %)"
     if not found.blocks_per_sm:
-        yield f"No such block can be launched: {', '.join(found.limiters)}"
+        yield f"A block of this size cannot be launched: {', '.join(found.limiters)}"
         return
     left = headroom(found)
     yield (
-        f"{_counted(left.registers, 'more register')} per thread or {left.shared_bytes} more bytes of shared "
-        "memory would cost no block"
+        f"{_counted(left.registers, 'more register')} per thread or {left.shared_bytes} more "
+        "bytes of shared memory would not reduce the number of blocks"
     )
 
 

@@ -64,8 +64,9 @@ def parse(text: str) -> Budget:
         raise BudgetError(f"`{text}`: unknown figure `{name}`{near}")
     units = _UNITS[figure.unit]
     if unit not in units:
-        allowed = ", ".join(f"`{one}`" for one in units if one) or "no unit"
-        raise BudgetError(f"`{text}`: `{name}` must be given in {allowed}, not in `{unit}`")
+        listed = ", ".join(f"`{one}`" for one in units if one)
+        allowed = f"in {listed}" if listed else "without a unit"
+        raise BudgetError(f"`{text}`: `{name}` must be given {allowed}, not in `{unit}`")
     if says is not None and says not in figure.says:
         raise BudgetError(f"`{text}`: `{name}` is {' or '.join(figure.says)}, never {says}")
     wanted: Says | None = "measured" if says == "measured" else "estimated" if says else None
@@ -126,8 +127,8 @@ def _message(one: OverBudget) -> str:
         extent = f", {one.kernel.registers.low} to {one.kernel.registers.high}"
     whose = "" if one.pattern == "*" else f" for `{one.pattern}`"
     return (
-        f"`{one.kernel.name}` has {one.budget.figure} {shown} ({says}{extent}), which exceeds "
-        f"its budget{whose}: `{one.budget.text}`"
+        f"`{one.kernel.name}` has {one.budget.figure} {shown} ({says}{extent}), "
+        f"over its budget{whose}: `{one.budget.text}`"
     )
 
 

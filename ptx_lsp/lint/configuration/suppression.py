@@ -128,7 +128,7 @@ class Suppressions:
                 named = matching(known_rules(), word)
             except UnknownRuleError as error:
                 left = [other for other in one.rules if other != word]
-                return str(error)[:1].upper() + str(error)[1:], left
+                return str(error), left
             outside = all(name in OUTSIDE or name not in ran for name in named)
             if (one, word) not in self._used and not outside:
                 unused.append(word)

@@ -28,14 +28,14 @@ def async_copy_not_waited(function: Function) -> Iterator[Finding]:
     """An asynchronous copy that the kernel never waits for.
 
     ## What it does
-    Reports a `cp.async`, `cp.async.bulk` or `cp.reduce.async.bulk` after which no way leads to an
-    instruction that waits for it, or to the `commit_group` that the waiting counts on. Bulk copies that
-    complete on an mbarrier may be waited for anywhere in the kernel. A call may wait, and functions other
-    than kernels are not judged.
+    Reports a `cp.async`, `cp.async.bulk` or `cp.reduce.async.bulk` from which no path reaches an
+    instruction that waits for it, or the `commit_group` that this wait requires. Bulk copies that
+    complete on an mbarrier may be waited for anywhere in the kernel. Calls are assumed to wait, and
+    functions other than kernels are not checked.
 
     ## Why it matters
-    What is read too early is whatever was there before; and a kernel must not end before its copies have
-    read or written its shared memory.
+    Data that is read too early still has its old value, and a kernel must not end before its copies have
+    accessed its shared memory.
 
     ## Example
     ```ptx
@@ -79,7 +79,7 @@ def async_copy_not_waited(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: where the data is needed first is for the author to say.
+    There is no fix: only the author knows where the data is needed first.
     """
     for step, kind, lacks in unwaited_async(function):
         if kind == "wgmma":

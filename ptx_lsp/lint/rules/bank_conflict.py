@@ -16,15 +16,15 @@ from ptx_lsp.model.function import Function
 
 @function_rule("bank-conflict", code="P312")
 def bank_conflict(function: Function) -> Iterator[Finding]:
-    """An access to shared memory whose lanes want different words of one bank.
+    """An access to shared memory whose lanes use different words of one bank.
 
     ## What it does
-    Reports `ld.shared` and `st.shared` at addresses of which it is known how they differ from lane to lane,
-    where lanes that are served together want several words of one bank; the first at each base register.
-    Accesses that only some lanes are known to do are not judged.
+    Reports `ld.shared` and `st.shared` whose addresses differ between lanes by known amounts, if lanes
+    that are served together access several words of one bank. Only the first access at each base
+    register is reported. Accesses that only some lanes are known to execute are not checked.
 
     ## Why it matters
-    A bank gives one word at a time: an access with a conflict of degree *n* takes *n* times as long.
+    A bank serves one word at a time: an access with an *n*-way conflict takes *n* times as long.
 
     ## Example
     ```ptx
@@ -79,7 +79,7 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: rows must be made longer by a word, or the words be stored in another order.
+    There is no fix: pad the rows by one word, or store the words in another order.
     """
     if not is_well_formed(function) or not lane_values(function).has_full_warps:
         return

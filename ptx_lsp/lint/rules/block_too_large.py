@@ -16,15 +16,15 @@ from ptx_lsp.model.function import Function
 
 @function_rule("block-too-large", code="W211")
 def block_too_large(function: Function) -> Iterator[Finding]:
-    """A `.maxntid` or `.reqntid` beyond what a block can have.
+    """A `.maxntid` or `.reqntid` that exceeds the limits of a block.
 
     ## What it does
-    Reports more than 1024 threads in all dimensions together, and a `.reqntid` whose third dimension is
-    above 64. (`.maxntid` bounds the product only.)
+    Reports more than 1024 threads in all dimensions together, and a `.reqntid` whose third dimension
+    exceeds 64. (`.maxntid` bounds only the product.)
 
     ## Why it matters
-    No launch can have so many threads: with `.reqntid` every launch fails. With `.maxntid` the compiler saves
-    registers for threads that will never be. ptxas says nothing.
+    No launch can have so many threads. With `.reqntid`, every launch fails. With `.maxntid`, the
+    compiler saves registers for threads that never run. ptxas does not report it.
 
     ## Example
     ```ptx
@@ -51,7 +51,7 @@ def block_too_large(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the block that was meant is not known.
+    There is no fix: the intended block size is unknown.
     """
     if not function.is_kernel:
         return

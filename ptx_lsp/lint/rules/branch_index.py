@@ -14,14 +14,13 @@ from ptx_lsp.syntax import nodes
 
 @instruction_rule("branch-index", code="W220")
 def branch_index(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """A `brx.idx` with a constant index for which its list has no label.
+    """A constant `brx.idx` index that is out of range for its list of labels.
 
     ## What it does
-    Compares the index of `brx.idx`, where it is a constant, with the number of labels in its
-    `.branchtargets`.
+    Compares a constant index of `brx.idx` with the number of labels in its `.branchtargets`.
 
     ## Why it matters
-    Where the branch goes is undefined. ptxas says nothing.
+    The behaviour of the branch is undefined. ptxas does not report it.
 
     ## Example
     ```ptx
@@ -56,7 +55,7 @@ def branch_index(function: Function, instruction: nodes.Instruction) -> Iterator
     ```
 
     ## Fix safety
-    There is no fix: which label was meant is not known.
+    There is no fix: the intended label is unknown.
     """
     if not instruction.opcode.text.startswith("brx.idx"):
         return

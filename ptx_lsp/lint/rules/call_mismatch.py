@@ -29,16 +29,16 @@ _TABLE = "the label of a `.callprototype` or `.calltargets`"
 
 @function_rule("call-mismatch", code="E115")
 def call_mismatch(function: Function) -> Iterator[Finding]:
-    """A call that does not fit what it calls.
+    """A call that does not match its callee.
 
     ## What it does
     Compares each `call` with the declaration of the function, with the `.callprototype`, or with every
-    function of the `.calltargets` list: how many arguments and results there are, and the type, size,
-    alignment and state space of each. Also reports a call of something that is no function, and a call
+    function of the `.calltargets` list: the number of arguments and results, and the type, size,
+    alignment and state space of each. Also reports calls of something other than a function, and calls
     through an address without a prototype.
 
     ## Why it matters
-    ptxas rejects such a call, and shows neither the argument nor the declaration.
+    ptxas rejects such a call, but names neither the argument nor the declaration.
 
     ## Example
     ```ptx
@@ -71,7 +71,7 @@ def call_mismatch(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Arguments that lack their parentheses get them; nothing else can be meant by them.
+    The fix adds missing parentheses around arguments, which is unambiguous.
     """
     for call in calls(function):
         wrong = _about_target(function, call)

@@ -16,15 +16,16 @@ from ptx_lsp.model.function import Function
 
 @function_rule("cluster-size", code="W215")
 def cluster_size(function: Function) -> Iterator[Finding]:
-    """A size of clusters that no launch can have.
+    """A cluster size that no launch can have.
 
     ## What it does
-    Reports a `.reqnctapercluster` with a 0 in it, a `.maxclusterrank` of 0, and either above 16 blocks.
+    Reports a `.reqnctapercluster` with a dimension of 0, a `.maxclusterrank` of 0, and either one above
+    16 blocks.
 
     ## Why it matters
-    ptxas takes them and says nothing. It drops a directive whose first number is 0; a cluster above 16
-    blocks, or with a 0 in another dimension, cannot be launched. A `.maxclusterrank` above 16 bounds nothing:
-    no device has such clusters.
+    ptxas accepts them without a warning. It ignores a directive whose first number is 0. A cluster of
+    more than 16 blocks, or with another dimension of 0, cannot be launched. A `.maxclusterrank` above 16
+    has no effect, because no device supports such clusters.
 
     ## Example
     ```ptx
@@ -51,7 +52,7 @@ def cluster_size(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the cluster that was meant is not known.
+    There is no fix: the intended cluster size is unknown.
     """
     for given in effective_directives(function).directives:
         problem = _problem(given)

@@ -19,14 +19,14 @@ _PAIRS = ((".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank"))
 
 @function_rule("conflicting-directives", code="E180")
 def conflicting_directives(function: Function) -> Iterator[Finding]:
-    """Two directives of a kernel of which it can have only one.
+    """Two kernel directives that exclude each other.
 
     ## What it does
-    Reports `.maxntid` beside `.reqntid`, and `.maxclusterrank` beside `.reqnctapercluster`: one gives a
-    size, the other a bound for the same size.
+    Reports `.maxntid` together with `.reqntid`, and `.maxclusterrank` together with
+    `.reqnctapercluster`: one fixes a size, the other bounds the same size.
 
     ## Why it matters
-    ptxas rejects the kernel, and names the line of its closing brace.
+    ptxas rejects the kernel, but names the line of its closing brace.
 
     ## Example
     ```ptx
@@ -54,8 +54,8 @@ def conflicting_directives(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Where the size is within the bound, the fix removes the bound, which says nothing more. Otherwise there
-    is none: either directive may be the wrong one.
+    If the size is within the bound, the fix removes the bound, which is redundant. Otherwise there is no
+    fix: either directive may be wrong.
     """
     if not function.is_kernel:
         return

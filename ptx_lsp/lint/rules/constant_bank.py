@@ -22,15 +22,15 @@ _MOST = 10
 
 @module_rule("constant-bank", code="E190")
 def constant_bank(module: Module) -> Iterator[Finding]:
-    """A constant bank, as in `.const[2]`, that the file's `.version` or the declaration does not allow.
+    """A constant bank, such as `.const[2]`, that the file's `.version` or the declaration does not allow.
 
     ## What it does
-    Reports `.const[0]` to `.const[10]` from PTX ISA 2.2 on, the banks 1 to 10 before 1.5, greater numbers,
-    and declarations in the banks 1 to 10 of anything but `.extern` arrays of unknown size, which are not
-    possible in bank 0.
+    Reports `.const[0]` to `.const[10]` since PTX ISA 2.2, the banks 1 to 10 before 1.5, greater bank
+    numbers, and declarations in the banks 1 to 10 other than `.extern` arrays of unknown size, which in
+    turn are not allowed in bank 0.
 
     ## Why it matters
-    ptxas rejects them. Since PTX ISA 2.2 there is one constant space; its further banks are passed as
+    ptxas rejects them. Since PTX ISA 2.2 there is one constant space; further banks are passed as
     pointers.
 
     ## Example
@@ -56,8 +56,8 @@ def constant_bank(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Bank 0 is what `.const` means, so the fix removes the `[0]` where banks are not known any more. The other
-    banks have no fix.
+    `.const` means bank 0, so the fix removes `[0]` where banks are no longer supported. Other banks have
+    no fix.
     """
     for declared in declarations_outside(module):
         yield from _of_declaration(module, declared)

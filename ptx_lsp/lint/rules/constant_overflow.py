@@ -19,15 +19,15 @@ _LONG = re.compile(rb"\d\w{16}")
 
 @instruction_rule("constant-overflow", code="E173")
 def constant_overflow(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """An integer of more than 64 bits.
+    """An integer that does not fit in 64 bits.
 
     ## What it does
-    Reports integers in instructions that 64 bits do not hold: as an error where ptxas tells of a constant
-    overflow, and as a warning where it does not.
+    Reports integers in instructions that do not fit in 64 bits: as an error if ptxas reports an
+    overflow, and as a warning otherwise.
 
     ## Why it matters
-    Of `18446744073709551619` ptxas takes the lowest 64 bits, which are 3, without a word. It tells of an
-    overflow only where the digits before another one have their 64th bit set.
+    ptxas truncates `18446744073709551619` to its lowest 64 bits, which are 3, without a warning. It only
+    reports an overflow if the value before the last digit has its 64th bit set.
 
     ## Example
     ```ptx
@@ -56,7 +56,7 @@ def constant_overflow(function: Function, instruction: nodes.Instruction) -> Ite
     ```
 
     ## Fix safety
-    There is no fix: which digit is too many is not known.
+    There is no fix: the intended number is unknown.
     """
     start, end = function.span(instruction)
     if _LONG.search(function.module.document.source.data, start, end) is None:

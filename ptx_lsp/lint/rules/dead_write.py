@@ -15,15 +15,15 @@ from ptx_lsp.model.function import Function
 
 @function_rule("dead-write", code="W232", tag="unnecessary")
 def dead_write(function: Function) -> Iterator[Finding]:
-    """A result that nothing reads.
+    """A result that is never read.
 
     ## What it does
-    Reports, as a hint, arithmetic, logic, comparisons, conversions and moves whose results are not read on
-    any way from there: nothing reads the register, or all ways write it again first.
+    Reports, as a hint, arithmetic, logic, comparisons, conversions and moves whose results are never
+    read: on every path, the register is overwritten first or not read at all.
 
     ## Why it matters
-    It does nothing; ptxas leaves it out, and compilers rely on that. By hand, often another register was
-    meant, or a store is missing.
+    The instruction has no effect. ptxas removes it, and compilers rely on that. In handwritten code,
+    another register was often meant, or a store is missing.
 
     ## Example
     ```ptx
@@ -60,8 +60,8 @@ def dead_write(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the instruction may be unwanted, or what should read its result is wrong. The editor
-    offers to take it away.
+    There is no fix: the instruction may be unnecessary, or its reader may be wrong. The editor offers to
+    remove it.
     """
     if not is_well_formed(function):
         return

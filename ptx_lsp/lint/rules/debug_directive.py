@@ -28,15 +28,15 @@ from ptx_lsp.syntax.literals import overflows
 
 @module_rule("debug-directive", code="E141")
 def debug_directive(module: Module) -> Iterator[Finding]:
-    """A `.file`, `.loc` or `.section` that does not go with the others, or has a number too large.
+    """A `.file`, `.loc` or `.section` that conflicts with the others, or a number in it that is too large.
 
     ## What it does
-    Reports an index that two `.file` have, a label that stands in sections twice, the `function_name` of a
-    `.loc` that is no label of a section, an `inlined_at` that names a position which no `.loc` before it has,
-    sections called like a directive or type, and numbers that ptxas finds too large.
+    Reports an index of two `.file` directives, a label that is defined twice in sections, a
+    `function_name` of `.loc` that is not a label of a section, an `inlined_at` position that no earlier
+    `.loc` has, sections named like a directive or type, and numbers that are too large for ptxas.
 
     ## Why it matters
-    ptxas rejects them, though nothing that is executed depends on them.
+    ptxas rejects them, although they do not affect execution.
 
     ## Example
     ```ptx
@@ -65,7 +65,7 @@ def debug_directive(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which of the two was meant is not known.
+    There is no fix: which one was intended is unknown.
     """
     yield from _of_files(module)
     yield from _of_sections(module)

@@ -13,13 +13,13 @@ from ptx_lsp.model.function import Function
 
 @function_rule("deprecated-directive", code="W213", tag="deprecated")
 def deprecated_directive(function: Function) -> Iterator[Finding]:
-    """A directive that another one has replaced.
+    """A directive that has been replaced by another one.
 
     ## What it does
-    Reports `.maxnctapersm` in PTX 2.0. Before, it is the name to use; later versions refuse it.
+    Reports `.maxnctapersm` in PTX ISA 2.0. Earlier versions require this name; later versions reject it.
 
     ## Why it matters
-    ptxas warns of it and ignores it.
+    ptxas warns about it and ignores it.
 
     ## Example
     ```ptx
@@ -46,7 +46,7 @@ def deprecated_directive(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix writes the new name, which ptxas does follow: the kernel may get fewer registers.
+    The fix writes the new name, which ptxas obeys: the kernel may get fewer registers.
     """
     version = function.module.version
     if version is None:

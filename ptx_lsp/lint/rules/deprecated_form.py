@@ -13,13 +13,13 @@ from ptx_lsp.model.instructions.checks import checks
 
 @function_rule("deprecated-form", code="W269", tag="deprecated")
 def deprecated_form(function: Function) -> Iterator[Finding]:
-    """A form that is on its way out.
+    """A deprecated form of an instruction.
 
     ## What it does
-    Finds forms that this `.version` still takes and the manual tells not to use any more.
+    Reports forms that this `.version` still accepts but the manual deprecates.
 
     ## Why it matters
-    ptxas warns of them, and a later version or target refuses them.
+    ptxas warns about them, and a later version or target rejects them.
 
     ## Example
     ```ptx
@@ -50,7 +50,7 @@ def deprecated_form(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant cannot be told.
+    There is no fix: the replacement depends on the intent.
     """
     for instruction, verdict in checks(function):
         if any(not end.deprecated for end in verdict.ended):

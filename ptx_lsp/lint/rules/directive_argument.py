@@ -17,15 +17,15 @@ from ptx_lsp.syntax import nodes
 
 @function_rule("directive-argument", code="E181")
 def directive_argument(function: Function) -> Iterator[Finding]:
-    """A wrong argument of a directive in the head of a kernel or function.
+    """An invalid argument of a directive in the header of a kernel or function.
 
     ## What it does
-    Reports missing and extra arguments of `.maxntid`, `.maxnreg`, `.abi_preserve` and so on, those that
-    are no whole number, zero where it must be positive, numbers that are too large, and names of
-    languages that PTX does not know.
+    Reports missing and extra arguments of `.maxntid`, `.maxnreg`, `.abi_preserve` and so on, arguments
+    that are not whole numbers, zero where the number must be positive, numbers that are too large, and
+    unknown names of languages.
 
     ## Why it matters
-    ptxas rejects them, and of a 0 often names the line behind.
+    ptxas rejects them, and for a 0 often names the following line.
 
     ## Example
     ```ptx
@@ -52,7 +52,7 @@ def directive_argument(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant is not known.
+    There is no fix: the intended argument is unknown.
     """
     version = function.module.version
     for use in directives_of(function):

@@ -15,14 +15,15 @@ _ORDER = {".noreturn": 0, ".abi_preserve": 1, ".abi_preserve_control": 1, ".loca
 
 @function_rule("directive-order", code="E183")
 def directive_order(function: Function) -> Iterator[Finding]:
-    """A directive of a function that stands behind one that it must precede, or is there twice.
+    """A function directive that is out of order or duplicated.
 
     ## What it does
-    Reports what is out of order among `.noreturn`, then `.abi_preserve` and `.abi_preserve_control`, then
-    `.local_maxnreg`, then `.language`, and each of them given twice, in functions and in call prototypes.
+    The order is `.noreturn`, then `.abi_preserve` and `.abi_preserve_control`, then `.local_maxnreg`,
+    then `.language`. Reports directives out of this order, and duplicates, in functions and call
+    prototypes.
 
     ## Why it matters
-    ptxas rejects them, though a kernel may have its directives in any order.
+    ptxas rejects them, although the directives of a kernel may be in any order.
 
     ## Example
     ```ptx
@@ -47,7 +48,7 @@ def directive_order(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Where one is given twice and says the same, the fix removes the second. There is no other fix.
+    The fix removes an identical duplicate. There is no other fix.
     """
     for signature in signatures(function):
         before: dict[str, PerformanceDirective] = {}

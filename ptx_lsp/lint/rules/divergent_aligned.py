@@ -16,17 +16,17 @@ _BARRIERS = frozenset({"bar", "barrier"})
 
 @function_rule("divergent-aligned", code="W251")
 def divergent_aligned(function: Function) -> Iterator[Finding]:
-    """An `.aligned` instruction that only some threads of a warp come to.
+    """An `.aligned` instruction reached by only some threads of a warp.
 
     ## What it does
-    Reports `mma`, `wmma`, `wgmma`, `ldmatrix`, `setmaxnreg` and whatever else has `.aligned`, where a branch
-    or guard that differs between the threads of a warp decides whether it is reached, and the other threads
-    go on behind it. It is an information where the branch depends on data, which may be alike. Threads that
-    have exited count, where the form of the condition (`tid.x >= n`) tells that lanes differ.
+    Reports `mma`, `wmma`, `wgmma`, `ldmatrix`, `setmaxnreg` and any other instruction with `.aligned`
+    that is controlled by a divergent branch or guard while the other threads continue after it. The
+    severity is *information* if the branch depends on data, which may be uniform. Exited threads count
+    if the form of the condition (`tid.x >= n`) shows that lanes differ.
 
     ## Why it matters
-    All threads of a warp must do such an instruction together. If some do not, or have exited, what it does
-    is undefined.
+    All threads of a warp must execute such an instruction together. If some do not, or have exited, the
+    behaviour is undefined.
 
     ## Example
     ```ptx
@@ -76,7 +76,7 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: whether the instruction or the branch is in the wrong place is not known.
+    There is no fix: either the instruction or the branch may be in the wrong place.
     """
     found = decided(function, _aligned(function))
     if not found or not is_well_formed(function):

@@ -14,18 +14,18 @@ from ptx_lsp.model.function import Function
 
 @function_rule("divergent-barrier", code="W250")
 def divergent_barrier(function: Function) -> Iterator[Finding]:
-    """A barrier that only some threads of a warp come to.
+    """A barrier reached by only some threads of a warp.
 
     ## What it does
-    Reports `bar` and the aligned forms of `barrier` where a branch or guard that differs between the
-    threads of a warp decides whether they are reached, and the other threads go on behind it or wait at
-    another barrier; an information where the branch depends on data, which may be alike. A barrier does
-    not wait for threads that have exited, so threads do not count that only have `ret` before them, or
-    leave the kernel on a path of their own: `if (i >= n) return;` is fine before a barrier.
+    Reports `bar` and the aligned forms of `barrier` that are controlled by a divergent branch or guard
+    while the other threads continue after them or wait at another barrier. The severity is *information*
+    if the branch depends on data, which may be uniform. Barriers do not wait for threads that have
+    exited, so threads that leave the kernel on a path of their own do not count: `if (i >= n) return;`
+    is allowed before a barrier.
 
     ## Why it matters
-    In the aligned form all threads of a warp must come to the barrier together. If some do not, the kernel
-    hangs, or threads go on too early and read what is not written yet.
+    All threads of a warp must reach an aligned barrier together. If some do not, the kernel hangs, or
+    threads continue too early and read data that has not been written yet.
 
     ## Example
     ```ptx
@@ -88,7 +88,7 @@ def divergent_barrier(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: whether the barrier or the branch is in the wrong place is not known.
+    There is no fix: either the barrier or the branch may be in the wrong place.
     """
     found = decided(function, _barriers(function))
     if not found or not is_well_formed(function):

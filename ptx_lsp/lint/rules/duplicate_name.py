@@ -15,9 +15,9 @@ def duplicate_name(function: Function) -> Iterator[Finding]:
     """A register, variable, parameter or label declared twice in one block.
 
     ## What it does
-    Finds names declared again in the block that declares them already. Registers, variables and labels
-    share one set of names; the parameters belong to the outermost block of the body. A range such as
-    `%r<8>` declares `%r0` to `%r7`. An inner block may declare the name of an outer one anew.
+    Reports names that are declared again in the same block. Registers, variables and labels share one
+    namespace; parameters belong to the outermost block of the body. A range such as `%r<8>` declares
+    `%r0` to `%r7`. An inner block may redeclare a name of an outer block.
 
     ## Why it matters
     ptxas rejects it.
@@ -49,7 +49,7 @@ def duplicate_name(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: either declaration may be the wrong one.
+    There is no fix: either declaration may be wrong.
     """
     for name, symbol, first in function.body.duplicates:
         shown = name.text

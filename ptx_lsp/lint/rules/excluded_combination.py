@@ -18,8 +18,7 @@ def excluded_combination(function: Function) -> Iterator[Finding]:
     """Modifiers or operands that exclude each other.
 
     ## What it does
-    Finds combinations that an exception of the manual, or of ptxas, forbids, though each part is
-    allowed by itself.
+    Reports combinations that the manual or ptxas forbids, although each part is allowed by itself.
 
     ## Why it matters
     ptxas rejects them.
@@ -55,8 +54,8 @@ def excluded_combination(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is a fix only where one more modifier makes it right, and no other would, as `.L2::cache_hint`
-    before a cache policy. Where a few would, the editor offers each of them.
+    There is a fix only if exactly one additional modifier makes the instruction valid, such as
+    `.L2::cache_hint` before a cache policy. If several do, the editor offers each of them.
     """
     for instruction, verdict in checks(function):
         excluded = [

@@ -21,17 +21,16 @@ from ptx_lsp.model.function import Function
 
 @function_rule("false-uni", code="W252")
 def false_uni(function: Function) -> Iterator[Finding]:
-    """A `.uni` on a jump whose threads may go different ways.
+    """A `.uni` on a branch that is divergent.
 
     ## What it does
-    Reports `bra.uni`, `brx.idx.uni`, `call.uni` and `ret.uni` with a guard, index or address that differs
-    between the threads of a warp: a warning where some lanes of the first warp of a block go another way
-    than the others, an information where that depends on what is not known.
+    Reports `bra.uni`, `brx.idx.uni`, `call.uni` and `ret.uni` whose guard, index or address differs
+    between the threads of a warp: as a warning if lanes of the first warp of a block are known to take
+    different paths, and as information if that depends on unknown values.
 
     ## Why it matters
-    `.uni` promises that all active threads of a warp do the same. ptxas believes it and does without the
-    instructions that bring the threads together again: where the promise is not kept, what happens is
-    undefined.
+    `.uni` promises that all active threads of a warp behave alike. ptxas relies on it and omits the
+    instructions that make threads reconverge. If the promise is broken, the behaviour is undefined.
 
     ## Example
     ```ptx
@@ -76,7 +75,7 @@ def false_uni(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes `.uni` away and is safe: it promises less.
+    The fix removes `.uni`. It is safe, because it only removes a promise.
     """
     found = _promising(function)
     found = [step for step in found if step.is_guarded or (step.opcode in _THROUGH and step.uses)]

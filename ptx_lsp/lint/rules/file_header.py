@@ -28,16 +28,16 @@ _OLD_SIZE = 32
 
 @module_rule("file-header", code="E130")
 def file_header(module: Module) -> Iterator[Finding]:
-    """A `.version`, `.target` or `.address_size` that is missing, misplaced or there twice.
+    """A `.version`, `.target` or `.address_size` that is missing, misplaced or duplicated.
 
     ## What it does
-    A file begins with `.version`, then `.target`, then perhaps `.address_size`; only comments may stand
-    before and between them. Reports the first thing that stands where one of these has to, and each
-    `.version`, `.target` or `.address_size` further down. (`.target` may be repeated right behind
-    `.target`, and stand in a body.) Reports `.address_size 32`, too, which ptxas no longer compiles.
+    A file begins with `.version`, then `.target`, then optionally `.address_size`; only comments are
+    allowed before and between them. Reports the first statement in the place of one of these, and each
+    later `.version`, `.target` or `.address_size`. (`.target` may directly follow another `.target`, or
+    be in a body.) Also reports `.address_size 32`, which ptxas no longer supports.
 
     ## Why it matters
-    ptxas stops there and reads nothing else.
+    ptxas stops there and does not read the rest of the file.
 
     ## Example
     ```ptx
@@ -63,9 +63,10 @@ def file_header(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    One too many is deleted, a misplaced one is moved. A missing `.version` becomes the newest, a missing
-    `.target` the default of ptxas: these two are guesses and not applied unasked, nor is `.address_size 64`:
-    the file may keep addresses in 32 bits.
+    The fix deletes a duplicate and moves a misplaced directive. For a missing directive it inserts the
+    newest `.version`, or the default `.target` of ptxas; these fixes are guesses, so they are not
+    applied by default. Neither is `.address_size 64`, because the program may store addresses in 32
+    bits.
     """
     found = header(module)
     late = list(found.late)

@@ -20,12 +20,13 @@ def generic_access(function: Function) -> Iterator[Finding]:
     """A generic access to memory whose state space is known.
 
     ## What it does
-    Reports `ld`, `st`, `atom` and `red` without a state space at an address that comes from `cvta.global`
-    and the like, from a variable's name, or from a parameter of the kernel declared with `.ptr .global`.
+    Reports `ld`, `st`, `atom` and `red` without a state space at an address that comes from
+    `cvta.global` and similar instructions, from the name of a variable, or from a kernel parameter
+    declared with `.ptr .global`.
 
     ## Why it matters
-    A generic access finds out at run time which memory is meant, which takes longer, and ptxas must assume
-    that it touches any memory.
+    A generic access determines its memory at run time, which takes longer, and ptxas must assume that it
+    may access any memory.
 
     ## Example
     ```ptx
@@ -64,9 +65,9 @@ def generic_access(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Of `.global`, whose addresses are the generic ones, the fix writes the state space. It is safe where
-    only constants have been added to the address. Addresses of other memory differ from the generic ones,
-    so there the author must also use the address before `cvta`.
+    For `.global`, whose addresses equal the generic ones, the fix adds the state space. It is safe if
+    only constants have been added to the address. Addresses in other state spaces differ from the
+    generic ones, so the instruction must also use the address before `cvta`.
     """
     yield from _findings(function)
 

@@ -17,16 +17,16 @@ from ptx_lsp.model.function import Function
 
 @function_rule("ignored-directive", code="W212")
 def ignored_directive(function: Function) -> Iterator[Finding]:
-    """A performance directive that ptxas does not follow.
+    """A performance directive that ptxas ignores.
 
     ## What it does
-    Reports `.minnctapersm` without `.maxntid` or `.reqntid`, one that asks for more blocks or threads than
-    an SM of the target holds, and `.maxnreg` or `.local_maxnreg` above 255 or below the least that ptxas
-    needs.
+    Reports `.minnctapersm` without `.maxntid` or `.reqntid`, a `.minnctapersm` that requires more blocks
+    or threads than an SM of the target holds, and a `.maxnreg` or `.local_maxnreg` above 255 or below
+    the minimum of ptxas.
 
     ## Why it matters
-    The kernel gets the registers and blocks that it would get without the directive. ptxas warns, without a
-    line, and only when it makes code.
+    The kernel is compiled as if the directive were absent. ptxas warns without a line number, and only
+    when it generates code.
 
     ## Example
     ```ptx
@@ -55,7 +55,7 @@ def ignored_directive(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which number was meant is not known.
+    There is no fix: the intended number is unknown.
     """
     heads, bounds = effective_directives(function), launch_bounds(function)
     if not function.is_kernel or function.node.body is None:

@@ -15,13 +15,14 @@ from ptx_lsp.syntax import nodes
 
 @instruction_rule("immediate-address", code="E172")
 def immediate_address(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """An address that is a constant, in another state space than `.local`.
+    """A constant address in a state space other than `.local`.
 
     ## What it does
-    Reports addresses such as `[16]`, without a register or variable, in instructions that are not `.local`.
+    Reports addresses such as `[16]`, without a register or variable, in instructions that do not access
+    `.local`.
 
     ## Why it matters
-    ptxas rejects them, though the manual has them as absolute addresses of any state space.
+    ptxas rejects them, although the manual allows absolute addresses in any state space.
 
     ## Example
     ```ptx
@@ -53,7 +54,7 @@ def immediate_address(function: Function, instruction: nodes.Instruction) -> Ite
     ```
 
     ## Fix safety
-    There is no fix: which variable was meant is not known.
+    There is no fix: the intended variable is unknown.
     """
     if ".local" in instruction.opcode.text:
         return

@@ -21,12 +21,12 @@ _NOT_ALIASED = (".extern", ".weak")
 
 @module_rule("invalid-alias", code="E117")
 def invalid_alias(module: Module) -> Iterator[Finding]:
-    """An `.alias` of what cannot have one, or with a name that cannot be one.
+    """An invalid `.alias`.
 
     ## What it does
-    `.alias name, function;` makes `name`, a function declared without a body, another name of `function`.
-    Reports kernels and variables in either place, a name that has a body or is an alias already, functions
-    that are `.extern` or `.weak`, and two functions whose parameters differ.
+    `.alias name, function;` makes `name`, a function declared without a body, another name of
+    `function`. Reports kernels and variables on either side, a name that has a body or is already an
+    alias, functions that are `.extern` or `.weak`, and functions with different parameters.
 
     ## Why it matters
     ptxas rejects it.
@@ -58,7 +58,7 @@ def invalid_alias(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant is not known.
+    There is no fix: the intent is unknown.
     """
     aliased: dict[str, Place] = {}
     named: dict[str, list[Function]] = {}

@@ -14,15 +14,16 @@ from ptx_lsp.syntax import nodes
 
 @instruction_rule("invalid-constant", code="E188")
 def invalid_constant(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """A constant expression that has no value.
+    """A constant expression without a value.
 
     ## What it does
-    Reports divisions by zero, casts to anything but `.s64` and `.u64`, floats where a whole number is needed
-    (in an address or index, and as an operand of `?:`, `!`, `~`, `%`, shifts and logic), operators between an
-    integer and a float, and operators of `0f3F800000`. Initial values are told of by `invalid-initializer`.
+    Reports divisions by zero, casts to types other than `.s64` and `.u64`, floats where a whole number
+    is required (in an address or index, and as an operand of `?:`, `!`, `~`, `%`, shifts and logic),
+    operators between an integer and a float, and operators on `0f3F800000`. `invalid-initializer`
+    reports initial values.
 
     ## Why it matters
-    ptxas rejects them; at a division by zero it stops.
+    ptxas rejects them, and stops at a division by zero.
 
     ## Example
     ```ptx
@@ -51,7 +52,7 @@ def invalid_constant(function: Function, instruction: nodes.Instruction) -> Iter
     ```
 
     ## Fix safety
-    There is no fix: what was meant is not known.
+    There is no fix: the intended expression is unknown.
     """
     for operand in instruction.operands:
         if _is_plain(operand):

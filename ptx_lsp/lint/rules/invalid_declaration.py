@@ -27,12 +27,12 @@ _SPACES = frozenset({".reg", ".shared", ".local", ".param", ".global", ".const"}
 
 @module_rule("invalid-declaration", code="E111")
 def invalid_declaration(module: Module) -> Iterator[Finding]:
-    """A declaration whose parts are right one by one and do not go together.
+    """A declaration whose parts do not fit together.
 
     ## What it does
-    Reports variables in a state space that their type cannot be in, vectors that are too large, arrays of
-    registers, arrays without a size, alignments that are no power of two, initial values where there can
-    be none, a missing type, and parameters that a kernel or function cannot have.
+    Reports variables in a state space that their type does not allow, vectors that are too large, arrays
+    of registers, arrays without a size, alignments that are not a power of two, initial values where
+    they are not allowed, missing types, and invalid parameters of kernels and functions.
 
     ## Why it matters
     ptxas rejects it.
@@ -62,7 +62,7 @@ def invalid_declaration(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which of the parts is wrong is not known.
+    There is no fix: any of the parts may be wrong.
     """
     for declared in declarations_outside(module):
         if declared.space in (".global", ".const", ".shared"):  # else the rule `misplaced-directive`

@@ -37,15 +37,15 @@ _MASKS = frozenset(0xFF << shift for shift in range(0, 64, 8))
 
 @module_rule("invalid-initializer", code="E112")
 def invalid_initializer(module: Module) -> Iterator[Finding]:
-    """An initial value that does not fit its variable.
+    """An initial value that does not match its variable.
 
     ## What it does
-    Reports integers for floats and the other way round, lists for single values and the other way round,
-    lists that are too long, addresses in types that take none (only `.u32` and `.u64` do), and addresses
-    of what is neither a function nor in `.global` or `.const`.
+    Reports integers for floats and floats for integers, lists for single values and single values for
+    lists, lists that are too long, addresses in types other than `.u32` and `.u64`, and addresses of
+    anything other than functions and variables in `.global` or `.const`.
 
     ## Why it matters
-    To ptxas it is a fatal error, where it stops.
+    ptxas reports a fatal error and stops.
 
     ## Example
     ```ptx
@@ -72,7 +72,7 @@ def invalid_initializer(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: a number may be as wrong as its type.
+    There is no fix: either the value or its type may be wrong.
     """
     for declared in declarations_outside(module):
         yield from _of(declared, _in_module(module, declared))

@@ -24,14 +24,15 @@ _MODERN = {
 
 @module_rule("legacy-syntax", code="E140")
 def legacy_syntax(module: Module) -> Iterator[Finding]:
-    """A spelling of the manual of PTX 1.x that no ptxas takes today.
+    """Syntax of the PTX 1.x manual that ptxas does not accept.
 
     ## What it does
     Reports `.entry name[16][16]`, `%tid.0`, `.surf`, `.sreg`, `.struct`, `.union`, `.v3`, and `.tex`
-    with a bank, without a type or of another one than `.u32` and `.u64`, and says how it is written now.
+    with a bank, without a type or with a type other than `.u32` and `.u64`. The message shows the modern
+    syntax.
 
     ## Why it matters
-    To ptxas it is a syntax error, in every version of PTX.
+    ptxas reports a syntax error in every version of PTX.
 
     ## Example
     ```ptx
@@ -58,8 +59,8 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    `%tid.0` becomes `%tid.x`, `.surf` becomes `.global .surfref`, and the sizes behind a kernel's name
-    become `.maxntid`, which is what they meant; a `.sreg` is deleted. The others have no fix.
+    `%tid.0` becomes `%tid.x`, `.surf` becomes `.global .surfref`, sizes after the name of a kernel
+    become the equivalent `.maxntid`, and a `.sreg` is deleted. The others have no fix.
     """
     yield from _of_uses(directives_outside(module))
     yield from _of_declarations(declarations_outside(module))

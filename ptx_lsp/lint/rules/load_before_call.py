@@ -20,15 +20,15 @@ from ptx_lsp.syntax import nodes
 
 @module_rule("load-before-call", code="E119")
 def load_before_call(module: Module) -> Iterator[Finding]:
-    """A `ld.param` of a `.param` variable of the body that no call before it returns.
+    """A `ld.param` of a `.param` variable of the body that no earlier call returns.
 
     ## What it does
-    Reports loads from variables that are there to pass arguments, where no `call` further up in the text has
-    the variable among its return parameters. In functions that no kernel calls it is a warning.
+    Reports loads from variables that pass arguments if no preceding `call` in the text returns a value
+    in the variable. In functions that no kernel calls, it is a warning.
 
     ## Why it matters
-    Such a variable holds a value only as the result of a call. When it makes code, ptxas rejects the load,
-    and tells no line.
+    Such a variable only holds a value as the result of a call. ptxas rejects the load when it generates
+    code, without a line number.
 
     ## Example
     ```ptx
@@ -87,7 +87,7 @@ def load_before_call(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which call was meant is not known.
+    There is no fix: the intended call is unknown.
     """
     found = list(collect_over_functions(_early_loads, module))
     known = compiled(module) if found else {}

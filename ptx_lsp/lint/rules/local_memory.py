@@ -15,13 +15,13 @@ def local_memory(function: Function) -> Iterator[Finding]:
     """Variables in local memory.
 
     ## What it does
-    Tells once for each kernel or function that it has variables in `.local`, or takes memory from the stack
-    with `alloca`. Debug builds (`.target debug`) keep everything there and are left out.
+    Reports each kernel or function, once, that has variables in `.local` or allocates memory with
+    `alloca`. Debug builds (`.target debug`) keep everything in local memory and are not checked.
 
     ## Why it matters
-    Local memory is part of global memory: an access costs hundreds of cycles where the caches do not have
-    it. ptxas gives a kernel with `.local` variables a stack; it hardly ever moves them to registers. They
-    come from arrays that are indexed by something not known at compile time, and from addresses taken.
+    Local memory is part of global memory: an access that misses the caches costs hundreds of cycles.
+    ptxas gives a kernel with `.local` variables a stack and rarely moves them to registers. They result
+    from arrays indexed by run-time values, and from variables whose addresses are taken.
 
     ## Example
     ```ptx

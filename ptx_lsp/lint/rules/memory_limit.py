@@ -25,15 +25,15 @@ _COUNTED = 1 << 31
 
 @module_rule("memory-limit", code="E120")
 def memory_limit(module: Module) -> Iterator[Finding]:
-    """More memory than ptxas gives a kernel or file.
+    """A kernel or file that exceeds the memory limits of ptxas.
 
     ## What it does
-    Reports kernels whose `.shared` variables, with those of the functions that they call, are above 49 152
-    bytes, files whose `.const` variables are above 65 536 bytes, and parameters of a kernel above what its
-    `.version` and `.target` allow. Of variables the sizes alone count, without gaps between them.
+    Reports kernels whose `.shared` variables, including those of the functions they call, exceed 49 152
+    bytes, files whose `.const` variables exceed 65 536 bytes, and kernel parameters that exceed the
+    limit of the `.version` and `.target`. Only the sizes of variables count, without padding.
 
     ## Why it matters
-    ptxas rejects them, of variables when it makes code and without a line.
+    ptxas rejects them. For variables, it does so when it generates code, without a line number.
 
     ## Example
     ```ptx
@@ -62,7 +62,7 @@ def memory_limit(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: memory whose size the launch gives must be asked for there.
+    There is no fix: larger shared memory must be requested at launch.
     """
     used = list(collect_over_functions(_shared, module))
     if _bytes(one for each in used for one in each.variables) > MAX_STATIC_SHARED_BYTES:

@@ -16,16 +16,16 @@ _SPACES = frozenset({".shared", ".global", ".const", ".local"})
 
 @function_rule("misaligned-access", code="W203")
 def misaligned_access(function: Function) -> Iterator[Finding]:
-    """An access to a variable that is not known to be aligned as the access must be.
+    """An access to a variable that is not known to be sufficiently aligned.
 
     ## What it does
-    An address must be a multiple of the size of what is read or written there, all elements of a vector
-    together. Reports accesses at a variable, or at a constant distance from one, where the alignment of the
-    variable does not promise that, or where the distance rules it out.
+    An address must be a multiple of the size of the access, which for a vector is the size of all its
+    elements. Reports accesses at a variable, or at a constant offset from it, if the alignment of the
+    variable does not guarantee this or the offset rules it out.
 
     ## Why it matters
-    ptxas says nothing. Where the address is no multiple, the kernel ends with an error, `misaligned
-    address`; where it happens to be one, a change elsewhere in the file may move it.
+    ptxas does not report it. If the address is not a multiple, the kernel fails with `misaligned
+    address`. If it happens to be one, a change elsewhere in the file may move it.
 
     ## Example
     ```ptx
@@ -56,7 +56,7 @@ def misaligned_access(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the alignment may be wrong, or the distance, or the size of the access.
+    There is no fix: the alignment, the offset or the size of the access may be wrong.
     """
     for access in accesses(function):
         variable = access.variable

@@ -31,15 +31,15 @@ _NEED_LABEL = frozenset({".branchtargets", ".calltargets", ".callprototype"})
 
 @module_rule("misplaced-directive", code="E133")
 def misplaced_directive(module: Module) -> Iterator[Finding]:
-    """A directive that stands where PTX has no place for it.
+    """A directive in a place where PTX does not allow it.
 
     ## What it does
-    Reports directives of a kernel's head in a body or before another statement, directives of the module
-    in a body and the other way round, linkage (`.visible`, `.extern`, `.weak`, `.common`) where it does
-    not belong or twice, and `.branchtargets`, `.calltargets` and `.callprototype` without a label.
+    Reports directives of a kernel header in a body or before another statement, module directives in a
+    body and body directives outside, linkage (`.visible`, `.extern`, `.weak`, `.common`) that is
+    misplaced or duplicated, and `.branchtargets`, `.calltargets` and `.callprototype` without a label.
 
     ## Why it matters
-    To ptxas it is a syntax error, where it stops.
+    ptxas reports a syntax error and stops.
 
     ## Example
     ```ptx
@@ -66,7 +66,7 @@ def misplaced_directive(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: where it was meant to stand is not known.
+    There is no fix: the intended place is unknown.
     """
     for use in directives_outside(module):
         yield from _of(module, use)

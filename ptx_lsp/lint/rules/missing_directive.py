@@ -13,14 +13,14 @@ from ptx_lsp.model.place import Place
 
 @function_rule("missing-directive", code="E182")
 def missing_directive(function: Function) -> Iterator[Finding]:
-    """A directive of a kernel that another one needs.
+    """A kernel directive that another one requires.
 
     ## What it does
     Reports `.blocksareclusters` in a kernel without `.reqntid` or `.reqnctapercluster`. A
-    `.reqnctapercluster` that begins with 0 counts as not given.
+    `.reqnctapercluster` whose first dimension is 0 counts as absent.
 
     ## Why it matters
-    ptxas rejects the kernel, and names the line of its closing brace.
+    ptxas rejects the kernel, but names the line of its closing brace.
 
     ## Example
     ```ptx
@@ -50,7 +50,7 @@ def missing_directive(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the sizes are not known.
+    There is no fix: the sizes are unknown.
     """
     heads = effective_directives(function)
     blocks = heads.first(".blocksareclusters")

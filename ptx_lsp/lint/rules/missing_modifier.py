@@ -15,11 +15,10 @@ from ptx_lsp.model.instructions.checks import checks
 
 @function_rule("missing-modifier", code="E162")
 def missing_modifier(function: Function) -> Iterator[Finding]:
-    """An instruction without a modifier that it must have.
+    """An instruction that lacks a required modifier.
 
     ## What it does
-    Finds instructions that lack a type, a rounding, a mode or another modifier that their form
-    demands.
+    Reports instructions that lack a type, a rounding, a mode or another required modifier.
 
     ## Why it matters
     ptxas rejects them.
@@ -53,7 +52,7 @@ def missing_modifier(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is a fix only where one choice alone suits the operands, the version and the target. Where a few
+    There is a fix only if exactly one choice suits the operands, the version and the target. If several
     do, the editor offers each of them.
     """
     for instruction, verdict in checks(function):

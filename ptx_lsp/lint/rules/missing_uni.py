@@ -15,16 +15,16 @@ from ptx_lsp.model.function import Function
 
 @function_rule("missing-uni", code="P310", severity="hint")
 def missing_uni(function: Function) -> Iterator[Finding]:
-    """A branch without `.uni` that all threads of a warp take alike.
+    """A uniform branch without `.uni`.
 
     ## What it does
-    Reports a guarded `bra` whose guard is the same for all threads of each warp, but not one that goes round
-    a loop or leaves it. It is a hint: it runs only where it is asked for.
+    Reports a guarded `bra` whose guard is uniform within each warp, unless the branch continues or
+    leaves a loop. It is a hint, so it only runs if it is selected.
 
     ## Why it matters
-    `.uni` tells ptxas, and who reads the code, that threads need not be brought together again behind the
-    branch. Little is gained: ptxas 13.5 finds such branches by itself. It does not unroll a loop whose branch
-    has `.uni`, which may cost much more: those are left alone.
+    `.uni` informs ptxas and readers that the threads need not reconverge after the branch. The gain is
+    small, because ptxas 13.5 finds such branches by itself. It does not unroll a loop whose branch has
+    `.uni`, which may cost much more, so these branches are not reported.
 
     ## Example
     ```ptx
@@ -67,7 +67,7 @@ def missing_uni(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix writes `.uni` and is safe.
+    The fix adds `.uni` and is safe.
     """
     found = [
         step

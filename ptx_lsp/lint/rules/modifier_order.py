@@ -13,14 +13,14 @@ from ptx_lsp.model.instructions.checks import checks
 
 @function_rule("modifier-order", code="S460")
 def modifier_order(function: Function) -> Iterator[Finding]:
-    """Modifiers in an order, or a number, that the manual does not have, or without a meaning.
+    """Modifiers that are out of order, duplicated or without effect.
 
     ## What it does
-    Finds modifiers that ptxas takes where they stand, though the manual has them elsewhere, flags
-    given twice, and modifiers of other instructions that ptxas passes over (`add.finite.f32`).
+    Reports modifiers that ptxas accepts although the manual places them elsewhere, duplicate flags, and
+    modifiers of other instructions that ptxas ignores (`add.finite.f32`).
 
     ## Why it matters
-    Other readers of PTX, and people, expect the order of the manual.
+    People and other PTX tools expect the order of the manual.
 
     ## Example
     ```ptx

@@ -15,17 +15,17 @@ from ptx_lsp.syntax import nodes
 
 @function_rule("narrow-pointer", code="E187")
 def narrow_pointer(function: Function) -> Iterator[Finding]:
-    """An address in 32 bits, where addresses have 64.
+    """A 32-bit address where addresses have 64 bits.
 
     ## What it does
-    Unless the file has `.address_size 32`, reports 32-bit registers as generic addresses or addresses in
-    `.global`, `cvta` with `.u32`, and the address of a `.global` variable that `mov` takes in 32 bits.
-    Addresses in `.shared`, `.local`, `.const` and `.param` may have 32 bits, and so may those of
-    asynchronous copies and of matrices.
+    Unless the file has `.address_size 32`, reports 32-bit registers used as generic addresses or addresses in
+    `.global`, `cvta` with `.u32`, and a 32-bit `mov` of the address of a `.global` variable. Addresses
+    in `.shared`, `.local`, `.const` and `.param` may have 32 bits, and so may those of asynchronous
+    copies and matrices.
 
     ## Why it matters
-    ptxas takes the whole program for one of 32 bits, and refuses it when it makes code: `32-Bit
-    compilation is no longer supported`. Without making code it says nothing.
+    ptxas treats the whole program as a 32-bit one and rejects it when it generates code: `32-Bit
+    compilation is no longer supported`. Before that it does not report it.
 
     ## Example
     ```ptx
@@ -66,9 +66,9 @@ def narrow_pointer(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is a fix where the register is a 64-bit one cut off by `cvt.u32.u64`, or where everything that is
-    done with it takes 64 bits, so that it was declared too narrow. It is not applied unasked: the program
-    then uses the upper half of the address.
+    There is a fix if the register is a 64-bit one truncated by `cvt.u32.u64`, or if everything that uses
+    it accepts 64 bits, so that its declaration is too narrow. It is not applied by default, because the
+    program then uses the upper half of the address.
     """
     for instruction, verdict in checks(function):
         for problem in verdict.problems:

@@ -12,12 +12,12 @@ from ptx_lsp.model.module import Module
 
 @module_rule("needs-target", code="E168")
 def needs_target(module: Module) -> Iterator[Finding]:
-    """Something that the target does not have.
+    """A feature that the target does not support.
 
     ## What it does
-    Finds instructions, their modifiers and types, special registers, types and attributes of variables,
-    and words of `.pragma` that the file's `.target` lacks at every version, and says which targets have
-    them. Of directives the rule `unsupported-directive` tells.
+    Reports instructions, their modifiers and types, special registers, types and attributes of
+    variables, and words of `.pragma` that the file's `.target` does not support in any version, and
+    lists the targets that do. `unsupported-directive` reports directives.
 
     ## Why it matters
     ptxas rejects them.

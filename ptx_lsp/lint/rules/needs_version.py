@@ -12,12 +12,12 @@ from ptx_lsp.model.module import Module
 
 @module_rule("needs-version", code="E167")
 def needs_version(module: Module) -> Iterator[Finding]:
-    """Something that needs a newer `.version`.
+    """A feature that requires a newer `.version`.
 
     ## What it does
-    Finds instructions, their modifiers and types, special registers, types and attributes of variables,
-    initial values and other parts of directives that this file's target has but its `.version` does not
-    know yet. Of directives themselves the rule `unsupported-directive` tells.
+    Reports instructions, their modifiers and types, special registers, types and attributes of
+    variables, initial values and parts of directives that this file's target supports but its `.version`
+    does not. `unsupported-directive` reports the directives themselves.
 
     ## Why it matters
     ptxas rejects them.
@@ -53,7 +53,8 @@ def needs_version(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix raises `.version` to the least that serves; what the file means stays the same.
+    The fix raises `.version` to the lowest sufficient one, which does not change the meaning of the
+    file.
     """
     for need in unmet(module):
         if need.version is not None:

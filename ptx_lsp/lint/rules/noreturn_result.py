@@ -12,13 +12,13 @@ from ptx_lsp.model.function import Function
 
 @function_rule("noreturn-result", code="E184")
 def noreturn_result(function: Function) -> Iterator[Finding]:
-    """A function that never returns, and yet has return parameters.
+    """A function that never returns but has return parameters.
 
     ## What it does
     Reports `.noreturn` on functions and call prototypes with return parameters.
 
     ## Why it matters
-    ptxas rejects them: what does not return has no result.
+    ptxas rejects them: a function that does not return has no result.
 
     ## Example
     ```ptx
@@ -43,7 +43,7 @@ def noreturn_result(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the directive may be wrong, or the parameters.
+    There is no fix: either the directive or the parameters may be wrong.
     """
     for signature in signatures(function):
         given, returns = signature.directives.first(".noreturn"), signature.node.returns

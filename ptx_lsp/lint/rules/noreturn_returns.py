@@ -12,13 +12,14 @@ from ptx_lsp.model.function import Function
 
 @function_rule("noreturn-returns", code="W216")
 def noreturn_returns(function: Function) -> Iterator[Finding]:
-    """A `ret` in a function that is said never to return.
+    """A `ret` in a function that must not return.
 
     ## What it does
     Reports `ret` in a function with `.noreturn`.
 
     ## Why it matters
-    If it is executed, behaviour is undefined: the caller has no code to go on with. ptxas says nothing.
+    If it is executed, the behaviour is undefined, because the caller has no code to continue with. ptxas
+    does not report it.
 
     ## Example
     ```ptx
@@ -43,7 +44,7 @@ def noreturn_returns(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the directive may be wrong, or the instruction.
+    There is no fix: either the directive or the instruction may be wrong.
     """
     if function.is_kernel:
         return

@@ -15,11 +15,11 @@ from ptx_lsp.syntax import nodes
 
 @instruction_rule("not-an-array", code="E104")
 def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """An index behind a name that is no array, most often because a comma is missing.
+    """An index after a name that is not an array, most often because a comma is missing.
 
     ## What it does
-    Reports `name[index]` where the name is a register, a variable without dimensions or anything else that is
-    no array, and an index that is no integer.
+    Reports `name[index]` if the name is a register, a variable without dimensions or anything else that
+    is not an array, and an index that is not an integer.
 
     ## Why it matters
     ptxas rejects it.
@@ -53,7 +53,7 @@ def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator
     ```
 
     ## Fix safety
-    Behind a register the fix puts the comma, which is the only way to read it.
+    After a register, the fix inserts the comma, which is the only valid reading.
     """
     for operand in instruction.operands:
         if not isinstance(operand, nodes.Element):

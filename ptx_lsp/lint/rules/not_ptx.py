@@ -21,11 +21,11 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 @module_rule("not-ptx", code="E103")
 def not_ptx(module: Module) -> Iterator[Finding]:
-    """Characters or lines that PTX does not have: `#define`, a byte order mark, letters such as `é`.
+    """Characters or lines that are not PTX: `#define`, a byte order mark, letters such as `é`.
 
     ## What it does
-    Reports lines of the C preprocessor, of which ptxas knows only `# 5 "file"`; and outside comments
-    everything that is not ASCII; and NUL characters, which may stand nowhere, not even at the end.
+    Reports preprocessor directives other than `# 5 "file"`, characters outside comments that are not
+    ASCII, and NUL characters, which are not allowed anywhere, not even at the end of the file.
 
     ## Why it matters
     ptxas stops there. It does not run a preprocessor.
@@ -48,8 +48,8 @@ def not_ptx(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    NUL characters at the end of the file, as strings of C have one, are removed. The rest has no fix: it may
-    have been meant to do something.
+    The fix removes NUL characters at the end of the file, where they are left over from C strings. The
+    others have no fix: they may be meaningful.
     """
     data = module.document.source.data
     nul = data.find(b"\0")

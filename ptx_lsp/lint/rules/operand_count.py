@@ -15,13 +15,13 @@ from ptx_lsp.model.instructions.missing_semicolons import missing_semicolons
 
 @function_rule("operand-count", code="E165")
 def operand_count(function: Function) -> Iterator[Finding]:
-    """An instruction with too many operands, or too few.
+    """An instruction with too many or too few operands.
 
     ## What it does
-    Compares the number of operands with what the form of the instruction takes.
+    Compares the number of operands with the form of the instruction.
 
     ## Why it matters
-    ptxas rejects it: `Arguments mismatch`.
+    ptxas rejects it with `Arguments mismatch`.
 
     ## Example
     ```ptx
@@ -54,7 +54,7 @@ def operand_count(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant cannot be told.
+    There is no fix: the intended operands are unknown.
     """
     unfinished = {
         one.instruction.start for one in missing_semicolons(function)

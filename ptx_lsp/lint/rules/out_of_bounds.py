@@ -17,14 +17,14 @@ from ptx_lsp.syntax import nodes
 
 @function_rule("out-of-bounds", code="W240")
 def out_of_bounds(function: Function) -> Iterator[Finding]:
-    """An access outside of the variable that it names.
+    """An access outside the variable that it names.
 
     ## What it does
-    Reports accesses at a variable, or at a constant distance from one, that lie outside of it wholly or in
-    part. Arrays without a size (`.extern .shared .b8 a[]`) are not judged.
+    Reports accesses at a variable, or at a constant offset from it, that are wholly or partly out of
+    bounds. Arrays without a size (`.extern .shared .b8 a[]`) are not checked.
 
     ## Why it matters
-    ptxas says nothing. Another variable is read or overwritten, or the kernel ends with an error.
+    ptxas does not report it. The access reads or overwrites another variable, or the kernel fails.
 
     ## Example
     ```ptx
@@ -53,7 +53,7 @@ def out_of_bounds(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the distance may be wrong, or the size of the variable.
+    There is no fix: either the offset or the size of the variable may be wrong.
     """
     yield from _at_names(function)
     yield from _through_registers(function)

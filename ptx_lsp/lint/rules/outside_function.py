@@ -15,14 +15,14 @@ from ptx_lsp.syntax.item import Item
 
 @module_rule("outside-function", code="E134")
 def outside_function(module: Module) -> Iterator[Finding]:
-    """An instruction, label or block outside every function.
+    """An instruction, label or block outside any function.
 
     ## What it does
-    Reports the first of several statements in a row that belong in a body but stand in none. Most often
-    a `}` before them is one too many; that one is shown too.
+    Reports the first of consecutive statements that belong in a body but are outside one. Most often a
+    preceding `}` is unmatched, which the finding shows as well.
 
     ## Why it matters
-    To ptxas it is a syntax error, where it stops.
+    ptxas reports a syntax error and stops.
 
     ## Example
     ```ptx
@@ -49,7 +49,7 @@ def outside_function(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which `}` is wrong is not known.
+    There is no fix: which `}` is wrong is unknown.
     """
     for run in outside(module):
         first = run.items[0]

@@ -16,16 +16,16 @@ _SPACES = frozenset({"param", "param::func", "param::entry"})
 
 @instruction_rule("parameter-access", code="E118")
 def parameter_access(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """A parameter used against its direction, or as another kind of parameter than it is.
+    """A parameter used against its direction, or as another kind of parameter.
 
     ## What it does
-    Finds a `st.param` to a parameter that the function receives, a `ld.param` of its own return
-    parameter, `.param::entry` or `.param::func` for a parameter of the other kind, a `mov` of the
-    address of a `.param` variable that the body declares, and a guarded `ld.param` or `st.param` of one.
+    Reports `st.param` to an input parameter, `ld.param` of the function's own return parameter,
+    `.param::entry` or `.param::func` for a parameter of the other kind, `mov` of the address of a
+    `.param` variable of the body, and guarded `ld.param` or `st.param` of such a variable.
 
     ## Why it matters
-    Received parameters can only be read and return parameters only be written; the variables for the
-    arguments of a call have no address, and are written and read without a guard. ptxas rejects the rest.
+    Input parameters can only be read and return parameters only be written. Variables that pass the
+    arguments of a call have no address, and are accessed without a guard. ptxas rejects everything else.
 
     ## Example
     ```ptx
@@ -58,7 +58,7 @@ def parameter_access(function: Function, instruction: nodes.Instruction) -> Iter
     ```
 
     ## Fix safety
-    There is no fix: which parameter was meant is not known.
+    There is no fix: the intended parameter is unknown.
     """
     opcode = instruction.opcode.text
     if not opcode.startswith(("ld.", "st.", "mov.", "cvta.")):

@@ -14,15 +14,15 @@ from ptx_lsp.model.symbols import Prototype
 
 @function_rule("prototype-promise", code="W217")
 def prototype_promise(function: Function) -> Iterator[Finding]:
-    """A call prototype that promises something else than the function called.
+    """A call prototype whose attributes differ from those of the called function.
 
     ## What it does
-    Where it is certain which function an indirect call calls, compares `.noreturn`, `.abi_preserve` and
-    `.abi_preserve_control` of the function with those of the `.callprototype`.
+    If the callee of an indirect call is known, compares its `.noreturn`, `.abi_preserve` and
+    `.abi_preserve_control` with those of the `.callprototype`.
 
     ## Why it matters
-    The caller keeps values in registers that the function does not preserve, or has no code behind the
-    call. ptxas says nothing.
+    The caller keeps values in registers that the function does not preserve, or has no code after the
+    call. ptxas does not report it.
 
     ## Example
     ```ptx

@@ -18,12 +18,12 @@ _SPACES = frozenset({".global", ".const", ".shared"})
 
 @module_rule("redeclaration", code="E113")
 def redeclaration(module: Module) -> Iterator[Finding]:
-    """A variable or function of the module declared again in a way that does not go with the first.
+    """A declaration of a variable or function that conflicts with an earlier one.
 
     ## What it does
-    A function can be declared several times before its body, and a variable declared `.extern` and then
-    defined, if all agree on types, parameters and linkage. Reports those that do not, and what is defined
-    twice.
+    A function can be declared several times before its body, and a variable can be declared `.extern`
+    and then defined, if all declarations agree on types, parameters and linkage. Reports those that do
+    not, and duplicate definitions.
 
     ## Why it matters
     ptxas rejects it.
@@ -53,7 +53,7 @@ def redeclaration(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: either declaration may be the wrong one.
+    There is no fix: either declaration may be wrong.
     """
     again = {repeated.symbol.name for repeated in module.repeated}
     if not again:

@@ -21,17 +21,17 @@ _NEAR = 4
 
 @function_rule("register-step", code="P315", severity="hint")
 def register_step(function: Function) -> Iterator[Finding]:
-    """A `.maxnreg` just above a step of the occupancy.
+    """A `.maxnreg` just above an occupancy step.
 
     ## What it does
-    Reports a `.maxnreg` with which, for blocks as large as `.reqntid` or `.maxntid` says, fewer blocks are
-    resident on an SM than with up to four registers less, where the kernel is estimated to use all
-    that it may. It is a hint: it runs only where it is asked for. Without `.maxnreg`, ptxas itself goes down
-    to a step that is near.
+    Reports a `.maxnreg` if up to four registers fewer would allow more resident blocks per SM, for
+    blocks of the size given by `.reqntid` or `.maxntid`, and the kernel is estimated to use all its
+    registers. It is a hint, so it only runs if it is selected. Without `.maxnreg`, ptxas itself lowers
+    the count to a nearby step.
 
     ## Why it matters
-    Registers are given out by the block: those above a step cost a whole block, and fewer blocks hide less
-    of the time that memory takes.
+    Registers are allocated per block: those above a step cost a whole block, and fewer blocks hide less
+    memory latency.
 
     ## Example
     ```ptx
@@ -126,7 +126,7 @@ def register_step(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: with fewer registers, more goes to local memory.
+    There is no fix: with fewer registers, more values spill to local memory.
     """
     bounds = launch_bounds(function) if function.is_kernel else None
     heads = effective_directives(function)

@@ -14,10 +14,10 @@ from ptx_lsp.model.instructions.checks import checks
 
 @function_rule("removed-form", code="E169")
 def removed_form(function: Function) -> Iterator[Finding]:
-    """A form that newer versions or targets have taken away.
+    """A form that newer versions or targets have removed.
 
     ## What it does
-    Finds forms that PTX had once and that this `.version` and `.target` refuse.
+    Reports forms of earlier PTX versions that this `.version` and `.target` reject.
 
     ## Why it matters
     ptxas rejects them.
@@ -53,8 +53,8 @@ def removed_form(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is a fix where one modifier alone makes a form that is still there (`ex2.approx.f32`); where a few
-    do, the editor offers each of them. Otherwise what was meant cannot be told.
+    There is a fix if exactly one modifier makes the form valid (`ex2.approx.f32`). If several do, the
+    editor offers each of them. Otherwise the intent is unknown.
     """
     for instruction, verdict in checks(function):
         for end in verdict.ended:

@@ -13,13 +13,13 @@ from ptx_lsp.model.function import Function
 
 @function_rule("repeated-directive", code="W210")
 def repeated_directive(function: Function) -> Iterator[Finding]:
-    """A directive that the head of a kernel has twice.
+    """A duplicate directive in the header of a kernel.
 
     ## What it does
     Reports the second `.maxntid`, `.maxnreg`, `.reqnctapercluster` and so on. `.pragma` may be repeated.
 
     ## Why it matters
-    ptxas says nothing and goes by the last one, so that the first, which is read first, is not true.
+    ptxas uses the last one without a warning, so the first one, which people read first, is misleading.
 
     ## Example
     ```ptx
@@ -47,8 +47,8 @@ def repeated_directive(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Where both say the same, the fix removes the second. Where they differ there is none: either may be
-    the one that was meant.
+    The fix removes an identical duplicate. If the values differ there is no fix: either may be the
+    intended one.
     """
     if not function.is_kernel:
         return  # the rule `directive-order`

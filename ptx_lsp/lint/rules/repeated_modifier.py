@@ -13,14 +13,14 @@ from ptx_lsp.model.instructions.checks import checks
 
 @function_rule("repeated-modifier", code="E163")
 def repeated_modifier(function: Function) -> Iterator[Finding]:
-    """A modifier that stands twice.
+    """A duplicate modifier.
 
     ## What it does
-    Finds types and modes given twice. A plain flag such as `.sat` may be repeated; ptxas takes
-    that.
+    Reports types and modes that are given twice. A plain flag such as `.sat` may be repeated; ptxas
+    accepts that.
 
     ## Why it matters
-    ptxas rejects it: `Unexpected instruction types specified`.
+    ptxas rejects it with `Unexpected instruction types specified`.
 
     ## Example
     ```ptx
@@ -53,7 +53,7 @@ def repeated_modifier(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant cannot be told.
+    There is no fix: the intended modifiers are unknown.
     """
     for instruction, verdict in checks(function):
         for problem in verdict.problems:

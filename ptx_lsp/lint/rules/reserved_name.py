@@ -22,16 +22,16 @@ _WORDS = {
 
 @module_rule("reserved-name", code="E192")
 def reserved_name(module: Module) -> Iterator[Finding]:
-    """A name that PTX keeps for itself.
+    """A name that PTX reserves.
 
     ## What it does
-    Reports kernels, functions, parameters, variables, registers and labels that are called `WARP_SZ`,
-    `function_name` or `inlined_at`; those that are called `_`, save parameters of kernels and prototypes; and
-    kernels, functions and variables outside functions that are called as a special register is. (Inside a
-    function a name may hide a special register.)
+    Reports kernels, functions, parameters, variables, registers and labels named `WARP_SZ`,
+    `function_name` or `inlined_at`; those named `_`, except parameters of kernels and prototypes; and
+    kernels, functions and variables outside functions that have the name of a special register. (Inside
+    a function, a name may shadow a special register.)
 
     ## Why it matters
-    ptxas rejects them: the first three and `_` are no names to it.
+    ptxas rejects them.
 
     ## Example
     ```ptx
@@ -58,7 +58,7 @@ def reserved_name(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the name may be one that other files use.
+    There is no fix: other files may use the name.
     """
     for declared in declarations_outside(module):
         yield from _of_declaration(declared)

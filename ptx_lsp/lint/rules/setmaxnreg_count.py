@@ -16,11 +16,11 @@ def setmaxnreg_count(function: Function) -> Iterator[Finding]:
     """A `setmaxnreg.dec` to more registers than the kernel ever has.
 
     ## What it does
-    Reports a `setmaxnreg.dec` whose count is larger than that of every `setmaxnreg.inc` of the kernel, or,
-    where there is none, larger than the register count at entry, which the launch bounds give.
+    Reports a `setmaxnreg.dec` whose count is larger than that of every `setmaxnreg.inc` of the kernel,
+    or, if there is none, than the register count at entry, which follows from the launch bounds.
 
     ## Why it matters
-    ptxas rejects it (C7406): registers can only be given back by a warp that has them.
+    ptxas rejects it (C7406): a warp can only release registers that it has.
 
     ## Example
     ```ptx
@@ -55,7 +55,7 @@ def setmaxnreg_count(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which count was meant is not known.
+    There is no fix: the intended count is unknown.
     """
     for request, largest in excessive(function):
         message = (

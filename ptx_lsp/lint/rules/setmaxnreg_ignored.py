@@ -35,16 +35,16 @@ _CALLS = {
 
 @module_rule("setmaxnreg-ignored", code="W244")
 def setmaxnreg_ignored(module: Module) -> Iterator[Finding]:
-    """ptxas ignores the `setmaxnreg` of a kernel.
+    """A kernel whose `setmaxnreg` ptxas ignores.
 
     ## What it does
-    Reports the first `setmaxnreg` of a kernel whose register count at entry ptxas does not know (C7508): it
-    takes it from `.maxnreg`, or from `.minnctapersm` beside `.reqntid` or `.maxntid`. Reports it, too, where
-    a call through a register, or of a recursive function, stands in the way (C7506).
+    Reports the first `setmaxnreg` of a kernel whose register count at entry is unknown to ptxas (C7508);
+    it is given by `.maxnreg`, or by `.minnctapersm` with `.reqntid` or `.maxntid`. Also reports it if a
+    call through a register, or to a recursive function, prevents it (C7506).
 
     ## Why it matters
-    Every warp keeps the registers that the kernel starts with: those that should give some away hold on to
-    them, and those that should get more spill. ptxas says so in a note without a line.
+    Every warp keeps the registers that the kernel starts with: warps that should release some keep them,
+    and warps that should get more spill. ptxas reports it in a note without a line number.
 
     ## Example
     ```ptx
@@ -79,8 +79,8 @@ def setmaxnreg_ignored(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Safe: the kernel computes the same. `.minnctapersm 1` asks for no more than every launch needs, and lets
-    ptxas use all registers that a block of that size can have.
+    The fix is safe, because the kernel computes the same. `.minnctapersm 1` requires no more than every
+    launch does, and lets ptxas use all registers that a block of that size can have.
     """
     for name in dict.fromkeys(collect_over_functions(_with_requests, module)):
         function = module.definitions.get(name)

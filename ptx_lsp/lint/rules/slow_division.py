@@ -16,17 +16,17 @@ _NARROW = frozenset({"div.u32", "div.s32", "rem.u32", "rem.s32"})
 
 @instruction_rule("slow-division", code="P303")
 def slow_division(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """A division that takes many instructions.
+    """A division that compiles to many instructions.
 
     ## What it does
-    Reports integer `div` and `rem` of 64 bits, by a constant too; and, as a hint, those of 32 bits by
-    something that is no constant, and `div.rn.f32`. Of 32 bits, ptxas makes a multiplication of a division
-    by a constant; of 64 bits it does not.
+    Reports 64-bit integer `div` and `rem`, also by a constant, and, as a hint, 32-bit ones by a value
+    that is not constant, and `div.rn.f32`. ptxas turns a 32-bit division by a constant into a
+    multiplication, but not a 64-bit one.
 
     ## Why it matters
-    There is no instruction for it. For sm_90, ptxas 13.5 makes about 70 instructions of a division of 64
-    bits, 15 of one of 32 bits, and 110 of `div.rn.f32`, most of them for values near the ends of the range;
-    of `div.full.f32` it makes a few.
+    There is no division instruction. For sm_90, ptxas 13.5 generates about 70 instructions for a 64-bit
+    division, 15 for a 32-bit one and 110 for `div.rn.f32`, most of which handle values near the ends of
+    the range. `div.full.f32` takes only a few.
 
     ## Example
     ```ptx
@@ -63,7 +63,7 @@ def slow_division(function: Function, instruction: nodes.Instruction) -> Iterato
     ```
 
     ## Fix safety
-    The fix for unsigned numbers and powers of two is safe. There is none for others.
+    The fix for unsigned numbers and powers of two is safe. The others have no fix.
     """
     opcode = instruction.opcode.text
     if not opcode.startswith(("div.", "rem.")) or len(instruction.operands) != 3:

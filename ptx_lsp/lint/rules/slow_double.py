@@ -17,15 +17,15 @@ _ARITHMETIC = frozenset({"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt"
 
 @function_rule("slow-double", code="P305")
 def slow_double(function: Function) -> Iterator[Finding]:
-    """Double precision on a target that is slow at it.
+    """Double precision on a target where it is slow.
 
     ## What it does
-    Reports the first arithmetic instruction of type `.f64` in a function, for targets whose multiprocessors
-    do at most one operation on doubles in the time of 32 on floats.
+    Reports the first `.f64` arithmetic instruction of a function, for targets whose SMs execute at most
+    one double-precision operation in the time of 32 single-precision ones.
 
     ## Why it matters
-    A few such operations can take longer than all the rest of the kernel. They often come from a constant
-    that was not marked as a float.
+    A few such operations can take longer than the rest of the kernel. They often come from a constant
+    without an `f` suffix.
 
     ## Example
     ```ptx
@@ -62,7 +62,7 @@ def slow_double(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: how exact the result must be is for the author to say.
+    There is no fix: only the author knows the required precision.
     """
     target = function.module.target
     if target is None or target.number not in _SLOW:

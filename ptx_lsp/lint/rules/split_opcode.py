@@ -16,14 +16,14 @@ _GAP = re.compile(r"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/|#[^\n]*)+", re.DOTALL)
 
 @instruction_rule("split-opcode", code="E191")
 def split_opcode(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """A blank or comment inside the name of an opcode, as in `mul .lo.s32`.
+    """White space or a comment inside an opcode, as in `mul .lo.s32`.
 
     ## What it does
-    Reports white space and comments in names that have dots: `mul.lo`, `cp.async.wait_all`, `bar.warp.sync`.
-    Before the dot of a modifier they are free: `mul.lo .s32`.
+    Reports white space and comments inside opcodes that contain dots: `mul.lo`, `cp.async.wait_all`,
+    `bar.warp.sync`. They are allowed before the dot of a modifier: `mul.lo .s32`.
 
     ## Why it matters
-    ptxas reads the first word as the whole name, and does not know it or its modifiers.
+    ptxas reads the first word as the whole opcode, and rejects it or its modifiers.
 
     ## Example
     ```ptx
@@ -54,7 +54,7 @@ def split_opcode(function: Function, instruction: nodes.Instruction) -> Iterator
     ```
 
     ## Fix safety
-    The fix takes away white space. Comments stay, and have none.
+    The fix removes white space. Comments have no fix.
     """
     opcode = instruction.opcode
     if opcode.end - opcode.start == len(opcode.text) or "." not in opcode.text:

@@ -12,14 +12,14 @@ from ptx_lsp.model.function import Function
 
 @function_rule("stray-pragma", code="W218")
 def stray_pragma(function: Function) -> Iterator[Finding]:
-    """A `.pragma` about a load, with no load behind it.
+    """A `.pragma` about a load that does not precede one.
 
     ## What it does
-    Reports `used_bytes_mask` where the next instruction is no load.
+    Reports `used_bytes_mask` if the next instruction is not a load.
 
     ## Why it matters
-    The mask says which bytes of the load behind it are used. Elsewhere it has no effect, and ptxas says
-    nothing.
+    The mask specifies which bytes of the following load are used. Elsewhere it has no effect, and ptxas
+    does not report it.
 
     ## Example
     ```ptx
@@ -54,7 +54,7 @@ def stray_pragma(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which load was meant is not known.
+    There is no fix: the intended load is unknown.
     """
     for use, behind in stray_masks(function):
         related = ()

@@ -29,15 +29,14 @@ _LONGEST = 30
 
 @module_rule("syntax-error", code="E100")
 def syntax_error(module: Module) -> Iterator[Finding]:
-    """Text that is not PTX.
+    """Text that is not valid PTX.
 
     ## What it does
-    Reports every place where the text departs from the grammar of PTX, one for each broken statement,
-    at the token that does not fit (at the broken statement itself where a `}` or the end of the file
-    follows it).
+    Reports each syntax error, at most one per statement, at the token that does not fit (or at the
+    statement itself if a `}` or the end of the file follows).
 
     ## Why it matters
-    ptxas stops at the first syntax error and judges nothing after it.
+    ptxas stops at the first syntax error and does not check the rest of the file.
 
     ## Example
     ```ptx
@@ -68,8 +67,8 @@ def syntax_error(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Where just one token will do, the fix inserts it, and takes away a `;` that follows another: what the file
-    meant is what it says then.
+    If exactly one token is missing, the fix inserts it; it also removes a `;` that follows another.
+    Neither changes the meaning of the file.
     """
     source = module.document.source
     unknown = _unknown_directives(module)

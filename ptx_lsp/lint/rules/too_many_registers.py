@@ -15,15 +15,15 @@ from ptx_lsp.model.function import Function
 
 @function_rule("too-many-registers", code="W214")
 def too_many_registers(function: Function) -> Iterator[Finding]:
-    """A `.maxnreg` with which a block of the kernel's own size may not fit.
+    """A `.maxnreg` that may be too large for the kernel's block size.
 
     ## What it does
-    Reports a `.maxnreg` that, for a block as large as `.maxntid` or `.reqntid` says, is more registers
-    than a block can have.
+    Reports a `.maxnreg` that, for a block of the size given by `.maxntid` or `.reqntid`, requires more
+    registers than a block can have.
 
     ## Why it matters
-    ptxas keeps to `.maxnreg` and says nothing. If it uses that many registers, a launch with the full block
-    fails: "too many resources requested for launch".
+    ptxas obeys `.maxnreg` without a warning. If it uses that many registers, launching a full block
+    fails with "too many resources requested for launch".
 
     ## Example
     ```ptx
@@ -52,7 +52,7 @@ def too_many_registers(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the block may be too large, or the registers too many.
+    There is no fix: either the block size or the register count may be wrong.
     """
     heads, bounds = effective_directives(function), launch_bounds(function)
     given, block = heads.last(".maxnreg"), heads.block

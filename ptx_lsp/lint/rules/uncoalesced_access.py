@@ -23,18 +23,17 @@ from ptx_lsp.model.function import Function
 
 @function_rule("uncoalesced-access", code="P311")
 def uncoalesced_access(function: Function) -> Iterator[Finding]:
-    """An access to global memory that touches many more sectors than it needs.
+    """An access to global memory that touches many more sectors than necessary.
 
     ## What it does
-    Reports `ld.global` and `st.global` at addresses of which it is known how they differ from lane to lane,
-    where a full warp touches at least twice as many sectors (of 32 bytes) as its data fill, and where other
-    accesses at the same address, up to a constant, do not use the rest of those sectors: an information from
-    four times on, else a hint; of accesses alike in one function the first. Accesses that only some lanes
-    are known to do are not judged.
+    Reports `ld.global` and `st.global` whose addresses differ between lanes by known amounts, if a full
+    warp touches at least twice as many sectors (of 32 bytes) as its data requires and no access at the
+    same address, up to a constant, uses the rest of those sectors. The severity is *information* from a
+    factor of four, otherwise *hint*. Similar accesses in one function are reported once. Accesses that
+    only some lanes are known to execute are not checked.
 
     ## Why it matters
-    Memory is read and written by sectors. What lies in them and is not wanted takes its share of the
-    bandwidth.
+    Memory is transferred in sectors. The unused parts of sectors waste bandwidth.
 
     ## Example
     ```ptx
@@ -81,7 +80,7 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the data must be laid out another way, or be read through shared memory.
+    There is no fix: change the data layout, or read the data through shared memory.
     """
     if not is_well_formed(function) or not lane_values(function).has_full_warps:
         return

@@ -27,16 +27,16 @@ _MOST_FUNCTIONS = 500
 
 @module_rule("undeclared-name", code="E101")
 def undeclared_name(module: Module) -> Iterator[Finding]:
-    """A name that nothing declares, or that is out of reach where it is used.
+    """A name that is not declared, or is out of scope.
 
     ## What it does
-    Finds registers, variables, labels and functions that are used but not declared, used before their
-    declaration, declared in another function, or declared in a block that has ended. Only labels may
-    be used before they stand.
+    Reports registers, variables, labels and functions that are used but not declared, used before their
+    declaration, declared in another function, or declared in a block that has ended. Only labels may be
+    used before their definition.
 
     ## Why it matters
-    ptxas stops at such a name. It says `Unknown symbol`, and says nothing of a name that is close or
-    of a block that has ended.
+    ptxas stops at such a name. It says `Unknown symbol`, but suggests neither a similar name nor the
+    block that has ended.
 
     ## Example
     ```ptx
@@ -67,8 +67,8 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the nearest name that is declared, or makes a range longer that ends just before it; it is a
-    guess, so it is not applied unasked.
+    The fix uses the most similar declared name, or extends a range that ends just before the name. It is
+    a guess, so it is not applied by default.
     """
     for node, name in module.undeclared:
         later = module.find(name.text, len(module.document.source.data))

@@ -23,12 +23,12 @@ def undefined_function(module: Module) -> Iterator[Finding]:
     """A kernel or function that is declared without `.extern` and never defined.
 
     ## What it does
-    Reports declarations without a body, at module level and in bodies, of names that the file neither defines
-    nor makes an alias of.
+    Reports declarations without a body, at module level and in bodies, of names that the file neither
+    defines nor aliases.
 
     ## Why it matters
-    Without `.extern` the definition must be in the same file: ptxas rejects it even with `--compile-only`,
-    and tells no line.
+    Without `.extern`, the definition must be in the same file: ptxas rejects the file even with
+    `--compile-only`, without a line number.
 
     ## Example
     ```ptx
@@ -57,8 +57,8 @@ def undefined_function(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix writes `.extern`, where there is no other linkage. It is not applied unasked: the definition may
-    have been forgotten, and with `.extern` the program needs another file.
+    The fix adds `.extern` if there is no other linkage. It is not applied by default: the definition may
+    have been forgotten, and with `.extern` the program requires another file.
     """
     names: frozenset[str] | None = None
     for name, known in module.names.items():

@@ -13,15 +13,15 @@ from ptx_lsp.model.symbols import Prototype
 
 @function_rule("undescribed-callee", code="W219")
 def undescribed_callee(function: Function) -> Iterator[Finding]:
-    """An indirect call of a function that its list or prototype does not describe.
+    """An indirect call to a function that its list or prototype does not describe.
 
     ## What it does
-    Where it is certain which function an indirect call calls, looks for it in the `.calltargets` list, or
-    compares the number, sizes and kinds of its parameters and results with the `.callprototype`.
+    If the callee of an indirect call is known, looks for it in the `.calltargets` list, or compares the
+    number, sizes and kinds of its parameters and results with the `.callprototype`.
 
     ## Why it matters
-    The call passes its arguments as the list or prototype says, and the function looks for them elsewhere:
-    the behaviour is undefined. ptxas says nothing.
+    The caller passes its arguments according to the list or prototype, but the function expects them
+    elsewhere: the behaviour is undefined. ptxas does not report it.
 
     ## Example
     ```ptx
@@ -60,7 +60,7 @@ def undescribed_callee(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the address may be the wrong one, or the list.
+    There is no fix: either the address or the list may be wrong.
     """
     for found in indirect_calls(function):
         why = undescribed(function, found.described, found.callee.node)

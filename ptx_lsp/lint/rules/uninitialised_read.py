@@ -20,17 +20,17 @@ _MOST = 3
 
 @function_rule("uninitialised-read", code="W230")
 def uninitialised_read(function: Function) -> Iterator[Finding]:
-    """A register that is read and has no value yet.
+    """A register that is read before it is written.
 
     ## What it does
-    Reports the first read of a register that nothing writes on any way to it (a warning), or that is not
-    written on every way to it (an information). Writes and reads under the same guard belong together, and
-    so do the two sides of a branch and what is guarded by its predicate. Parameters have values; the
-    accumulator that `wgmma` may leave unread, and `xor` of a register with itself, are no reads.
+    Reports the first read of a register that is not written on any path to it (a warning), or not on
+    every path (information). Reads and writes under the same guard are matched, and so are the sides of
+    a branch and code guarded by its predicate. Parameters have values. An accumulator that `wgmma` does
+    not read, and `xor` of a register with itself, do not count as reads.
 
     ## Why it matters
-    ptxas says nothing and leaves in the register whatever was there: results differ from one run, one
-    target, or one release of ptxas to the next.
+    ptxas does not report it, and the register has an arbitrary value: results differ between runs,
+    targets and versions of ptxas.
 
     ## Example
     ```ptx
@@ -68,7 +68,7 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which value was meant is not known.
+    There is no fix: the intended value is unknown.
     """
     if not is_well_formed(function):
         return

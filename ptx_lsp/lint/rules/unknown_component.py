@@ -18,15 +18,15 @@ _OF_PTX_1 = frozenset({".0", ".1", ".2"})
 
 @function_rule("unknown-component", code="E171")
 def unknown_component(function: Function) -> Iterator[Finding]:
-    """A component, such as `.x`, of something that has none of that name.
+    """A component, such as `.x`, that the name does not have.
 
     ## What it does
-    Reports `name.x` where the name is no vector, components that vectors do not have, and selectors that
-    are none of `.b0` to `.b3`, `.h0` and `.h1`. A register that is called as a special register hides it:
-    where `%tid` is declared, `%tid.x` is a component of that register.
+    Reports `name.x` if the name is not a vector, components that vectors do not have, and selectors
+    other than `.b0` to `.b3`, `.h0` and `.h1`. A register with the name of a special register shadows
+    it: if `%tid` is declared, `%tid.x` is a component of that register.
 
     ## Why it matters
-    ptxas rejects it, with `Unknown vector selector`, `Unknown video selector` or `Unknown field`.
+    ptxas rejects it with `Unknown vector selector`, `Unknown video selector` or `Unknown field`.
 
     ## Example
     ```ptx
@@ -55,8 +55,8 @@ def unknown_component(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix writes a component in small letters, or deletes that of a special register which has only one
-    value. For other components there is none: what was meant cannot be told.
+    The fix changes a component to lower case, or removes it from a special register that has a single
+    value. Other components have no fix: the intended one is unknown.
     """
     for wrong in wrong_components(function):
         word = wrong.member.components[0]

@@ -15,14 +15,14 @@ from ptx_lsp.model.module import Module
 
 @module_rule("unknown-directive", code="E135")
 def unknown_directive(module: Module) -> Iterator[Finding]:
-    """A word with a dot that is no directive of PTX.
+    """A word with a dot that is not a PTX directive.
 
     ## What it does
-    Reports statements that begin with a directive PTX does not have, and such words in the head of a
-    function. Directives are written in small letters.
+    Reports statements that begin with an unknown directive, and unknown directives in the header of a
+    function. Directives are lower-case.
 
     ## Why it matters
-    To ptxas it is a syntax error, where it stops.
+    ptxas reports a syntax error and stops.
 
     ## Example
     ```ptx
@@ -49,7 +49,8 @@ def unknown_directive(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the directive whose name is closest. It is a guess, and not applied unasked.
+    The fix uses the directive with the most similar name. It is a guess, so it is not applied by
+    default.
     """
     for use in unknown_directives(module):
         word = use.name.text

@@ -15,13 +15,13 @@ from ptx_lsp.model.instructions.checks import checks
 
 @function_rule("unknown-opcode", code="E160")
 def unknown_opcode(function: Function) -> Iterator[Finding]:
-    """An instruction that PTX does not have.
+    """An instruction that does not exist in PTX.
 
     ## What it does
-    Finds opcodes that the instruction table does not know, and names the nearest that it does.
+    Reports opcodes that are not in the instruction table, and suggests the most similar ones.
 
     ## Why it matters
-    ptxas rejects them: `Not a name of any known instruction`.
+    ptxas rejects them with `Not a name of any known instruction`.
 
     ## Example
     ```ptx
@@ -54,8 +54,8 @@ def unknown_opcode(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the nearest opcode that has these modifiers and takes these operands; it is a guess, so
-    it is not applied unasked. The editor offers others that are near, too.
+    The fix uses the most similar opcode that has these modifiers and accepts these operands. It is a
+    guess, so it is not applied by default. The editor also offers other similar opcodes.
     """
     for instruction, verdict in checks(function):
         for problem in verdict.problems:

@@ -14,15 +14,15 @@ from ptx_lsp.model.module import Module
 
 @module_rule("unknown-pragma", code="E185")
 def unknown_pragma(module: Module) -> Iterator[Finding]:
-    """A `.pragma` that ptxas does not know.
+    """A `.pragma` that ptxas does not support.
 
     ## What it does
-    Reports strings that are none of those that ptxas takes: `nounroll`, `used_bytes_mask`,
-    `enable_smem_spilling`, `frequency` and `mma_throughput`. They are written just so.
+    Reports strings other than `nounroll`, `used_bytes_mask`, `enable_smem_spilling`, `frequency` and
+    `mma_throughput`. They are case-sensitive.
 
     ## Why it matters
-    Outside functions ptxas rejects the file when it makes code. In a kernel it warns and ignores the
-    string; this is a warning then.
+    Outside functions, ptxas rejects the file when it generates code. In a kernel it warns and ignores
+    the string, so the finding is a warning.
 
     ## Example
     ```ptx
@@ -49,7 +49,7 @@ def unknown_pragma(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the string that is closest. It is a guess, and not applied unasked.
+    The fix uses the most similar string. It is a guess, so it is not applied by default.
     """
     for use in pragmas(module):
         name, _ = split(use.text)

@@ -27,12 +27,11 @@ from ptx_lsp.syntax import nodes
 
 @module_rule("unknown-target", code="E132")
 def unknown_target(module: Module) -> Iterator[Finding]:
-    """A `.target` that does not exist, or not yet in the file's version of PTX.
+    """A `.target` that does not exist, or not in the file's version of PTX.
 
     ## What it does
-    Reports architectures and options that PTX does not have, architectures that came after the version
-    that `.version` names, a `.target` that names no architecture, and `debug` in a file that has no debugging
-    data.
+    Reports unknown architectures and options, architectures that are newer than the file's `.version`, a
+    `.target` without an architecture, and `debug` in a file without debugging data.
 
     ## Why it matters
     ptxas rejects the file.
@@ -60,8 +59,8 @@ def unknown_target(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    A version that is too old is raised to the first that has the target. An older driver may not take
-    it, so it is not applied unasked.
+    The fix raises a version that is too old to the first one that supports the target. Older drivers may
+    not support it, so it is not applied by default.
     """
     is_header_only = _is_header_only(module)
     for use in target_directives(module):

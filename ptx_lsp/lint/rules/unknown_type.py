@@ -23,16 +23,15 @@ _SPACES = {row.name for row in DIRECTIVES.values() if row.kind == "state space" 
 
 @module_rule("unknown-type", code="E110")
 def unknown_type(module: Module) -> Iterator[Finding]:
-    """A word of a declaration that is no type, or that stands in the wrong place of it.
+    """A word in a declaration that is not a type, or is misplaced.
 
     ## What it does
-    Between the state space and the name of a declaration stand `.v2` or `.v4` if it is a vector, one
-    type, and for a kernel's parameter perhaps `.ptr` with a state space. Reports the first other word, a
-    name in the place of the type, as in `.reg b32 %r;`, and formats such as `.bf16`, which only
-    instructions know.
+    A declaration has, between the state space and the name, `.v2` or `.v4` for a vector, one type, and
+    for a kernel parameter optionally `.ptr` with a state space. Reports the first other word, and
+    formats such as `.bf16` that only instructions support.
 
     ## Why it matters
-    To ptxas it is a syntax error, where it stops.
+    ptxas reports a syntax error and stops.
 
     ## Example
     ```ptx
@@ -59,8 +58,8 @@ def unknown_type(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    A format of instructions becomes the type of its bits, which is what its registers must have. The
-    closest name of a misspelt one is a guess, and not applied unasked.
+    The fix replaces a format of instructions with the bit type of its registers. For a misspelt type it
+    uses the most similar one, which is a guess and not applied by default.
     """
     for declared in declarations_outside(module):
         yield from _of(declared)

@@ -15,14 +15,14 @@ from ptx_lsp.syntax import nodes
 
 @module_rule("unknown-version", code="E131")
 def unknown_version(module: Module) -> Iterator[Finding]:
-    """A `.version` that PTX does not have.
+    """A `.version` that does not exist.
 
     ## What it does
-    Reports a version number that is not one of PTX's, from 1.0 to 9.5. There are gaps: no 1.6, 2.4,
-    3.3, 4.4, 5.2, 6.6, 7.9, 8.9. The number must stand on the line of `.version`.
+    Reports a version number that is not a PTX version, from 1.0 to 9.5. There is no 1.6, 2.4, 3.3, 4.4,
+    5.2, 6.6, 7.9 or 8.9. The number must be on the same line as `.version`.
 
     ## Why it matters
-    ptxas stops there. A version that is too new for a driver is refused when the module is loaded.
+    ptxas stops there. A driver rejects modules whose version is newer than it supports.
 
     ## Example
     ```ptx
@@ -47,7 +47,7 @@ def unknown_version(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which version serves depends on what the file uses.
+    There is no fix: the required version depends on what the file uses.
     """
     item = header(module).version
     if item is None or not isinstance(item.node, nodes.Version):

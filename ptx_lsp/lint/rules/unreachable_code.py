@@ -16,15 +16,15 @@ _LEAVING = JUMPS | EXITS
 
 @function_rule("unreachable-code", code="W231", tag="unnecessary")
 def unreachable_code(function: Function) -> Iterator[Finding]:
-    """Instructions that control never comes to.
+    """Unreachable instructions.
 
     ## What it does
-    Reports the first of the instructions that follow an unguarded `bra`, `ret`, `exit`, `trap`, or a call
-    of a function that does not return, when no jump leads to them. A lone `ret`, `exit`, `trap` or `bra` is
-    left alone: compilers put one behind a call that does not return.
+    Reports the first of the instructions that follow an unguarded `bra`, `ret`, `exit`, `trap`, or a
+    call to a function that does not return, if no branch leads to them. A lone `ret`, `exit`, `trap` or
+    `bra` is not reported, because compilers emit one after a call that does not return.
 
     ## Why it matters
-    It is not executed, so either it is not needed or a jump to it is missing.
+    The code is never executed: either it is unnecessary, or a branch to it is missing.
 
     ## Example
     ```ptx
@@ -56,7 +56,7 @@ def unreachable_code(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the code may be unwanted, or the jump before it.
+    There is no fix: either the code or the preceding branch may be wrong.
     """
     if not is_well_formed(function):
         return

@@ -20,11 +20,11 @@ from ptx_lsp.syntax import nodes
 
 @module_rule("unsupported-directive", code="E136")
 def unsupported_directive(module: Module) -> Iterator[Finding]:
-    """A directive that the file's `.version` or `.target` does not have.
+    """A directive that the file's `.version` or `.target` does not support.
 
     ## What it does
-    Reports directives that came with a later version of PTX or with later targets than the file names,
-    and those that its version has no longer.
+    Reports directives that require a later version of PTX or a later target, and directives that this
+    version has removed.
 
     ## Why it matters
     ptxas rejects them.
@@ -52,8 +52,8 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    Where a newer `.version` will do, the fix names the oldest that does. An older driver may not take
-    it, so it is not applied unasked. Where a directive has a new name, the fix writes that.
+    If a newer `.version` is sufficient, the fix writes the lowest one. Older drivers may not support it,
+    so it is not applied by default. If a directive has been renamed, the fix writes the new name.
     """
     version, target = module.version, module.target
     if version is None or target is None:

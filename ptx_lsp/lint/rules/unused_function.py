@@ -18,14 +18,14 @@ from ptx_lsp.model.symbols import FunctionName
 
 @module_rule("unused-function", code="W205", tag="unnecessary")
 def unused_function(module: Module) -> Iterator[Finding]:
-    """A function of this file alone that nothing calls.
+    """A function private to this file that is never called.
 
     ## What it does
-    Reports a `.func` with a body and without `.visible`, `.extern` or `.weak` that nothing in the file
-    names: no call, no list of targets, no initial value, no alias.
+    Reports a `.func` with a body and without `.visible`, `.extern` or `.weak` that is not used in the
+    file: not in a call, a list of targets, an initial value or an alias.
 
     ## Why it matters
-    Without `.visible` no other file can call it, so it is never run.
+    Without `.visible`, other files cannot call it, so it never runs.
 
     ## Example
     ```ptx
@@ -67,8 +67,8 @@ def unused_function(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: a call may be missing, or `.visible`. The editor offers to take the function away, where
-    it is not declared at another place, too.
+    There is no fix: a call may be missing, or `.visible`. The editor offers to remove the function,
+    unless it is also declared elsewhere.
     """
     if not all_well_formed(module):
         return

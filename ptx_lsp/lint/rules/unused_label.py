@@ -19,14 +19,15 @@ from ptx_lsp.syntax import nodes
 
 @module_rule("unused-label", code="W204", tag="unnecessary")
 def unused_label(module: Module) -> Iterator[Finding]:
-    """A label that nothing refers to.
+    """A label that is never used.
 
     ## What it does
-    Reports labels of instructions that no branch, no list of targets and no debug information names. Those
-    that begin with `$` are left alone: compilers number their blocks and lines with them.
+    Reports labels of instructions that are not used by any branch, list of targets or debug information.
+    Labels that begin with `$` are not reported, because compilers number their blocks and lines with
+    them.
 
     ## Why it matters
-    A branch may be missing, or go somewhere else by mistake.
+    A branch may be missing, or lead to the wrong label.
 
     ## Example
     ```ptx
@@ -58,7 +59,7 @@ def unused_label(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the label away. A branch to it may be what is missing, so it is not applied unasked.
+    The fix removes the label. A branch to it may be missing instead, so it is not applied by default.
     """
     elsewhere = names_elsewhere(module)
     for label, whole in collect_over_functions(_without_use, module):

@@ -13,15 +13,16 @@ from ptx_lsp.model.instructions.uses import unused
 
 @function_rule("unused-parameter", code="W202", tag="unnecessary")
 def unused_parameter(function: Function) -> Iterator[Finding]:
-    """A parameter that nothing reads.
+    """A parameter that is never read.
 
     ## What it does
-    Reports, as a hint, a parameter that the body does not name. Kernels, and functions that other files may
-    call (`.visible`, `.weak`), are called with all their parameters, so it is no mistake by itself.
+    Reports, as a hint, a parameter that the body does not use. It need not be a mistake, because
+    kernels, and functions visible to other files (`.visible`, `.weak`), are called with all their
+    parameters.
 
     ## Why it matters
-    The caller passes it for nothing: of a kernel it takes space in the constant bank, of a function a
-    register. Often another parameter was read in its place.
+    Passing it costs space in the constant bank (kernels) or a register (functions). Often another
+    parameter was read by mistake.
 
     ## Example
     ```ptx

@@ -17,15 +17,15 @@ _BY_HABIT = frozenset({"%SP", "%SPL", "temp_param_reg"})
 
 @function_rule("unused-register", code="W201", tag="unnecessary")
 def unused_register(function: Function) -> Iterator[Finding]:
-    """A register that no instruction names.
+    """A register that is never used.
 
     ## What it does
-    Reports a declared register, or a range of which no register is named. Ranges are often declared larger
-    than needed, so one that is used in part is not reported; nor are `%SP`, `%SPL` and `temp_param_reg`,
-    which compilers declare whether they need them or not.
+    Reports a declared register, or a range of which no register is used. Ranges are often larger than
+    necessary, so partly used ones are not reported; neither are `%SP`, `%SPL` and `temp_param_reg`,
+    which compilers always declare.
 
     ## Why it matters
-    It costs nothing, but the program says something that it does not mean: a name may be misspelt.
+    It costs nothing, but it may indicate a misspelt name.
 
     ## Example
     ```ptx
@@ -57,8 +57,8 @@ def unused_register(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the declaration away. Another register may have been meant somewhere, so it is not applied
-    unasked.
+    The fix removes the declaration. Another register may have been meant somewhere, so it is not applied
+    by default.
     """
     if not is_well_formed(function):
         return

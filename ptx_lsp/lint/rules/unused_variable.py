@@ -19,15 +19,14 @@ _OWN = frozenset({".shared", ".local", ".param"})
 
 @module_rule("unused-variable", code="W206", tag="unnecessary")
 def unused_variable(module: Module) -> Iterator[Finding]:
-    """A variable of this file alone that nothing names.
+    """A variable private to this file that is never used.
 
     ## What it does
-    Reports variables in `.shared`, `.local` and `.param` memory that nothing names, in functions and
-    outside them. Those in `.global` and `.const` are left alone: a host program may find them by their
-    names.
+    Reports unused variables in `.shared`, `.local` and `.param`, inside and outside functions. Variables
+    in `.global` and `.const` are not reported, because a host program may find them by name.
 
     ## Why it matters
-    Memory is set aside for nothing; of `.shared`, there is little. Or another variable was meant somewhere.
+    It wastes memory, of which `.shared` has little, or another variable was meant somewhere.
 
     ## Example
     ```ptx
@@ -59,7 +58,8 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the declaration away. A use of it may be what is missing, so it is not applied unasked.
+    The fix removes the declaration. A use of the variable may be missing instead, so it is not applied
+    by default.
     """
     if not all_well_formed(module):
         return

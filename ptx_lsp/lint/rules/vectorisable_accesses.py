@@ -14,15 +14,15 @@ from ptx_lsp.model.function import Function
 
 @function_rule("vectorisable-accesses", code="P313", severity="hint")
 def vectorisable_accesses(function: Function) -> Iterator[Finding]:
-    """Accesses side by side that one vector access could do.
+    """Adjacent accesses that can be combined into one vector access.
 
     ## What it does
-    Reports `ld` and `st` with the same base register and consecutive offsets, of up to 16 bytes together,
-    where their address is known to be aligned for a vector and nothing between them forbids it. It is a
-    hint: it runs only where it is asked for.
+    Reports `ld` and `st` with the same base register and consecutive offsets, of up to 16 bytes
+    together, if their address is known to be aligned for a vector and no instruction between them
+    prevents it. It is a hint, so it only runs if it is selected.
 
     ## Why it matters
-    `ld.v4.b32` is one instruction and one request to memory, four loads are four. ptxas seldom joins them.
+    `ld.v4.b32` is one instruction and one memory request instead of four. ptxas rarely combines them.
 
     ## Example
     ```ptx
@@ -68,7 +68,7 @@ def vectorisable_accesses(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the registers have to be named in one place.
+    There is no fix: the registers must be listed in one vector operand.
     """
     if not is_well_formed(function):
         return

@@ -28,18 +28,18 @@ _CONSEQUENCES: dict[Access, str] = {
 
 @function_rule("wgmma-in-flight", code="W243")
 def wgmma_in_flight(function: Function) -> Iterator[Finding]:
-    """A register of a `wgmma.mma_async` is touched before the operation is waited for.
+    """An access to a register of a `wgmma.mma_async` that is still in flight.
 
     ## What it does
-    Reports the instruction that reads or writes an accumulator, or writes a register of matrix A, between a
-    `wgmma.mma_async` and the `wgmma.wait_group` that ends it; and a kernel that is left without that wait.
-    Another `wgmma.mma_async` may accumulate into the same registers, and a `mov` between registers is
-    followed to where its copy is used.
+    Reports instructions that read or write an accumulator, or write a register of matrix A, between a
+    `wgmma.mma_async` and the `wgmma.wait_group` that completes it, and kernels that exit without that
+    wait. Another `wgmma.mma_async` may accumulate into the same registers. A `mov` between registers is
+    followed to the use of its copy.
 
     ## Why it matters
-    PTX leaves open what such an access sees. ptxas keeps the program right at the expense of speed: it
+    PTX does not define the result of such an access. ptxas keeps the program correct but slow: it
     inserts a `wgmma.wait_group` (C7517), or serialises every `wgmma.mma_async` of the function (C7510 to
-    C7519). It says so in a note that names a line at best, and no register.
+    C7519). It reports this in a note that has a line number at best and does not name the register.
 
     ## Example
     ```ptx
@@ -86,7 +86,7 @@ def wgmma_in_flight(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: where the wait belongs, and how many groups it may leave open, is for the author to say.
+    There is no fix: only the author knows where to wait, and how many groups may stay in flight.
     """
     reported = {step.number for step, kind, _ in unwaited_async(function) if kind == "wgmma"}
     for conflict in wgmma_conflicts(function):

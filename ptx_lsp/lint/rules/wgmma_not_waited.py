@@ -19,16 +19,16 @@ _MESSAGES: dict[MissingStep, str] = {
 
 @function_rule("wgmma-not-waited", code="W242")
 def wgmma_not_waited(function: Function) -> Iterator[Finding]:
-    """A `wgmma.mma_async` that lacks its fence, its commit or its wait.
+    """A `wgmma.mma_async` without a fence, commit or wait.
 
     ## What it does
-    Reports a `wgmma.mma_async` that no way leads to from a `wgmma.fence`, or from which no way leads to a
-    `wgmma.commit_group` and a `wgmma.wait_group`. A call may do any of these, and functions other than
-    kernels are not judged.
+    Reports a `wgmma.mma_async` that no path from a `wgmma.fence` reaches, or from which no path reaches
+    a `wgmma.commit_group` and a `wgmma.wait_group`. Calls are assumed to execute them, and functions
+    other than kernels are not checked.
 
     ## Why it matters
-    Without the fence it may read registers before they are written; without commit and wait its results are
-    not there when they are read. ptxas may then make it wait itself, which is slow.
+    Without the fence, it may read registers before they are written. Without the commit and wait, its
+    results may be read before they are complete. ptxas may then add waits, which is slow.
 
     ## Example
     ```ptx
@@ -72,7 +72,7 @@ def wgmma_not_waited(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: how many groups may stay open is for the author to say.
+    There is no fix: only the author knows how many groups may stay in flight.
     """
     for step, kind, lacks in unwaited_async(function):
         if kind == "wgmma":

@@ -23,16 +23,16 @@ _CALLS: dict[Reason, str] = {
 
 @module_rule("wgmma-serialised", code="W245")
 def wgmma_serialised(module: Module) -> Iterator[Finding]:
-    """A call or a missing fence for which ptxas serialises every `wgmma` of a kernel.
+    """A call or missing fence that makes ptxas serialise every `wgmma` of a kernel.
 
     ## What it does
-    Reports the first call that ptxas cannot inline (through a register, of a function of another file, of a
-    recursive function) in a kernel with `wgmma.mma_async`, wherever it stands; and a `wgmma.mma_async` in
-    divergent code whose `wgmma.fence` stands outside of that.
+    Reports the first call that ptxas cannot inline (through a register, to a function of another file,
+    or to a recursive function) anywhere in a kernel with `wgmma.mma_async`; and a `wgmma.mma_async` in
+    divergent code whose `wgmma.fence` is outside that code.
 
     ## Why it matters
-    ptxas then lets every `wgmma.mma_async` wait for the one before it (C7509, C7510, C7519), which takes away
-    what the instruction is for. It says so in a note that names a line at best.
+    ptxas then makes every `wgmma.mma_async` wait for the preceding one (C7509, C7510, C7519), which
+    defeats its purpose. It reports this in a note that has a line number at best.
 
     ## Example
     ```ptx
@@ -89,7 +89,7 @@ def wgmma_serialised(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: a fence may belong at several places, and a call is there for a reason.
+    There is no fix: a fence may fit in several places, and the call may be necessary.
     """
     for name in dict.fromkeys(collect_over_functions(_with_wgmma, module)):
         function = module.definitions.get(name)

@@ -22,14 +22,14 @@ _VALUES = {".managed": 0, ".unified": 2}
 
 @module_rule("wrong-attribute", code="E142")
 def wrong_attribute(module: Module) -> Iterator[Finding]:
-    """An `.attribute` that ptxas does not take where it stands.
+    """An invalid or misplaced `.attribute`.
 
     ## What it does
-    Reports attributes that PTX does not have, `.managed` with numbers and `.unified` without its two, and
-    attributes of kernels, behind the name of a function, and `.unified` wherever it stands.
+    Reports unknown attributes, `.managed` with numbers, `.unified` without its two numbers, attributes
+    of kernels, attributes after the name of a function, and every `.unified`.
 
     ## Why it matters
-    ptxas rejects them; `.unified` it takes only as a part of a program, with `--compile-only`.
+    ptxas rejects them. It accepts `.unified` only with `--compile-only`.
 
     ## Example
     ```ptx
@@ -48,7 +48,7 @@ def wrong_attribute(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant is not known.
+    There is no fix: the intended attribute is unknown.
     """
     for declared in declarations_outside(module):
         yield from _of_each(_of_declaration(declared))

@@ -13,10 +13,10 @@ from ptx_lsp.syntax import nodes
 
 @instruction_rule("wrong-guard", code="E170")
 def wrong_guard(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
-    """A guard `@p` whose name is no predicate.
+    """A guard `@p` that is not a predicate.
 
     ## What it does
-    Reports guards that name a register of another type than `.pred`, or something that is no register.
+    Reports guards that are registers of a type other than `.pred`, or not registers at all.
 
     ## Why it matters
     ptxas rejects it.
@@ -52,7 +52,7 @@ def wrong_guard(function: Function, instruction: nodes.Instruction) -> Iterator[
     ```
 
     ## Fix safety
-    There is no fix: which predicate was meant is not known.
+    There is no fix: the intended predicate is unknown.
     """
     if instruction.guard is None:
         return

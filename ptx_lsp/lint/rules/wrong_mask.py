@@ -23,17 +23,18 @@ _SYNC = frozenset({"shfl", "vote", "match", "redux", "elect"})
 
 @function_rule("wrong-mask", code="W254")
 def wrong_mask(function: Function) -> Iterator[Finding]:
-    """A mask of lanes that are not those which come to the instruction.
+    """A lane mask that does not match the lanes that execute the instruction.
 
     ## What it does
     Reports `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `elect.sync` and `bar.warp.sync` with a
-    constant mask that leaves out a lane which executes it, or that names one which a branch or guard keeps
-    from it. Judged is the first warp of a block, where lanes are known by their thread numbers. It is an
-    information where a block may have fewer threads than the lanes in question (without `.reqntid`).
+    constant mask that omits a lane that executes the instruction, or includes one that a branch or guard
+    excludes. The check covers the first warp of a block, where lanes are known by their thread indices.
+    The severity is *information* if a block may have too few threads for the lanes in question (without
+    `.reqntid`).
 
     ## Why it matters
-    A thread must not execute such an instruction without its own lane in the mask; and threads wait for
-    all lanes of the mask. What happens otherwise is undefined: wrong values, or a kernel that hangs.
+    A thread must not execute such an instruction unless the mask includes its lane, and threads wait for
+    all lanes of the mask. Otherwise the behaviour is undefined: wrong values, or a kernel that hangs.
 
     ## Example
     ```ptx
@@ -80,7 +81,7 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: the mask may be wrong, or the branch.
+    There is no fix: either the mask or the branch may be wrong.
     """
     found = [step for step in _syncs(function) if step.node.operands]  # else no mask
     judged = {step.number for step in decided(function, found)}

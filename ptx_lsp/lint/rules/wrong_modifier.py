@@ -14,14 +14,14 @@ from ptx_lsp.model.instructions.checks import checks
 
 @function_rule("wrong-modifier", code="E161")
 def wrong_modifier(function: Function) -> Iterator[Finding]:
-    """A modifier that this instruction does not have, or not with its other modifiers.
+    """A modifier that this instruction does not support, or not with its other modifiers.
 
     ## What it does
-    Finds modifiers that no form of the opcode has, that belong to another of its forms, or that
-    stand where they cannot.
+    Reports modifiers that no form of the opcode supports, that belong to another of its forms, or that
+    are misplaced.
 
     ## Why it matters
-    ptxas rejects them, and does not say what would be right.
+    ptxas rejects them, but does not suggest a replacement.
 
     ## Example
     ```ptx
@@ -54,8 +54,8 @@ def wrong_modifier(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    The fix takes the nearest modifier that suits the operands; it is a guess, so it is not applied
-    unasked. Where several are as near, the editor offers each of them.
+    The fix uses the most similar modifier that suits the operands. It is a guess, so it is not applied
+    by default. If several are equally similar, the editor offers each of them.
     """
     for instruction, verdict in checks(function):
         for problem in verdict.problems:

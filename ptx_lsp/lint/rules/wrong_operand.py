@@ -19,16 +19,15 @@ from ptx_lsp.syntax import nodes
 
 @function_rule("wrong-operand", code="E166")
 def wrong_operand(function: Function) -> Iterator[Finding]:
-    """An operand of the wrong kind, type or size, or a constant out of range.
+    """An operand of the wrong kind, type or size, or a constant that is out of range.
 
     ## What it does
-    Compares each operand with what the instruction takes there: a register, a constant, an address,
-    a vector, a label; the register's declared type with the type of the instruction (`.bN` fits
-    everything of its size, integers fit integers); the state space of an address; the range of a
-    constant.
+    Compares each operand with what the instruction expects: a register, constant, address, vector or
+    label; the declared type of the register (`.bN` matches every type of its size, and integers match
+    integers); the state space of an address; the range of a constant.
 
     ## Why it matters
-    ptxas rejects it with `Arguments mismatch`, and does not say which operand it means.
+    ptxas rejects it with `Arguments mismatch`, but does not name the operand.
 
     ## Example
     ```ptx
@@ -61,7 +60,7 @@ def wrong_operand(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: what was meant cannot be told.
+    There is no fix: the intended operand is unknown.
     """
     for instruction, verdict in checks(function):
         wrong = [

@@ -14,15 +14,15 @@ from ptx_lsp.model.module import Module
 
 @module_rule("wrong-pragma", code="E186")
 def wrong_pragma(module: Module) -> Iterator[Finding]:
-    """A `.pragma` that ptxas knows, in a wrong place or with a wrong argument.
+    """A `.pragma` in the wrong place or with an invalid argument.
 
     ## What it does
     Reports `used_bytes_mask`, `enable_smem_spilling`, `frequency` and `mma_throughput` outside a body,
-    `local_maxnreg` outside functions, and numbers that are missing, wrong or out of range.
+    `local_maxnreg` outside functions, and numbers that are missing, malformed or out of range.
 
     ## Why it matters
-    ptxas rejects them, of the numbers without a line. It looks at that of `used_bytes_mask` only when it
-    makes code; in functions that no kernel calls it is a warning.
+    ptxas rejects them, for wrong numbers without a line number. It checks the number of
+    `used_bytes_mask` only when it generates code, so in functions that no kernel calls it is a warning.
 
     ## Example
     ```ptx
@@ -49,7 +49,7 @@ def wrong_pragma(module: Module) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: which place or number was meant is not known.
+    There is no fix: the intended place or number is unknown.
     """
     for use in pragmas(module):
         name, argument = split(use.text)

@@ -21,15 +21,15 @@ _INDEXED = frozenset({"brx.idx", "brx.idx.uni"})
 
 @function_rule("wrong-target", code="E116")
 def wrong_target(function: Function) -> Iterator[Finding]:
-    """A branch to what is no label, or a list of targets with something else in it.
+    """A branch to something other than a label, or an invalid list of targets.
 
     ## What it does
-    Finds a `bra` whose operand names a register, variable, function or list; a
-    `brx.idx` whose last operand is not the label of a `.branchtargets`; names in a `.branchtargets` that
-    are no labels, and in a `.calltargets` that are no functions.
+    Reports a `bra` whose operand is a register, variable, function or list; a `brx.idx` whose last
+    operand is not the label of a `.branchtargets`; names in a `.branchtargets` that are not labels, and
+    names in a `.calltargets` that are not functions.
 
     ## Why it matters
-    ptxas rejects it: `Label expected`, or `Illegal branch target`.
+    ptxas rejects it with `Label expected` or `Illegal branch target`.
 
     ## Example
     ```ptx
@@ -63,7 +63,7 @@ def wrong_target(function: Function) -> Iterator[Finding]:
     ```
 
     ## Fix safety
-    There is no fix: where the branch was meant to go is not known.
+    There is no fix: the intended target is unknown.
     """
     yield from _of_instructions(function)
     yield from _of_tables(function)

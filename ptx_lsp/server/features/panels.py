@@ -271,7 +271,9 @@ def _target(asked: object) -> Target | None:
         return None
     found = parse_target(name)
     if found not in TARGETS:
-        raise RequestFailedError(f"there is no target `{name}`; a target is such as `sm_90` or `sm_100a`")
+        raise RequestFailedError(
+            f"unknown target `{name}`; expected one such as `sm_90` or `sm_100a``sm_100a`"
+        )
     return found
 
 

@@ -173,12 +173,12 @@ again: mbarrier.try_wait.shared.b64 %p0, [bar], %s0;
 @pytest.mark.parametrize(
     ("body", "part"),
     [
-        ("mbarrier.arrive.shared.b64 %s0, [bar];", "no initialized mbarrier"),
-        ("mov.u32 %r2, 0; mbarrier.init.shared.b64 [bar], %r2;", "the count of an mbarrier must be from 1 to 1048575"),
+        ("mbarrier.arrive.shared.b64 %s0, [bar];", "does not hold an initialized mbarrier"),
+        ("mov.u32 %r2, 0; mbarrier.init.shared.b64 [bar], %r2;", "must be from 1 to 1048575"),
         ("mbarrier.init.shared.b64 [bar], 1; mbarrier.inval.shared.b64 [bar];\n"
-         "mbarrier.test_wait.parity.shared.b64 %p0, [bar], 0;", "no initialized mbarrier"),
+         "mbarrier.test_wait.parity.shared.b64 %p0, [bar], 0;", "does not hold an initialized mbarrier"),
         ("mbarrier.init.shared.b64 [bar], 2;\nmbarrier.arrive.noComplete.shared.b64 _, [bar], 2;",
-         "completes the phase"),
+         "must not complete the phase"),
         ("mbarrier.init.shared.b64 [bar], 2; mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 16;\n"
          "mov.u32 %r2, 3; mbarrier.arrive.shared.b64 _, [bar], %r2;", "more arrivals"),
     ],

@@ -208,7 +208,7 @@ multimem.st.relaxed.gpu.global.v2.f32 [%out+8], {%f2, %f1};""", 1, source, out)
 def test_an_mbarrier_with_reports_counts_less() -> None:
     source, out = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
     run("mbarrier.init.layout::v1.shared::cta.b64 [bar], 511;", 1, source, out)
-    with pytest.raises(ExecutionError, match=r"the count of an mbarrier of `\.layout::v1` must be from 1 to 511"):
+    with pytest.raises(ExecutionError, match=r"mbarrier of `\.layout::v1` must be from 1 to 511"):
         run("mbarrier.init.layout::v1.shared::cta.b64 [bar], 512;", 1, source, out)
 
 

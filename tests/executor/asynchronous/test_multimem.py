@@ -67,7 +67,7 @@ def test_what_is_wrong() -> None:
         wide = f"add.u64 %y, %y, {offset};\nmultimem.st.weak.global.b64 [%y], 0;"
         assert f"is outside {name}" in str(wrong(wide, plain, two))
     assert "multimem memory of 2 and 3 GPUs" in str(wrong(store, two, three))
-    assert "has a row for each GPU" in str(wrong(store, plain, Multimem(plain)))
+    assert "requires a non-empty row for each GPU" in str(wrong(store, plain, Multimem(plain)))
     small = wrong("multimem.ld_reduce.weak.global.add.acc::f16.e4m3x4 %r0, [%x];", two, plain)
     assert small.kind == "unsupported"
 

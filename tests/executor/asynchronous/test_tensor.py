@@ -198,7 +198,7 @@ def test_what_is_no_tensor_map() -> None:
         (matrix(4, 8), (1, 4), "multiple of 16 bytes"),
         (matrix(4, 9), (1, 8), "rows a multiple of 16 bytes apart"),
         (matrix(4, 8), (300, 8), "1 to 256"),
-        (matrix(8, 8)[::2], (1, 8), "not in one piece"),
+        (matrix(8, 8)[::2], (1, 8), "must be contiguous"),
     ],
 )
 def test_what_the_manual_does_not_allow(array: Array, box: tuple[int, ...], part: str) -> None:
@@ -232,7 +232,7 @@ def test_elements_of_4_bits() -> None:
     map = tensor_map(array, box=(2, 32), type=".b4x16")
     got = loaded(map, 32, _TILE.format(rank=2, at="16, 1")).reshape(2, 16)
     assert got.tolist() == [[*range(24, 32), *[0] * 8], [*range(40, 48), *[0] * 8]]
-    with pytest.raises(ExecutionError, match=r"in pieces of 16 elements, so it cannot be 8"):
+    with pytest.raises(ExecutionError, match=r"in pieces of 16 elements, so its size cannot be 8"):
         loaded(map, 32, _TILE.format(rank=2, at="8, 1"))
 
 

@@ -124,7 +124,7 @@ def test_the_other_side_of_a_race() -> None:
     assert (found.kind, found.line, found.other_line) == ("race", 17, 16)
     assert found.lanes == (((0, 0, 0), (1, 0, 0)), ((1, 0, 0), (1, 0, 0)))
     assert found.other_lane == ((0, 0, 0), (0, 0, 0))
-    assert "`second` at address 0x20, which is written at line 16 by block (0, 0, 0)" in found.message
+    assert "`second` at address 0x20, written at line 16 by block (0, 0, 0)" in found.message
 
 
 RETURNING = """.func returning() {
