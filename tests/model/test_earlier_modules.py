@@ -77,13 +77,13 @@ def test_no_other_function_is_looked_at_after_an_edit(monkeypatch: pytest.Monkey
     linting = Linting(Module.parse(text), all_rules())
     at = text.index("1, 2", text.index("k100"))
     looked_at: set[str] = set()
-    placed = Function.moved_to
+    moved_to = Function.moved_to
 
     def noted(function: Function, item: Item, home: Home) -> Function:
         looked_at.add(function.name)
-        return placed(function, item, home)
+        return moved_to(function, item, home)
 
-    monkeypatch.setattr(Function, "placed", noted)
+    monkeypatch.setattr(Function, "moved_to", noted)
     module = Module(linting.module.document.edited(Edit(at, at + 1, b"17")), linting.module)
     for _ in Linting(module, linting.rules, linting, staged=True).steps():
         pass

@@ -12,7 +12,7 @@ from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.members import Members
 from ptx_lsp.executor.check.memory import UninitializedMemory
 from ptx_lsp.executor.check.mismatch import BarrierMismatch
-from ptx_lsp.executor.check.races import Races
+from ptx_lsp.executor.check.races.races import Races
 from ptx_lsp.executor.check.registers import UninitializedRegisters
 from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.rounds import Rounds

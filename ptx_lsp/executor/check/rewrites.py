@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.order import Order, Threads
+from ptx_lsp.executor.check.races.order import Order, Threads
 
 Cells = npt.NDArray[np.int64]
 Times = npt.NDArray[np.int32]

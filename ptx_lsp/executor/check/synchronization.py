@@ -8,9 +8,9 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
-from ptx_lsp.executor.check.order import Order
+from ptx_lsp.executor.check.races.order import Order
+from ptx_lsp.executor.check.races.words import acquires, is_fence, is_near, releases
 from ptx_lsp.executor.check.use import MemoryUse, turns
-from ptx_lsp.executor.check.words import acquires, is_fence, is_near, releases
 from ptx_lsp.executor.instructions.warp import Warp
 from ptx_lsp.executor.instrumentation.usage import Usage
 from ptx_lsp.executor.machine.control import Barrier, Block, ClusterBarrier, Step

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.order import Threads
+from ptx_lsp.executor.check.races.order import Threads
 from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
 from ptx_lsp.executor.instructions.access import Store
 from ptx_lsp.executor.machine.control import Step

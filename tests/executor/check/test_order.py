@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.order import Order
+from ptx_lsp.executor.check.races.order import Order
 from ptx_lsp.executor.machine.frame import Frame
 from ptx_lsp.executor.machine.launch_config import Shape
 from ptx_lsp.executor.machine.wave import Wave

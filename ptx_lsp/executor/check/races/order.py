@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.released import Released, Threads, Times, raise_rows
+from ptx_lsp.executor.check.races.released import Released, Threads, Times, raise_rows
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Shape
 from ptx_lsp.executor.machine.wave import Wave
 

@@ -25,13 +25,13 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings, lane_of
-from ptx_lsp.executor.check.order import Order, Threads
+from ptx_lsp.executor.check.races.order import Order, Threads
+from ptx_lsp.executor.check.races.words import is_bulk, is_proxy_fence, is_strong
 from ptx_lsp.executor.check.rewrites import Rewrites
 from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
 from ptx_lsp.executor.check.synchronization import Synchronization
 from ptx_lsp.executor.check.use import MemoryUse, alike, unchanged
 from ptx_lsp.executor.check.variables import Variables
-from ptx_lsp.executor.check.words import is_bulk, is_proxy_fence, is_strong
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.memory import Buffer
 from ptx_lsp.executor.machine.observer import Access, Observer

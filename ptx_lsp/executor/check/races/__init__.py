@@ -1,0 +1,1 @@
+"""Races: memory orders, the happens-before relation, and conflicting accesses."""
