@@ -1,1 +1,1 @@
-"""The features of an editor, one a file: byte offsets in, frozen values out."""
+"""Editor features, one per file: byte offsets in, immutable values out."""

@@ -1,7 +1,7 @@
-"""What a rule finds, and what a user is told.
+"""Findings, as rules report them, and diagnostics, as users see them.
 
-A `Finding` points by `Place`, so that it can be kept while other parts of the file change; a
-`Diagnostic` points by byte offsets into one text.
+A `Finding` refers to a `Place`, so that it stays valid while other parts of the file change. A `Diagnostic`
+refers to byte offsets in one text.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from ptx_lsp.text import Edit, Span
 
 Severity: TypeAlias = Literal["error", "warning", "info", "hint"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "hint")
-"""Worst first."""
+"""The severities, worst first."""
 Tag: TypeAlias = Literal["unnecessary", "deprecated"]
-"""How an editor may show what is found: greyed out, or struck through."""
+"""How an editor may show a finding: greyed out, or struck through."""
 
 
 class Replacement(NamedTuple):
-    """Puts `text` where `place` is."""
+    """Replaces the text at `place` with `text`."""
 
     place: Place
     text: str
     with_line: bool = False
-    """Takes the blanks around it away as well, and the line where nothing else stands in it."""
+    """Also deletes surrounding blanks, and the line if nothing else is in it."""
 
 
 class Remedy(NamedTuple):
-    """What would be right. `safe`: it cannot change what the program computes."""
+    """A proposed fix. `safe`: it cannot change what the program computes."""
 
     message: str
     replacements: tuple[Replacement, ...]
@@ -36,27 +36,27 @@ class Remedy(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing wrong, as a rule reports it. `related` are the places that explain it."""
+    """One problem, as a rule reports it. `related` are the places that explain it."""
 
     place: Place
     message: str
     related: tuple[tuple[Place, str], ...] = ()
     remedy: Remedy | None = None
     severity: Severity | None = None
-    """Where it differs from the rule's own."""
+    """The severity, if it differs from the rule's own."""
     alternatives: tuple[Remedy, ...] = ()
-    """Other remedies, for a person to choose from: none is ever applied unasked."""
+    """Alternative fixes for a person to choose from; none is ever applied automatically."""
 
 
 class Related(NamedTuple):
-    """A second place that explains a diagnostic."""
+    """A related location that explains a diagnostic."""
 
     span: Span
     message: str
 
 
 class Fix(NamedTuple):
-    """Edits that mend what a diagnostic tells; they do not overlap."""
+    """Edits that fix the problem of a diagnostic; they do not overlap."""
 
     message: str
     edits: tuple[Edit, ...]
@@ -64,7 +64,7 @@ class Fix(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """A finding in one text. `source` names the tool that found it: `ptx-lint` or `ptxas`."""
+    """A finding in one text. `source` is the tool that reported it: `ptx-lint` or `ptxas`."""
 
     rule: str
     code: str
@@ -76,4 +76,4 @@ class Diagnostic(NamedTuple):
     source: str = "ptx-lint"
     tag: Tag | None = None
     alternatives: tuple[Fix, ...] = ()
-    """Other fixes, for a person to choose from: none is ever applied unasked."""
+    """Alternative fixes for a person to choose from; none is ever applied automatically."""

@@ -1,4 +1,4 @@
-"""What rules say about a place that only a part of a warp comes to."""
+"""Shared text of rules about places that only some threads of a warp reach."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 
 _MOST = 3
-"""Reasons that are named."""
+"""The maximum number of reasons."""
 
 
 def related(function: Function, parting: DivergentBranch) -> tuple[tuple[Place, str], ...]:
-    """What parts the threads, and why it may."""
+    """The branches at which threads diverge, and why they may."""
     found = [
         (function.place(parting.instruction.node.opcode), "threads of a warp may diverge here")
     ]
@@ -25,7 +25,7 @@ def related(function: Function, parting: DivergentBranch) -> tuple[tuple[Place, 
 
 
 def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
-    """Why a step is not done by all threads of a warp alike: the last links of the chain."""
+    """Why not all threads of a warp execute an instruction together: the last links of the chain."""
     known = uniformity(function)
     steps = known.ssa.instructions.instructions
     chain: list[Reason] = [one for one in known.reasons(number) if one.instruction >= 0]
@@ -35,7 +35,7 @@ def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
 
 
 def decided(function: Function, found: list[InstructionInfo]) -> list[InstructionInfo]:
-    """Those steps that are guarded or that some branch decides about: the others are done by whole warps.
+    """The instructions that have a guard or depend on a branch. Whole warps execute the others.
 
     This is much cheaper than uniformity.
     """
@@ -47,11 +47,11 @@ def decided(function: Function, found: list[InstructionInfo]) -> list[Instructio
 
 
 def divided(function: Function, step: InstructionInfo, *, counts_exited: bool = False) -> Finding | None:
-    """That a step which all threads of a warp should do together is reached by some of them alone.
+    """A finding if only some threads of a warp reach an instruction that all of them should execute together.
 
-    It is a warning where the form of the condition tells that lanes differ, and an information where that
-    depends on data or on other branches. With `counts_exited` the step needs those that have exited, too: a
-    warning where the form of the condition tells that some may have.
+    It is a warning if the form of the condition shows that lanes differ. It is an information if that depends
+    on data or on other branches. With `counts_exited`, the instruction also needs the exited threads: it is a
+    warning if the form of the condition shows that some may have exited.
     """
     known = divergent_control(function)
     found = known.divergent_branches(step.number)

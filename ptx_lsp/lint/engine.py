@@ -1,4 +1,4 @@
-"""Runs the rules over a module, and keeps what an edit did not touch."""
+"""Runs the rules over a module, and reuses the results that an edit did not affect."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NONE: Final = Counter[Severity]()
 
 
 class _Checked:
-    """What is found out about one function so far: `done` counts the rules that have run."""
+    """The results for one function so far: `done` is the number of rules that have run."""
 
     __slots__ = (
         "diagnostics", "done", "environment", "findings", "instructions", "item", "severities",
@@ -41,25 +41,25 @@ class _Checked:
 
     def __init__(self, function: Function) -> None:
         self.instructions = function.body.instructions
-        """The same object for all versions of a function whose statements are the same; where they stand in
-        it is told by the item.
+        """The instructions. It is the same object for all versions of a function with the same statements;
+        the item gives their positions.
         """
         self.environment = function.environment
         self.done = 0
         self.findings: list[tuple[Rule, Finding]] = []
         self.severities: Counter[Severity] = _NONE
-        """How many findings there are of each."""
+        """The number of findings per severity."""
         self.diagnostics: dict[int, Diagnostic] = {}
-        """Of some findings, by their numbers."""
+        """The diagnostics of some findings, by index."""
         self.item: Item | None = None
-        """Where the function was when `diagnostics` were made."""
+        """The position of the function when `diagnostics` were created."""
 
 
 class Linting:
-    """The findings about one module, and what of them the next version of it can take over.
+    """The findings about one module, and the part of them that its next version can reuse.
 
-    Without `rules`, those run that are no hints. With `staged` nothing runs but what `steps` is asked for;
-    a linting that was left at some step can be taken over as well, and must not go on then.
+    Without `rules`, all rules except hints run. With `staged`, only the steps requested from `steps` run. An
+    unfinished session can also be reused, and must not continue after that.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Linting:
         self._telling: set[int] = set()
         """The functions about which something was found."""
         self._counts = Counter[Severity]()
-        """How many findings about functions there are of each."""
+        """The number of findings about functions, per severity."""
         self._has_begun = False
         self._previous = previous._begun() if previous and previous.rules == self.rules else None
         self._is_complete = False
@@ -92,9 +92,9 @@ class Linting:
                 pass
 
     def steps(self) -> Iterator[Rule]:
-        """Runs one rule after the other, those on the module first; tells after each which it was.
+        """Runs one rule after another, module rules first, and yields each.
 
-        Asked once more, it goes on where it was left.
+        A second call continues after the last step.
         """
         for rule in self.rules[self._rules_done :]:
             self._rules_done += 1
@@ -119,11 +119,11 @@ class Linting:
         self._is_complete = True
 
     def _begun(self) -> Linting | None:
-        """The last one in a row that knows something of functions."""
+        """The last previous session that has results for functions."""
         return self if self._has_begun else self._previous
 
     def _begin(self) -> None:
-        """Takes over what is known of functions, where that still holds."""
+        """Reuses the results about functions that are still valid."""
         functions, previous = self.module.functions, self._previous
         known: dict[int, _Checked] = {}
         numbers: Iterable[int] = range(len(functions))
@@ -161,7 +161,7 @@ class Linting:
 
     @property
     def share_done(self) -> float:
-        """How much of the work on functions is done, from 0 to 1."""
+        """The completed share of the work on functions, from 0 to 1."""
         each = len(self._on_function)
         done = sum(checked.done for checked in self._checked.values())
         return done / (len(self._checked) * each) if self._checked and each else 1.0
@@ -173,7 +173,7 @@ class Linting:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All that is found so far, in the order of the text."""
+        """All diagnostics so far, in text order."""
         if not self._is_complete:
             return self._so_far()
         if self._complete is None:
@@ -181,7 +181,7 @@ class Linting:
         return self._complete
 
     def once(self) -> Iterator[Diagnostic]:
-        """The same, for one who reads them once: each is made when it is asked for, and not kept."""
+        """All diagnostics so far for a single use: each is created on demand, and not cached."""
         found = [*self._on_module]
         for number in sorted(self._telling):
             found += self._checked[number].findings
@@ -199,9 +199,9 @@ class Linting:
                 yield one
 
     def worst(self, most: int) -> tuple[list[Diagnostic], int]:
-        """At most so many of the diagnostics, those that are worst; of those that are alike, those of rules
-        on the module, and then the first in the text. Then, how many findings there are in all. For large
-        files this is much less work than all.
+        """The worst diagnostics, at most so many, and the total number of findings. Among equally severe
+        ones, those of module rules come first, then text order decides. For large files this is much less
+        work than creating all.
         """
         counts = self._counts + Counter[Severity](_severity(*one) for one in self._on_module)
         total = counts.total()
@@ -237,7 +237,7 @@ class Linting:
         return [_diagnostic(self.module, rule, finding) for rule, finding in self._on_module]
 
     def _of_function(self, number: int, index: int) -> Diagnostic:
-        """One of those of a function; of an untouched one at its old place they are kept."""
+        """A diagnostic of a function; it is cached for an unchanged function at its old position."""
         checked, function = self._checked[number], self.module.functions[number]
         item, drawn = function.item, checked.item
         if drawn is None or drawn.start != item.start or drawn.offsets is not item.offsets:
@@ -260,7 +260,7 @@ def _severity(rule: Rule, finding: Finding) -> Severity:
 
 
 def _is_within(function: Function, finding: Finding) -> bool:
-    """Whether a finding points at nothing outside its function."""
+    """Whether a finding refers only to places inside its function."""
     places = [finding.place, *(place for place, _ in finding.related)]
     for remedy in (finding.remedy, *finding.alternatives):
         places += (one.place for one in remedy.replacements) if remedy is not None else ()
@@ -270,7 +270,7 @@ def _is_within(function: Function, finding: Finding) -> bool:
 def _run(
     rule: Rule, check: Callable[[_T], Iterator[Finding]], subject: _T
 ) -> list[tuple[Rule, Finding]]:
-    """A rule that fails loses its own findings and nothing else."""
+    """Runs a rule. If it fails, only its own findings are lost."""
     try:
         return [(rule, finding) for finding in check(subject)]
     except Exception:

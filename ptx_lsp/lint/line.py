@@ -1,6 +1,6 @@
-"""Where a finding about one operand goes when the statement has several lines.
+"""Anchors of findings about one operand of a statement with several lines.
 
-ptxas names one line for a whole instruction: that of the opcode's modifiers, or of the token after an
+ptxas reports one line for a whole instruction: the line of the opcode's modifiers, or of the token after an
 opcode without any (docs/ptxas.md, section 3.6).
 """
 
@@ -16,7 +16,7 @@ Related = tuple[tuple[Place, str], ...]
 def operand_or_line(
     function: Function, instruction: nodes.Instruction, part: Located
 ) -> tuple[Place, Related]:
-    """The place of `part` if ptxas would name its line; else what stands on the line that it names, with
+    """The place of `part` if ptxas would report its line; else the text on the line that it reports, with
     `part` as related place.
     """
     opcode = instruction.opcode
@@ -26,7 +26,7 @@ def operand_or_line(
 
 
 def part_or_line(function: Function, first: Located, part: Located) -> tuple[Place, Related]:
-    """The place of `part` if it begins on the line of `first`; else `first`, with `part` as related."""
+    """The place of `part` if it begins on the line of `first`; else `first`, with `part` as related place."""
     end, start = function.span(first).end, function.span(part).start
     between = function.module.document.source.data[end:start]
     if start < end or not (b"\n" in between or b"\r" in between):

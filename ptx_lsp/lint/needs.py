@@ -1,4 +1,4 @@
-"""What a file needs and its header does not give, told so that it can be mended."""
+"""Requirements of a file that its header does not meet, in a form that can be fixed."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from ptx_lsp.syntax import nodes
 class Unmet(NamedTuple):
     """A requirement that the file does not meet.
 
-    `what` is the part of the spelling that has it, or says in words what has; `version` is the least
-    `.version` that would do for this target, None where no version does; `ways` are all that would do.
+    `what` is the part of the spelling with the requirement, or describes it. `version` is the lowest
+    `.version` that suffices for this target, None if none does. `ways` are all alternatives.
     """
 
     place: Place
@@ -41,7 +41,7 @@ class Unmet(NamedTuple):
 
 
 def unmet(module: Module) -> Iterator[Unmet]:
-    """The unmet requirements of all but directives, which the rule `unsupported-directive` tells of."""
+    """The unmet requirements, except those of directives, which the rule `unsupported-directive` reports."""
     version, target = module.version, module.target
     if version is None or target is None:
         return
@@ -115,7 +115,7 @@ def _of_instructions(
 
 
 def raise_version(module: Module, version: Version) -> Remedy | None:
-    """Makes the file's `.version` at least `version`."""
+    """Raises the file's `.version` to at least `version`."""
     for item in module.document.items:
         match item.node:
             case nodes.Version(number=nodes.Number() as number):
@@ -141,7 +141,8 @@ def _modifier(instruction: nodes.Instruction, need: Need) -> int:
 
 
 def _whole(need: Need, name: str) -> str:
-    """What a requirement speaks of that names no modifier of the instruction: it may name the lack of one."""
+    """The subject of a requirement without a modifier of the instruction: it may concern the absence of one.
+    """
     is_generic = any(term.slot in ("ss", "space") and "" in term.values for term in need.because.terms)
     return "generic addressing" if is_generic else name
 

@@ -1,4 +1,4 @@
-"""Where the parts of an instruction are, for rules that speak of them."""
+"""Places of the parts of an instruction, for rules that report them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PART = re.compile(
 
 
 def opcode_part(function: Function, instruction: nodes.Instruction, index: int) -> Place:
-    """The opcode (`index` 0) or its modifier number `index` as it stands in the file."""
+    """The opcode (`index` 0) or its modifier number `index` as written in the file."""
     start = instruction.opcode.start
     found = _PART.finditer(function.text(instruction.opcode))
     parts = [part.span("part") for part in found if part["part"] is not None]
@@ -25,7 +25,7 @@ def opcode_part(function: Function, instruction: nodes.Instruction, index: int) 
 
 
 def operand_place(function: Function, instruction: nodes.Instruction, index: int) -> Place:
-    """Operand number `index`; where there is none, the end of the instruction's last one."""
+    """Operand number `index`; if absent, the end of the instruction's last one."""
     operands = instruction.operands
     if index < len(operands):
         return function.place(operands[index])
@@ -34,7 +34,7 @@ def operand_place(function: Function, instruction: nodes.Instruction, index: int
 
 
 def problem_place(function: Function, instruction: nodes.Instruction, problem: Problem) -> Place:
-    """What a problem of the instruction table speaks of."""
+    """The place of a problem reported by the instruction table."""
     if problem.kind in ("operand", "narrow-pointer"):
         return operand_place(function, instruction, problem.index)
     if problem.kind == "operand-count":

@@ -12,7 +12,7 @@ from ptx_lsp.lint.rule import Rule
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule of the package `rules`, by code. Nothing lists them."""
+    """Every rule of the package `rules`, by code. They are discovered, not listed."""
     found = [
         value
         for module in pkgutil.iter_modules(rules.__path__)
@@ -23,5 +23,5 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def default_rules() -> tuple[Rule, ...]:
-    """The rules that run where none are asked for: all but hints, which are matters of taste or slow."""
+    """The rules that run by default: all except hints, which are matters of taste or slow."""
     return tuple(rule for rule in all_rules() if rule.severity != "hint")

@@ -1,8 +1,8 @@
-"""How a rule is written, found and documented.
+"""Defines, finds and documents rules.
 
-A rule is one file in `rules/`: a generator of findings over a function or over a module. Its docstring
-is its documentation: a first line, then the sections *What it does*, *Why it matters*, *Example*, *Use
-instead* and *Fix safety*. The two code blocks are run as tests.
+A rule is one file in `rules/`: a generator of findings over a function or over a module. Its docstring is its
+documentation: a first line, then the sections *What it does*, *Why it matters*, *Example*, *Use instead* and
+*Fix safety*. The two code blocks are run as tests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ptx_lsp.syntax import nodes
 class Rule(NamedTuple):
     """`name` identifies a rule; `code` groups it: E1xx ptxas rejects, W2xx suspect, P3xx slow, S4xx style.
 
-    Just one of `on_function`, `on_module` and `on_comments` is there. A function's findings are kept until
+    Exactly one of `on_function`, `on_module` and `on_comments` is set. A function's findings are cached until
     that function, or a declaration that it uses, changes.
     """
 
@@ -33,7 +33,7 @@ class Rule(NamedTuple):
     on_function: Callable[[Function], Iterator[Finding]] | None = None
     on_module: Callable[[Module], Iterator[Finding]] | None = None
     on_comments: bool = False
-    """About the comments that silence findings: `suppression.py` finds them when all else is known."""
+    """A check of the comments that suppress findings: `suppression.py` runs it after all other rules."""
     tag: Tag | None = None
 
     @property
@@ -48,8 +48,8 @@ _SEVERITY: dict[str, Severity] = {"E": "error", "W": "warning", "P": "info", "S"
 def function_rule(
     name: str, code: str, severity: Severity | None = None, tag: Tag | None = None
 ) -> Callable[[Callable[[Function], Iterator[Finding]]], Rule]:
-    """Makes the decorated generator a rule that looks at one function at a time. A severity of its own is
-    for rules that are milder than others with such a code; hints run only where they are asked for.
+    """Registers the decorated generator as a rule that checks one function at a time. A `severity` is given
+    if the rule is milder than others of its series; hints run only on request.
     """
 
     def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
@@ -62,8 +62,8 @@ def function_rule(
 def instruction_rule(
     name: str, code: str
 ) -> Callable[[Callable[[Function, nodes.Instruction], Iterator[Finding]]], Rule]:
-    """Makes the decorated generator a rule that looks at one instruction of a function at a time; what it may
-    depend on says `ptx_lsp.facts.instruction_fact`.
+    """Registers the decorated generator as a rule that checks one instruction of a function at a time. It may
+    depend on the inputs of a `ptx_lsp.facts.instruction_fact`.
     """
 
     def decorate(check: Callable[[Function, nodes.Instruction], Iterator[Finding]]) -> Rule:
@@ -77,7 +77,7 @@ def instruction_rule(
 def module_rule(
     name: str, code: str, tag: Tag | None = None
 ) -> Callable[[Callable[[Module], Iterator[Finding]]], Rule]:
-    """Makes the decorated generator a rule that looks at a whole file."""
+    """Registers the decorated generator as a rule that checks a whole file."""
 
     def decorate(check: Callable[[Module], Iterator[Finding]]) -> Rule:
         own = _SEVERITY[code[0]]
@@ -89,8 +89,8 @@ def module_rule(
 def each_function(
     check: Callable[[Function], Iterable[Finding]]
 ) -> Callable[[Module], Iterator[Finding]]:
-    """For rules that look at a module: makes the decorated generator one over all of its functions. It runs
-    anew for those only that an edit touched, as it may depend on nothing else than a `function_rule` may.
+    """Turns the decorated generator over functions into one over a module, for module rules. It runs again
+    only for functions that an edit touched. It may depend on the inputs of a `function_rule`.
     """
 
     kept = fact(_findings(check))
@@ -100,7 +100,7 @@ def each_function(
 def each_functions_directives(
     check: Callable[[Function], Iterable[Finding]]
 ) -> Callable[[Module], Iterator[Finding]]:
-    """The same for rules about directives. It may depend on what a `directive_fact` may depend on."""
+    """Like `each_function`, for rules about directives. It may depend on the inputs of a `directive_fact`."""
     kept = directive_fact(_findings(check))
     return lambda module: collect_over_functions(kept, module)
 

@@ -1,4 +1,4 @@
-"""Lines above kernels and functions: what they cost, and who uses them."""
+"""Lines above kernels and functions that show metrics and references."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LensSort: TypeAlias = Literal["figures", "references", "preview"]
 
 
 class Lens(NamedTuple):
-    """A line above `span`, the name of the function `name`. What it says is found out later (`title`)."""
+    """A line above `span`, the name of the function `name`. Its text is computed later (`title`)."""
 
     span: Span
     sort: LensSort
@@ -27,8 +27,8 @@ class Lens(NamedTuple):
 
 
 def code_lenses(module: Module) -> tuple[Lens, ...]:
-    """Of each kernel its figures, of each function its references; only where they are defined. Of a
-    kernel that a launch comment (`// ptx-run: ...`) launches, its preview.
+    """Metrics for each kernel and references for each function, only at definitions. A kernel with a launch
+    comment (`// ptx-run: ...`) also has its preview.
     """
     launched = {one.entry for one in _comments(module)}
     found: list[Lens] = []
@@ -42,7 +42,7 @@ def code_lenses(module: Module) -> tuple[Lens, ...]:
 
 
 def title(module: Module, lens: Lens) -> str:
-    """What a lens says; empty where its function is gone, or nothing is known."""
+    """The text of a lens; empty if its function no longer exists or nothing is known."""
     symbol = module.definition(lens.name)
     function = function_named(module, symbol) if symbol is not None else None
     if function is None:
@@ -70,7 +70,7 @@ def _launch(comment: LaunchComment) -> str:
 
 
 def references_of(module: Module, function: Function) -> tuple[Span, ...]:
-    """Where a function is used."""
+    """The references to a function."""
     symbol = function.symbol
     name = nodes.Name(symbol.place.start, symbol.place.end, symbol.name)
     found = occurrences(module, SymbolReference(name, module.span(symbol.place), symbol, None))

@@ -1,4 +1,4 @@
-"""What is written between the text: live registers, the types of operands, what literals mean."""
+"""Inlay hints: live registers, operand types, values of literals."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ptx_lsp.text import Span
 HintSort: TypeAlias = Literal["pressure", "type", "literal"]
 
 _SOON = 20_000
-"""Instructions up to which the pressure of a function is computed for its hints alone."""
+"""The pressure of functions up to this many instructions is computed for hints alone."""
 
 
 class Shown(NamedTuple):
-    """Which hints are wanted. Types are those of operands that are declared otherwise than the instruction
-    works on them (`different`), or all.
+    """The requested hints. Types are shown for operands whose declared type differs from the instruction's
+    (`different`), or for all.
     """
 
     pressure: bool = True
@@ -35,7 +35,7 @@ class Shown(NamedTuple):
 
 
 class InlayHint(NamedTuple):
-    """Text to be shown at an offset. `tooltip` says what kind of figure it is."""
+    """Text shown at an offset. `tooltip` gives the kind of figure."""
 
     offset: int
     text: str
@@ -67,7 +67,7 @@ def inlay_hints(
 
 
 def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
-    """At the end of each line with instructions, the most 32-bit registers that are live there."""
+    """At the end of each line with instructions: the maximum number of live 32-bit registers there."""
     if len(function.body.instructions) > _SOON and not is_computed(register_pressure, function):
         return
     known = register_pressure(function)
@@ -90,7 +90,7 @@ def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
 
 
 def _literals(function: Function, instruction: nodes.Instruction) -> Iterator[InlayHint]:
-    """Behind an exact float its value."""
+    """After an exact float: its value."""
     for operand in instruction.operands:
         for number in _numbers(operand):
             value = decoded(number)
@@ -109,7 +109,7 @@ def _numbers(operand: Node) -> Iterator[nodes.Number]:
 def _types(
     function: Function, instruction: nodes.Instruction, every: bool
 ) -> Iterator[InlayHint]:
-    """Behind a register the type that it is declared with."""
+    """After a register: its declared type."""
     match = None
     if not every:
         match = resolve(instruction.opcode.text).match(arguments(function, instruction))

@@ -1,4 +1,4 @@
-"""What may be typed at the cursor, in a text that is not finished."""
+"""Completion at the cursor in incomplete text."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.text import Span
 
 TRIGGERS = (".", "%", "@", "[", "(", "{", " ", ",", '"', ":")
-"""Characters behind which an editor asks by itself."""
+"""Characters after which an editor requests completion automatically."""
 
 
 class Completion(NamedTuple):
-    """`suggestions` in order of rank; each takes the place of `span`, or of the `whole` word."""
+    """`suggestions` in order of rank; each replaces `span`, or the `whole` word."""
 
     span: Span
     whole: Span
@@ -28,7 +28,7 @@ class Completion(NamedTuple):
 
 
 def completion(module: Module, offset: int) -> Completion | None:
-    """What may stand at `offset`; None where nothing is known, as in comments."""
+    """The completions at `offset`; None if there are none, as in comments."""
     typing = partial_statement(module, offset)
     if typing is None:
         return None
@@ -39,7 +39,7 @@ def completion(module: Module, offset: int) -> Completion | None:
 
 
 def documentation(module: Module, key: str) -> str | None:
-    """What a suggestion means, as Markdown, by its `key`; None where there is no more to tell."""
+    """The documentation of a suggestion as Markdown, by its `key`; None if there is none."""
     sort, _, name = key.partition(" ")
     match sort:
         case "opcode":
@@ -94,8 +94,8 @@ def _suggestions(typing: PartialStatement) -> list[Suggestion]:
 
 
 def _modifiers(typing: PartialStatement) -> list[Suggestion]:
-    """Blanks and comments may stand before a modifier. On another line a statement can begin, too, where the
-    semicolon of the one before is missing.
+    """Blanks and comments are allowed before a modifier. On a new line, a statement may also begin if the
+    previous semicolon is missing.
     """
     found = list(next_modifiers(typing.module, typing.spelling))
     between = typing.module.document.source.part(typing.ends[-1], typing.span.start)

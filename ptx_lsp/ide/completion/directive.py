@@ -1,4 +1,4 @@
-"""Directives by the place where they may stand, and what may follow each of them."""
+"""Directives by the place where they are allowed, and the tokens that may follow each of them."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _DECLARATIONS = {
     ".entry": ".entry ${1:kernel}(${2:.param .u64 ${3:pointer}});",
     ".func": ".func ${1:function}($2);",
 }
-"""Where a body may not follow: behind `.extern`, and in a body."""
+"""Contexts in which no body may follow: after `.extern`, and in a body."""
 
 _COMMON = (".reg", ".shared", ".local", ".pragma", ".loc", ".param")
-"""What most bodies have."""
+"""The most common directives in bodies."""
 _RARE = frozenset((".target", ".func", ".alias"))
 
 
@@ -69,7 +69,7 @@ def _rank_in_body(name: str) -> int:
 
 
 def header_directives(typing: PartialStatement) -> list[Suggestion]:
-    """Those between the parameters and the body of a function."""
+    """The directives between the parameters and the body of a function."""
     is_kernel = ".entry" in typing.words
     places: tuple[Where, ...] = ("kernel",) if is_kernel else ("function", "function prototype")
     rows = {row.name: row for place in places for row in _at(place)}
@@ -77,7 +77,7 @@ def header_directives(typing: PartialStatement) -> list[Suggestion]:
 
 
 def after_directive(typing: PartialStatement) -> list[Suggestion]:
-    """What may follow in a statement that a directive has begun."""
+    """The tokens that may follow in a statement begun by a directive."""
     words = typing.words
     if words[-1] in (".pragma", ".language") or (words[-1] == "," and words[-2].startswith('"')):
         return [
@@ -109,7 +109,7 @@ def after_directive(typing: PartialStatement) -> list[Suggestion]:
 
 
 def strings(typing: PartialStatement) -> list[Suggestion]:
-    """What may stand between the quotes."""
+    """The strings allowed between the quotes."""
     if ".pragma" in typing.words:
         return [
             Suggestion(
@@ -145,7 +145,7 @@ def _at(place: Where) -> Iterator[Directive]:
 
 
 def _directive(typing: PartialStatement, row: Directive, is_declared: bool = False) -> Suggestion:
-    """A directive with what it needs, unless that stands behind the cursor."""
+    """A directive with its requirements, unless they already follow the cursor."""
     is_met = _is_met(typing.module, row.since)
     text = _SNIPPETS.get(row.name, row.name)
     if is_declared:
@@ -165,7 +165,7 @@ def _is_met(module: Module, since: Requirement) -> bool:
 
 
 def _versions(module: Module) -> list[Suggestion]:
-    """The newest first; those too old for the file's target last."""
+    """The versions, newest first; versions too old for the file's target come last."""
     least = TARGETS.get(module.target, VERSIONS[0]) if module.target is not None else VERSIONS[0]
     return [
         Suggestion(
@@ -177,7 +177,7 @@ def _versions(module: Module) -> list[Suggestion]:
 
 
 def _targets(module: Module) -> list[Suggestion]:
-    """The newest first, those that the file's version does not know last."""
+    """The targets, newest first; targets that the file's version does not support come last."""
     version = module.version
     found: list[Suggestion] = []
     for rank, (target, since) in enumerate(reversed(TARGETS.items())):
@@ -197,7 +197,7 @@ def _targets(module: Module) -> list[Suggestion]:
 
 
 def _options(typing: PartialStatement) -> list[Suggestion]:
-    """Those that may still follow an architecture, the ones that it or the file's version lacks last."""
+    """The options that may still follow an architecture; unsupported ones come last."""
     words, version = typing.words, typing.module.version
     target = parse_target(words[1])
     found: list[Suggestion] = []
@@ -214,7 +214,7 @@ def _options(typing: PartialStatement) -> list[Suggestion]:
 
 
 def _in_header(typing: PartialStatement) -> list[Suggestion]:
-    """Behind `.visible` what it can apply to; in parentheses parameters; behind them directives."""
+    """After `.visible`, what it can apply to; in parentheses, parameters; after them, directives."""
     words = typing.words
     if ".entry" not in words and ".func" not in words:
         spaces = [word for word in words if word in _SPACES]
@@ -250,7 +250,7 @@ def _parameter(typing: PartialStatement) -> list[Suggestion]:
 def _in_declaration(
     typing: PartialStatement, words: tuple[str, ...], is_parameter: bool = False
 ) -> list[Suggestion]:
-    """Types, vectors and `.align` behind a state space, until there is a type and a name; then values."""
+    """Types, vectors and `.align` after a state space, until there is a type and a name; then values."""
     if "=" in words:
         return initial_values(typing)
     if words[-1] == ".align":
@@ -265,7 +265,7 @@ def _in_declaration(
 
 
 def _behind_type(typing: PartialStatement, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Of a kernel's parameter: `.align`, or `.ptr` with a state space and then `.align`."""
+    """After the type of a kernel parameter: `.align`, or `.ptr` with a state space and then `.align`."""
     if ".entry" not in typing.words or not typing.word or not words[-1].startswith("."):
         return ()
     if ".ptr" not in words:

@@ -1,4 +1,4 @@
-"""Opcodes, and the modifiers that the notation of their rows still admits."""
+"""Opcodes, and the modifiers that the notation of their rows still allows."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from ptx_lsp.isa.target import Target, Version, satisfies
 from ptx_lsp.model.module import Module
 
 _UNSUPPORTED = 100
-"""Added to the rank of what the file's version and target do not have."""
+"""Added to the rank of opcodes that the file's version and target do not support."""
 
 
 def opcodes(module: Module) -> tuple[Suggestion, ...]:
-    """All opcodes, those first that the file's version and target have."""
+    """All opcodes; those supported by the file's version and target come first."""
     return _opcodes(module.version, module.target)
 
 
 def next_modifiers(module: Module, spelling: str) -> tuple[Suggestion, ...]:
-    """The modifiers that may follow `spelling`, in the order of the notation; those first whose requirements
-    the file meets.
-    """
+    """The modifiers that may follow `spelling`, in the order of the notation; supported ones come first."""
     return _next_modifiers(spelling, module.version, module.target)
 
 
@@ -44,7 +42,7 @@ def _opcodes(version: Version | None, target: Target | None) -> tuple[Suggestion
 
 
 def _is_met(entry: Entry, version: Version | None, target: Target | None) -> bool:
-    """Whether what every spelling of a row needs is there."""
+    """Whether the requirements common to all spellings of a row are met."""
     if version is None or target is None:
         return True
     return all(
@@ -76,14 +74,14 @@ def _next_modifiers(
 
 
 def _is_excluded(spelling: str) -> bool:
-    """Whether an exception of the table speaks of a spelling that nothing more can follow."""
+    """Whether an exception of the table rejects a spelling that no modifier can follow."""
     found = resolve(spelling)
     is_exception = bool(found.problems) and all(one.kind == "excluded" for one in found.problems)
     return is_exception and not possible_next(spelling)
 
 
 def _has(candidate: Candidate, version: Version | None, target: Target | None) -> bool:
-    """Whether the file has a form with the modifiers so far."""
+    """Whether the file supports a form with the modifiers so far."""
     if version is None or target is None:
         return True
     return all(

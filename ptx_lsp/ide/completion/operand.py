@@ -1,4 +1,4 @@
-"""What may be an operand: names that fit what the table wants there come first."""
+"""Operand completion: names that match the table's requirements come first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SORTS: dict[str, Sort] = {
 
 
 def operands(typing: PartialStatement) -> list[Suggestion]:
-    """What may stand at the cursor in an instruction of a function."""
+    """The operands allowed at the cursor in an instruction of a function."""
     function = typing.function
     if function is None:
         return []
@@ -71,8 +71,8 @@ _OPERATORS = frozenset((
 
 
 def _constants(typing: PartialStatement) -> list[Suggestion]:
-    """Behind an operator. No name may stand there but `WARP_SZ`; behind `NAME -` not even that, and
-    behind a register only as the offset of an address.
+    """Constants after an operator. No name except `WARP_SZ` is allowed there, and not even that after `NAME
+    -`. After a register, a constant is allowed only as the offset of an address.
     """
     before, operator = ("", *typing.operand_tokens)[-2:]
     _, inner = depths(typing)
@@ -89,7 +89,7 @@ def _takes_integer(places: tuple[Wanted, ...]) -> bool:
 
 
 def predicates(typing: PartialStatement) -> list[Suggestion]:
-    """What may guard an instruction."""
+    """The registers that can guard an instruction."""
     function = typing.function
     if function is None:
         return []
@@ -109,14 +109,14 @@ def labels(function: Function, offset: int) -> Iterator[Suggestion]:
 
 
 def function_names(typing: PartialStatement) -> list[Suggestion]:
-    """The functions that can be called, by their names alone."""
+    """The callable functions, by name only."""
     return [one._replace(text=one.label, is_snippet=False) for one in functions(typing)]
 
 
 def functions(
     typing: PartialStatement, with_returns: bool = True, with_arguments: bool = True
 ) -> list[Suggestion]:
-    """The functions that can be called, with places for what they return and for their arguments."""
+    """The callable functions, with placeholders for results and arguments."""
     found: dict[str, Suggestion] = {}
     for function in typing.module.functions:
         symbol = function.symbol
@@ -198,7 +198,7 @@ def _variables(
 
 
 def _is_wrong_way(symbol: Variable, function: Function, places: tuple[Wanted, ...]) -> bool:
-    """Whether memory is written that a caller has filled, or read that a caller will read."""
+    """Whether the access writes memory filled by the caller, or reads memory that the caller reads."""
     access = {one.operand.access for one in places if "address" in one.operand.kinds}
     return (access == {"write"} and symbol in function.body.parameters) or (
         access == {"read"} and symbol in function.body.returns
@@ -221,7 +221,7 @@ def _variable(symbol: Variable, places: tuple[Wanted, ...], rank: int) -> Sugges
 
 
 def special_register_suggestions(typing: PartialStatement) -> list[Suggestion]:
-    """The special registers; of those with elements these."""
+    """The special registers; for vectors, also their components."""
     if typing.word and not typing.word.startswith("%"):
         return []
     return [
@@ -252,7 +252,7 @@ def _is_met(module: Module, row: SpecialRegister) -> bool:
 
 
 def components(typing: PartialStatement) -> list[Suggestion]:
-    """What may follow the name that the cursor is attached to: `%tid.` or a vector."""
+    """The components that may follow the name before the cursor: of `%tid.` or of a vector."""
     name = typing.words[-1] if typing.words else ""
     row = special_registers.find(name)
     if row is not None:

@@ -1,4 +1,4 @@
-"""Registers that may be an operand, by how well their type fits."""
+"""Register completion, ranked by how well the type matches."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from ptx_lsp.model.symbols import Declared, Register, Variable
 from ptx_lsp.syntax import nodes
 
 UNFIT: Final = 60
-"""Added to the rank of what does not fit."""
+"""Added to the rank of registers that do not match."""
 _NEAR: Final = UNFIT // 2
-"""Added to the rank of what fits, but of another width, or for bits of another sort."""
+"""Added to the rank of registers that match in all but width, or in untyped bits."""
 MOST: Final = 300
 _RECENT = 24
-"""Instructions before the cursor whose registers come first."""
+"""The number of preceding instructions whose registers come first."""
 
 
 def registers(
     typing: PartialStatement, function: Function, places: tuple[Wanted, ...]
 ) -> list[Suggestion]:
-    """Registers by how well their type fits, those of the last instructions first."""
+    """Registers by how well their type matches, those of recent instructions first."""
     offset = typing.span.start
     recent = _recent(function, typing.start)
     ranks: dict[str, int] = {}
@@ -77,7 +77,7 @@ def _fresh(
 
 
 def _first_unused(function: Function, base: str, count: int) -> int | None:
-    """The number behind the greatest that is used; None in very long functions."""
+    """The number after the largest used one; None in very long functions."""
     if len(function.body.instructions) > _LONG:
         return None
     used = (index for name, index in _of_ranges(function).groups if name == base and index < count)
@@ -138,8 +138,8 @@ def _register_rank(typing: PartialStatement, places: tuple[Wanted, ...], type: s
 
 
 def _is_of(one: Wanted, row: Type, is_element: bool) -> bool:
-    """Whether a register that fits has just the width that is wanted, and a float where one is; those that
-    make up a wider operand together are narrower.
+    """Whether a matching register has exactly the required width, and is a float if one is required.
+    Registers that together form a wider operand are narrower.
     """
     names = one.operand.type.split("|") if isinstance(one.operand.type, str) else ()
     types = [TYPES[name] for name in names if name in TYPES]
@@ -154,11 +154,11 @@ def _is_of(one: Wanted, row: Type, is_element: bool) -> bool:
 
 
 _NARROWEST = 16
-"""Bits of a register; ptxas has none for less."""
+"""The minimum register width in bits; ptxas supports no narrower ones."""
 
 
 def rank_of(places: tuple[Wanted, ...], given: Argument) -> int:
-    """0 for what fits, more for what does not."""
+    """0 for a match, more otherwise."""
     if not places:
         return 0
     return 0 if any(_fits(one, given) for one in places) else UNFIT

@@ -1,4 +1,4 @@
-"""The operands of the instruction that is being typed, and which of them it is."""
+"""Signature help: the operands of the current instruction, and which one is at the cursor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 12
 
 
 class Parameter(NamedTuple):
-    """An operand: the characters `start` to `end` of the label, and what it must be."""
+    """An operand: the characters `start` to `end` of the label, and its requirements."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class Signature(NamedTuple):
 
 
 class SignatureHelp(NamedTuple):
-    """The forms that are possible, the most likely of them, and the number of its operand at the cursor."""
+    """The possible forms, the most likely of them, and the index of its operand at the cursor."""
 
     signatures: tuple[Signature, ...]
     active_signature: int
@@ -42,7 +42,7 @@ class SignatureHelp(NamedTuple):
 
 
 def signature_help(module: Module, offset: int) -> SignatureHelp | None:
-    """The forms of the instruction at `offset`; None outside of its operands."""
+    """The forms of the instruction at `offset`; None outside its operands."""
     typing = partial_statement(module, offset)
     if typing is None or typing.function is None or typing.string is not None or not typing.spelling:
         return None
@@ -60,7 +60,7 @@ def signature_help(module: Module, offset: int) -> SignatureHelp | None:
 
 
 def _signature(candidate: Candidate) -> Signature:
-    """Of the notation, what stands in it for each operand."""
+    """The signature of a notation, with the text of each operand."""
     label = candidate.form.text
     head = label.partition(" ")[0]
     at = len(head)
@@ -74,7 +74,7 @@ def _signature(candidate: Candidate) -> Signature:
 
 
 def _find(label: str, name: str, start: int) -> int:
-    """Where `name` stands as a word; -1 where it does not."""
+    """The position of `name` as a word; -1 if absent."""
     found = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])").search(label, start)
     return found.start() if found is not None else -1
 
@@ -86,8 +86,8 @@ def _active(typing: PartialStatement, candidates: tuple[Candidate, ...]) -> int:
 
 
 def _parameter(typing: PartialStatement, candidate: Candidate, index: int) -> int:
-    """The number of the operand at the cursor among those of the signature, where those in brackets and
-    behind a bar count by themselves.
+    """The index of the operand at the cursor among those of the signature, where operands in brackets and
+    after a `|` count separately.
     """
     place = next((one.place for one in wanted(typing) if one.candidate.form == candidate.form), None)
     names = [name for name, _ in operands_in_words(candidate)]
@@ -97,7 +97,7 @@ def _parameter(typing: PartialStatement, candidate: Candidate, index: int) -> in
 
 
 def _of_call(typing: PartialStatement) -> SignatureHelp | None:
-    """Of a call whose function is typed already, its parameters."""
+    """The parameters of a call whose function is already typed."""
     function = typing.function
     rest = typing.operand_tokens
     index, inner = depths(typing)

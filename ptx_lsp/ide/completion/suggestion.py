@@ -1,4 +1,4 @@
-"""One thing that may be typed."""
+"""A completion suggestion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Sort: TypeAlias = Literal[
 
 
 class Suggestion(NamedTuple):
-    """What may stand at the cursor: `text` is inserted, a snippet with `${1:places}` where `is_snippet`.
+    """A suggestion for the cursor: `text` is inserted, as a snippet with `${1:places}` if `is_snippet`.
 
     A smaller `rank` comes first. `key` is for `documentation`.
     """
@@ -24,16 +24,16 @@ class Suggestion(NamedTuple):
     rank: int = 0
     is_snippet: bool = False
     is_supported: bool = True
-    """Whether the version and target of the file have it."""
+    """Whether the file's version and target support it."""
     is_deprecated: bool = False
     key: str = ""
 
 
 def plain(label: str, sort: Sort, detail: str = "", rank: int = 0, key: str = "") -> Suggestion:
-    """One that is inserted as it is."""
+    """A suggestion inserted as plain text."""
     return Suggestion(label, sort, label, detail, rank, key=key)
 
 
 def escaped(text: str) -> str:
-    """Text within a snippet, where `$` and `}` would mean something."""
+    """Text escaped for a snippet, where `$` and `}` are special."""
     return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")

@@ -1,4 +1,4 @@
-"""Initial values: the addresses of what is declared before."""
+"""Initial values: the addresses of earlier declarations."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.model.symbols import Variable, element_type
 
 _SPACES = frozenset((".global", ".const"))
-"""Where variables have initial values, and where those lie whose addresses can be values."""
+"""The state spaces whose variables have initial values, and those whose addresses can be values."""
 _TYPES = frozenset((".u32", ".u64"))
-"""What holds an address; ptxas takes no `.b64` for that, and of `.u8` masked bytes only."""
+"""The types that hold an address. ptxas does not accept `.b64` for that, and `.u8` only with masked bytes."""
 
 
 def initial_values(typing: PartialStatement) -> list[Suggestion]:
-    """Names, and `generic(...)`, behind the `=` of a declaration, its braces and their commas."""
+    """Names and `generic(...)` after the `=` of a declaration, its braces and their commas."""
     words = typing.words
     if not _SPACES.intersection(words) or not _TYPES.intersection(words):
         return []

@@ -1,4 +1,4 @@
-"""Whether an instruction reads or writes what a name in it stands for."""
+"""Whether an instruction reads or writes the symbol that a name in it refers to."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
 Use: TypeAlias = Literal["declaration", "read", "write", "both", "other"]
-"""`other`: a jump to it, a call of it, its address."""
+"""How a name is used; `other`: a jump to it, a call of it, its address."""
 
 
 def use_in(function: Function, instruction: nodes.Instruction, name: nodes.Name) -> Use:
-    """What happens to the register or memory that `name`, a part of `instruction`, stands for."""
+    """The access to the register or memory that `name`, a part of `instruction`, refers to."""
     symbol = function.resolve(name)
     guard = instruction.guard
     if guard is not None and guard.start <= name.start < guard.end:
@@ -40,7 +40,7 @@ def use_in(function: Function, instruction: nodes.Instruction, name: nodes.Name)
 
 
 def _unknown(operand: nodes.Operand, index: int, count: int) -> Access:
-    """Of an opcode that the table does not know: the first of several operands is written."""
+    """The access of an opcode that the table does not have: the first of several operands is written."""
     is_written = index == 0 and count > 1 and not isinstance(operand, nodes.Address)
     return "write" if is_written else "read"
 
@@ -66,7 +66,7 @@ def _in_operand(
 
 
 def _of_memory(operand: nodes.Operand, found: Access) -> Use:
-    """The name of a variable means its address, unless it stands in brackets."""
+    """The name of a variable is its address, except in brackets."""
     if not isinstance(operand, nodes.Address) or found == "none":
         return "other"
     return found

@@ -49,7 +49,7 @@ class CursorContext(NamedTuple):
         return self.path[index - 1] if index else None
 
     def token(self) -> Token | None:
-        """The token at the offset, as far as it is in the statement."""
+        """The token at the offset, limited to the statement."""
         start, end = self.span(self.statement)
         node = self.statement
         if isinstance(node, nodes.Function) and node.body is not None:
@@ -58,9 +58,9 @@ class CursorContext(NamedTuple):
 
 
 def cursor_context(module: Module, offset: int) -> CursorContext | None:
-    """What stands at `offset`; None where that is outside of all statements.
+    """The context at `offset`; None outside all statements.
 
-    Between two things that touch, it is the second one.
+    Between two adjacent tokens, it is the second one.
     """
     item = item_at(module, offset)
     if item is None:
@@ -76,7 +76,7 @@ def cursor_context(module: Module, offset: int) -> CursorContext | None:
 
 
 def item_at(module: Module, offset: int) -> Item | None:
-    """The innermost top-level statement that holds `offset`, or ends there."""
+    """The innermost top-level statement that contains `offset`, or ends there."""
     items = module.document.items
     index = items.last_before(offset)
     while index >= 0:
@@ -85,12 +85,12 @@ def item_at(module: Module, offset: int) -> Item | None:
             return item
         if item.alone:
             return None
-        index -= 1  # one that lies in it ended before
+        index -= 1  # an inner one has already ended
     return None
 
 
 def function_at(module: Module, offset: int) -> Function | None:
-    """The function that holds `offset`; at the end of the file, one whose `}` is missing."""
+    """The function that contains `offset`; at the end of the file, one whose `}` is missing."""
     item = item_at(module, offset)
     if item is not None:
         return module.function_of(item)
@@ -101,14 +101,14 @@ def function_at(module: Module, offset: int) -> Function | None:
 
 
 def statement_before(function: Function, offset: int) -> nodes.Statement | None:
-    """The last statement of the body that begins at `offset` of the file or before."""
+    """The last statement of the body that begins at or before `offset` of the file."""
     statements = function.body.statements
     index = bisect_right(statements, offset, key=lambda one: function.item.offset(one.start)) - 1
     return statements[index] if index >= 0 else None
 
 
 def blocks_at(function: Function, offset: int) -> list[nodes.Block]:
-    """The blocks around `offset`, the body first; no brace is within its block."""
+    """The blocks around `offset`, the body first; braces are not part of their block."""
     found: list[nodes.Block] = []
     item, block = function.item, function.node.body
     while block is not None:
@@ -122,7 +122,7 @@ def blocks_at(function: Function, offset: int) -> list[nodes.Block]:
 
 
 def _statement_in(function: Function, offset: int) -> nodes.Statement | None:
-    """The innermost statement of the body around `offset`, or the one that ends there."""
+    """The innermost statement of the body around `offset`, or the statement that ends there."""
     found: nodes.Statement | None = None
     statements = function.node.body.statements if function.node.body is not None else ()
     while True:

@@ -1,4 +1,4 @@
-"""The metrics of a kernel for editors, which ask after every edit: cached where its own text determines
+"""The metrics of a kernel for editors, which request them after every edit: cached if its own text determines
 them.
 """
 
@@ -12,7 +12,7 @@ from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 
 MANY = 20_000
-"""Instructions above which the figures of a kernel take longer than an editor should wait."""
+"""With more instructions, computing the metrics takes longer than an editor should wait."""
 
 
 def kernel_metrics(function: Function) -> Kernel:
@@ -27,7 +27,7 @@ def is_cached(function: Function) -> bool:
 
 @fact
 def _cached_metrics(function: Function) -> Kernel:
-    """Of a kernel that calls nothing, so that its own text and environment decide."""
+    """The metrics of a kernel without calls, which depend only on its own text and environment."""
     return kernel(function)
 
 

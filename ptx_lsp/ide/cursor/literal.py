@@ -1,4 +1,4 @@
-"""Literals in other words: `0f3F800000` is 1, `255` is 0xFF."""
+"""Alternative spellings of literals: `0f3F800000` is 1, `255` is 0xFF."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptx_lsp.syntax.literals import WORD, constant
 
 
 def decoded(number: nodes.Number) -> str | None:
-    """What an exact float stands for, in decimal digits; None of other literals."""
+    """The value of an exact float, in decimal digits; None for other literals."""
     if number.kind != "exact_float":
         return None
     return _digits(float_value(number))
@@ -29,8 +29,8 @@ def float_value(number: nodes.Number) -> float:
 
 
 def spellings(number: nodes.Number, type: str, negated: bool = False) -> tuple[str, ...]:
-    """Other ways to write the literal with the same meaning where a value of `type` stands; of a float that
-    is `negated`, to write it together with the `-` before it, for which an exact float has a bit.
+    """Equivalent spellings of a literal of `type`. For a `negated` float, the spelling includes the `-`
+    before it, for which an exact float has a bit.
     """
     if number.kind == "integer":
         value = _written_out(number)
@@ -52,11 +52,11 @@ def spellings(number: nodes.Number, type: str, negated: bool = False) -> tuple[s
 
 _MOST_BITS = 10_000
 _EXACT = {"f": ".f32", "d": ".f64"}
-"""What the letter of an exact float says."""
+"""The types of the letters of exact floats."""
 
 
 def exact(value: float, type: str) -> str | None:
-    """A float as the bits that `type` (`.f32` or `.f64`) has for it; None where it is too large."""
+    """A float as bits of `type` (`.f32` or `.f64`); None if it is too large."""
     if type == ".f64":
         return f"0d{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     try:
@@ -66,7 +66,7 @@ def exact(value: float, type: str) -> str | None:
 
 
 def decimal(value: float) -> str:
-    """The shortest digits that give `value` again, with the point that PTX wants."""
+    """The shortest digits that represent `value` exactly, with the point that PTX requires."""
     text = repr(value)
     if "e" in text and "." not in text:
         return text.replace("e", ".0e")
@@ -74,7 +74,8 @@ def decimal(value: float) -> str:
 
 
 def meaning(number: nodes.Number, operator: str = "") -> list[str]:
-    """Lines for people: what a literal is, with the `-` or `~` before it; none where that does not fit it."""
+    """Lines for people: the value of a literal, with the `-` or `~` before it; none if that does not apply.
+    """
     match number.kind:
         case "integer" if operator:
             return _signed(number, operator)

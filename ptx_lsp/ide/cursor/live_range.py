@@ -1,4 +1,4 @@
-"""Where a register is live, as lines of the file."""
+"""The live range of a register, as lines of the file."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Lines(NamedTuple):
 def live_lines(
     function: Function, register: Register, at: Iterable[nodes.Instruction]
 ) -> tuple[Lines, ...]:
-    """The lines from each write of `register` to the reads that may see it, in order of the text; `at` are
-    the instructions that name it. Empty where its value is never used.
+    """The lines from each write of `register` to the reads that may see it, in text order; `at` are the
+    instructions that name it. Empty if its value is never used.
     """
     known = liveness(function)
     number = known.instructions.index_of(register)
@@ -52,7 +52,7 @@ def live_lines(
 
 
 def step_number(function: Function, known: FunctionInstructions, instruction: nodes.Instruction) -> int:
-    """The number of the step that an instruction is."""
+    """The index of an instruction."""
     offset = function.item.offset
     return bisect_left(known.instructions, offset(instruction.start), key=lambda one: offset(one.node.start))
 

@@ -1,4 +1,4 @@
-"""Pieces of Markdown."""
+"""Markdown building blocks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 
 def code(text: str) -> str:
-    """Text between back-ticks, of which it may have some itself."""
+    """Text between back-ticks, which may itself contain back-ticks."""
     ticks = _more_ticks(text, 1)
     blank = " " if len(ticks) > 1 else ""
     return f"{ticks}{blank}{text}{blank}{ticks}"
 
 
 def fenced(text: str) -> str:
-    """PTX text as a block of its own, whatever its comments have in them."""
+    """PTX text as a code block, whatever its comments contain."""
     fence = _more_ticks(text, 3)
     return f"{fence}ptx\n{text}\n{fence}"
 
@@ -25,7 +25,7 @@ def listed(lines: Iterable[str]) -> str:
 
 
 def paragraphs(parts: Iterable[str]) -> str:
-    """Parts below each other; empty ones are left out."""
+    """Consecutive paragraphs; empty ones are left out."""
     return "\n\n".join(part for part in parts if part)
 
 

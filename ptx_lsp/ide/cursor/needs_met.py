@@ -1,4 +1,4 @@
-"""Requirements, held against the version and target of a file."""
+"""Checks requirements against the version and target of a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptx_lsp.model.module import Module
 
 
 def is_met(module: Module, ways: Iterable[Requirement]) -> bool | None:
-    """Whether the file meets one of `ways`; None where its version or target is not known."""
+    """Whether the file meets one of `ways`; None if its version or target is unknown."""
     version, target = module.version, module.target
     if version is None or target is None:
         return None

@@ -1,7 +1,7 @@
-"""All places of a file where a symbol is declared or used.
+"""All occurrences of a symbol in a file: declarations and uses.
 
-Within a function, the text is searched for the name, and the model says which of the hits mean the
-symbol: that is faster than any index that every edit would have to renew.
+Within a function, the text is searched for the name, and the model decides which of the hits refer to the
+symbol. This is faster than an index that every edit would have to update.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ptx_lsp.text import Span
 
 
 class Occurrence(NamedTuple):
-    """One place. `function` is the one it lies in."""
+    """One occurrence. `function` is the function that contains it."""
 
     span: Span
     use: Use
@@ -31,10 +31,10 @@ class Occurrence(NamedTuple):
 
 
 def occurrences(module: Module, found: SymbolReference) -> tuple[Occurrence, ...]:
-    """Every place of what `found` names, in order.
+    """Every occurrence of the symbol that `found` names, in order.
 
-    Of a register in a range (`%r3` of `%r<8>`) those of that register, and the range as its declaration;
-    of the range itself those of all its registers.
+    For a register in a range (`%r3` of `%r<8>`), these are the occurrences of that register, and the range as
+    its declaration. For the range itself, they are the occurrences of all its registers.
     """
     if found.is_local or isinstance(found.symbol, Predefined):
         function = found.function
@@ -44,7 +44,7 @@ def occurrences(module: Module, found: SymbolReference) -> tuple[Occurrence, ...
 
 
 def occurrences_in(function: Function, symbol: Symbol) -> Iterator[Occurrence]:
-    """Those of what `function` declares itself, in order."""
+    """The occurrences of a symbol that `function` itself declares, in order."""
     item = function.item
     text = function.module.document.source.part(item.start, item.end)
     known = function.symbols
@@ -58,7 +58,7 @@ def occurrences_in(function: Function, symbol: Symbol) -> Iterator[Occurrence]:
 
 
 def is_range(symbol: Symbol) -> bool:
-    """Whether it is all of a range such as `%r<8>`, not one of its registers."""
+    """Whether it is a whole range such as `%r<8>`, not one of its registers."""
     return (
         isinstance(symbol, Register | Variable)
         and symbol.declarator.range is not None
@@ -67,7 +67,7 @@ def is_range(symbol: Symbol) -> bool:
 
 
 def declarations(module: Module, symbol: Symbol) -> tuple[Symbol, ...]:
-    """All symbols that declare what `symbol` does: a function may be declared often."""
+    """All symbols that declare the same as `symbol`: a function may be declared several times."""
     if isinstance(symbol, FunctionName | AliasName):
         named = [one for _, one in module.names.get(symbol.name, ())]
         found = [one for one in named if isinstance(one, FunctionName | AliasName)]
@@ -133,7 +133,7 @@ def _of_module(module: Module, symbol: Symbol) -> Iterator[Occurrence]:
 
 
 def _free_names(function: Function, symbol: Symbol) -> list[str]:
-    """The names of a function that are like those of a range of the module."""
+    """The names of a function that match a range of the module."""
     pattern = _pattern(symbol)
     return [name for name in function.free if pattern.fullmatch(name)]
 

@@ -1,4 +1,4 @@
-"""Which operand is being typed, and what the table wants there."""
+"""The operand at the cursor, and the table's requirements for it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _OPEN = {"(": ")", "[": "]", "{": "}"}
 
 
 class Depth(NamedTuple):
-    """A bracket that is open before the cursor, and how many commas stand in it."""
+    """An open bracket before the cursor, and the number of commas in it."""
 
     bracket: str
     commas: int
 
 
 class Wanted(NamedTuple):
-    """What may stand at the cursor by one form of the instruction."""
+    """The operands allowed at the cursor in one form of the instruction."""
 
     candidate: Candidate
     place: Place
@@ -31,7 +31,7 @@ class Wanted(NamedTuple):
 
 
 def depths(typing: PartialStatement) -> tuple[int, tuple[Depth, ...]]:
-    """The number of the operand at the cursor, from 0, and the brackets that are open in it."""
+    """The index of the operand at the cursor, and its open brackets."""
     commas = 0
     found: list[Depth] = []
     for word in typing.operand_tokens:
@@ -49,12 +49,12 @@ def depths(typing: PartialStatement) -> tuple[int, tuple[Depth, ...]]:
 
 
 def is_paired(typing: PartialStatement) -> bool:
-    """Whether a `|` stands before the cursor: the second destination is typed."""
+    """Whether the cursor follows a `|`: the second destination is being typed."""
     return typing.operand_tokens[-1:] == ("|",)
 
 
 def is_beyond(typing: PartialStatement) -> bool:
-    """Whether the instruction has all its operands before the cursor, in every form."""
+    """Whether all operands of every form precede the cursor."""
     index, _ = depths(typing)
     forms = [
         places
@@ -65,7 +65,7 @@ def is_beyond(typing: PartialStatement) -> bool:
 
 
 def wanted(typing: PartialStatement) -> tuple[Wanted, ...]:
-    """What each form that the spelling fits, or may come to fit, wants at the cursor."""
+    """The requirements at the cursor of each form that the spelling matches or may still match."""
     index, inner = depths(typing)
     found: list[Wanted] = []
     for candidate in _candidates(typing.spelling):

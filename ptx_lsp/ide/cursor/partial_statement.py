@@ -15,16 +15,15 @@ from ptx_lsp.text import Span
 
 
 class PartialStatement(NamedTuple):
-    """`words` are the texts of the tokens before the one that is being typed, `ends` where each ends; labels
-    and the guard before the statement are left out. `word` is what of it stands before the cursor, at
-    `span`.
+    """`words` are the texts of the tokens before the current one, `ends` their ends. Labels and the guard
+    before the statement are left out. `word` is the part of the current token before the cursor, at `span`.
     """
 
     module: Module
     function: Function | None
-    """The function whose body holds the cursor."""
+    """The function whose body contains the cursor."""
     header: Function | None
-    """The function whose header does."""
+    """The function whose header contains the cursor."""
     words: tuple[str, ...]
     ends: tuple[int, ...]
     word: str
@@ -32,25 +31,25 @@ class PartialStatement(NamedTuple):
     guard: bool
     """Whether the predicate of a guard is being typed."""
     string: str | None
-    """What of a string stands before the cursor; None outside of strings."""
+    """The part of a string before the cursor; None outside strings."""
     end: int
-    """Where the word ends; behind the cursor, if that is within it."""
+    """The end of the word; after the cursor if that is inside the word."""
     next_token: str
-    """The next token behind the word on its line; empty where none is."""
+    """The next token after the word on its line; empty if there is none."""
 
     @property
     def is_attached(self) -> bool:
-        """Whether there is no blank before the word."""
+        """Whether no blank precedes the word."""
         return bool(self.ends) and self.ends[-1] == self.span.start
 
     @property
     def start(self) -> int:
-        """Where the statement begins, without labels and guard."""
+        """The start of the statement, without labels and guard."""
         return self.ends[0] - len(self.words[0]) if self.words else self.span.start
 
     @property
     def spelling(self) -> str:
-        """The opcode with the modifiers that follow it, without blanks; empty where none is."""
+        """The opcode with its modifiers, without blanks; empty if absent."""
         if not self.words or not re.match(r"[A-Za-z_]", self.words[0]):
             return ""
         end = 1
@@ -60,7 +59,7 @@ class PartialStatement(NamedTuple):
 
     @property
     def operand_tokens(self) -> tuple[str, ...]:
-        """The tokens behind the spelling."""
+        """The tokens after the spelling."""
         end = 1
         while end < len(self.words) and self.words[end].startswith("."):
             end += 1
@@ -94,7 +93,7 @@ def partial_statement(module: Module, offset: int) -> PartialStatement | None:
     if words[first : first + 1] and words[first] in _LINES and words[-1] != "," and (
         "\n" in text[found[-1].end : begin]
     ):
-        first = len(words)  # the line with the directive is done
+        first = len(words)  # the line of the directive is complete
     return PartialStatement(
         module, function, header, tuple(words[first:]),
         tuple(start + token.end for token in found[first:]),
@@ -104,7 +103,7 @@ def partial_statement(module: Module, offset: int) -> PartialStatement | None:
 
 
 def _after(module: Module, word: str, in_string: bool, offset: int) -> tuple[int, str]:
-    """Where the word at `offset` ends, and the first token behind it on its line."""
+    """The end of the word at `offset`, and the first token after it on its line."""
     line = module.document.source.part(offset, offset + _NEAR).partition("\n")[0]
     rest = _rest(word, in_string).match(line)
     end = rest.end() if rest is not None else 0
@@ -114,7 +113,7 @@ def _after(module: Module, word: str, in_string: bool, offset: int) -> tuple[int
 
 
 def _rest(word: str, in_string: bool) -> re.Pattern[str]:
-    """What goes on with a word; nothing goes on with an empty one."""
+    """The characters that continue a word; nothing continues an empty one."""
     if in_string:
         return _REST_OF_STRING
     if not word:
@@ -125,7 +124,7 @@ def _rest(word: str, in_string: bool) -> re.Pattern[str]:
 
 
 _NEAR = 200
-"""Bytes around the cursor that a word has at most."""
+"""The maximum bytes of a word around the cursor."""
 _REST_OF_STRING = re.compile(r'[^"\n;]*(?=")')
 _REST_OF_NUMBER = re.compile(r"[\w.]*", re.ASCII)
 _REST_OF_DOTTED = re.compile(r"\w*(?:::?\w+)*", re.ASCII)
@@ -134,7 +133,7 @@ _NOTHING = re.compile("")
 
 
 def _functions(module: Module, offset: int) -> tuple[Function | None, Function | None]:
-    """The function whose body, and that whose header holds the offset."""
+    """The functions whose body and whose header contain the offset."""
     function = function_at(module, offset) or function_at(module, max(0, offset - 1))
     if function is None:
         return None, None
@@ -169,7 +168,7 @@ def _start(
 
 
 def _is_in_braces(module: Module, section: Item, offset: int) -> bool:
-    """Whether the offset is not in the head of a section."""
+    """Whether the offset is after the head of a section."""
     return module.document.source.data.find(b"{", section.start, offset) >= 0
 
 
@@ -177,7 +176,7 @@ _FEW = 2000
 
 
 def _goes_on(text: str, last: Token) -> bool:
-    """Whether the last token of a text is a comment or string that does not end there."""
+    """Whether the last token of a text is an unterminated comment or string."""
     if last.kind == "string":
         return text[last.end - 1] != '"' or last.end - last.start == 1
     if last.kind == "comment" and text.startswith("/*", last.start):
@@ -189,13 +188,13 @@ _LINES = frozenset((
     ".version", ".target", ".address_size", ".file", ".loc", ".loc_intermediate",
     ".b8", ".b16", ".b32", ".b64",  # the data of a section
 ))
-"""What ends with its line, unless that ends with a comma."""
+"""The directives that end with their line, unless it ends with a comma."""
 
 
 def _statement(
     text: str, found: list[Token], words: list[str], in_body: bool
 ) -> tuple[int, bool]:
-    """The index of the first token of the statement at the end, and whether its guard is open."""
+    """The index of the first token of the last statement, and whether its guard is incomplete."""
     first = 0
     for index, word in enumerate(words):
         begins = words[first] if first < index else ""

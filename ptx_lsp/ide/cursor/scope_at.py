@@ -1,4 +1,4 @@
-"""The names that are known at a place of a function."""
+"""The names visible at a place of a function."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def scope_at(function: Function, offset: int) -> Scope:
 
 
 def visible(function: Function, offset: int, prefix: str) -> Iterator[Declared]:
-    """What can be named at `offset` and begins with `prefix`: of a range the registers that are used
-    somewhere. Labels may come later, all else must have been declared before.
+    """The symbols visible at `offset` whose name begins with `prefix`; of a range, only used registers.
+    Labels may be declared later, all other symbols must be declared before.
     """
     at = function.item.offset
     seen: set[str] = set()
     known: dict[int, bool] = {}
-    """Of where things are declared (those of a range at one place), whether that is before."""
+    """Whether symbols are declared before the offset, by declaration (a range has one)."""
     scope: Scope | None = scope_at(function, offset)
     while scope is not None:
         for name, symbol in scope.names.items():
@@ -44,7 +44,7 @@ def visible(function: Function, offset: int, prefix: str) -> Iterator[Declared]:
 
 
 def ranges(function: Function, offset: int) -> Iterator[tuple[Register | Variable, int]]:
-    """The ranges that are declared before `offset`, with how many they have."""
+    """The ranges declared before `offset`, with their sizes."""
     at = function.item.offset
     scope: Scope | None = scope_at(function, offset)
     while scope is not None:

@@ -46,7 +46,7 @@ def resolve_symbol(place: CursorContext) -> SymbolReference | None:
 
 
 def is_declared_by(function: Function, symbol: Symbol) -> bool:
-    """Whether `function` itself declares a symbol, so that its name is known nowhere else."""
+    """Whether `function` itself declares a symbol, so that its name is visible only there."""
     if isinstance(symbol, Predefined) or symbol is function.symbol:
         return False
     return symbol.place.owner is function.node.kind
@@ -61,7 +61,7 @@ def _symbol(place: CursorContext, name: nodes.Name) -> Symbol | None:
         if not _can_be_symbol(above, name):
             return None
         if any(isinstance(node, nodes.CallPrototype) for node in place.path):
-            return None  # its parameters are known nowhere
+            return None  # its parameters are visible nowhere
         return _member(function.resolve(name), name)
     return _member(_module_symbol(place, above, name), name)
 

@@ -1,7 +1,7 @@
-"""The text of a file as tokens and comments, whatever state it is in.
+"""The text of a file as tokens and comments, valid or not.
 
-Statements come from the tree. What the tree does not keep (comments, keywords, modifiers by themselves)
-and what is still being typed is looked up here. The tokens are those of the grammar.
+Statements come from the tree. This module provides tokens that the tree does not keep (comments, keywords,
+single modifiers) and unfinished text. The tokens are those of the grammar.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Kind: TypeAlias = Literal[
 
 
 class Token(NamedTuple):
-    """Bytes `start` to `end` of a text. A comment is one token, too."""
+    """Bytes `start` to `end` of a text. A comment is also one token."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ _TOKEN = re.compile(
 
 
 def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
-    """The tokens of `text` (one character for each byte) that begin from `start` to before `end`.
+    """The tokens of `text` (one character per byte) that begin from `start` to before `end`.
 
     `start` must not be within a token.
     """
@@ -58,12 +58,12 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
         first, last = found.span(kind)
         if first >= stop:
             return
-        yield Token(first, min(last, stop), kind)  # a comment without an end goes on to the end of the file
+        yield Token(first, min(last, stop), kind)  # an unterminated comment extends to the end of the file
         found = match(text, last)
 
 
 def token_at(source: Source, start: int, end: int, offset: int) -> Token | None:
-    """The token between `start` and `end` that holds `offset`, else the one that ends there."""
+    """The token between `start` and `end` that contains `offset`, else the one that ends there."""
     before: Token | None = None
     for token in tokens(source.part(start, end)):
         if start + token.start > offset:

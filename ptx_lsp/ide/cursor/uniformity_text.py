@@ -11,7 +11,7 @@ from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
 _MOST = 3
-"""Links of the chain of reasons that are told."""
+"""The maximum number of reasons shown."""
 
 DESCRIPTIONS = {
     UniformityLevel.GRID: "the same for all threads of the grid",
@@ -25,9 +25,9 @@ DESCRIPTIONS = {
 def register_uniformity(
     function: Function, register: Register, instruction: nodes.Instruction, written: bool
 ) -> list[str]:
-    """The level of a register as `instruction` reads or writes it, then why, a link of the chain each.
+    """The level of a register as `instruction` reads or writes it, then the reasons, one per line.
 
-    Empty where the instruction cannot be reached.
+    Empty if the instruction is unreachable.
     """
     known = uniformity(function)
     flow = known.ssa.instructions
@@ -46,7 +46,7 @@ def register_uniformity(
 
 
 def branch_uniformity(function: Function, instruction: nodes.Instruction) -> list[str]:
-    """How uniformly a jump is taken, then why; empty for what is no jump, or is not conditional."""
+    """The uniformity of a jump, then the reasons; empty for instructions that are not conditional jumps."""
     known = uniformity(function)
     flow = known.ssa.instructions
     step = flow.instructions[step_number(function, flow, instruction)]

@@ -1,4 +1,4 @@
-"""What can be done about what was found in a part of the text, and about what stands there."""
+"""Code actions for findings in a range of the text, and for the symbol at that range."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ ActionSort: TypeAlias = Literal["fix", "fix all", "suppress", "raise", "rewrite"
 
 
 class Action(NamedTuple):
-    """Edits under a title. `diagnostics` are those that it does away with; `is_preferred` where it is what
-    one would mostly want.
-    """
+    """Edits with a title. `diagnostics` are the ones that it fixes; `is_preferred` marks the usual choice."""
 
     title: str
     sort: ActionSort
@@ -37,7 +35,7 @@ class Action(NamedTuple):
 def code_actions(
     module: Module, diagnostics: Sequence[Diagnostic], span: Span
 ) -> tuple[Action, ...]:
-    """The actions for what `span` touches; `diagnostics` are all of the file."""
+    """The actions for the code that `span` touches; `diagnostics` are all of the file."""
     here = [one for one in diagnostics if one.span.start <= span.end and span.start <= one.span.end]
     found = [*_fixes(here), *_fixes_of_rules(diagnostics, here)]
     if here:
@@ -51,7 +49,7 @@ def code_actions(
 
 
 def fix_all(diagnostics: Sequence[Diagnostic], rule: str | None = None) -> tuple[Edit, ...]:
-    """The edits of all safe fixes, or of those of `rule`; of two that touch each other the first."""
+    """The edits of all safe fixes, or of the fixes of `rule`; of two that touch each other, the first."""
     fixes = [
         (one.rule, one.fix)
         for one in diagnostics
@@ -117,7 +115,7 @@ def _literals(module: Module, span: Span) -> Iterator[Action]:
         if isinstance(above, nodes.Unary) and above.operator == "-":
             whole = above
         if any(isinstance(node, _ARITHMETIC) and node is not whole for node in place.path):
-            return  # which takes no exact floats
+            return  # which accepts no exact floats
     where = place.span(whole)
     for text in spellings(number, type, negated=whole is not number):
         yield Action(f"Write {text}", "rewrite", (Edit(*where, text.encode()),))
@@ -127,7 +125,7 @@ _ARITHMETIC = (nodes.Unary, nodes.Binary, nodes.Conditional, nodes.Cast)
 
 
 def _type_at(place: CursorContext, number: nodes.Number) -> str | None:
-    """The type of the value that a number gives; None where numbers are written in one way only."""
+    """The type of the value that a number gives; None if numbers can be written in only one way."""
     if any(
         isinstance(node, nodes.Version | nodes.File | nodes.Location | nodes.AddressSize)
         for node in place.path

@@ -1,8 +1,8 @@
-"""Lays a text out: a statement a line, blocks indented, operands and comments in columns.
+"""Formats a text: one statement per line, indented blocks, operands and comments in columns.
 
-Only blanks and line ends between tokens change, so the tokens stay what they are. Where a statement has
-several lines, or lines are apart from each other, that stays (up to one empty line). The columns are the
-same for every line, so that a part is laid out as the whole would be.
+Only blanks and line ends between tokens change; tokens do not. Line breaks within a statement are preserved,
+and so are empty lines (at most one). The columns are the same for every line, so formatting a part gives the
+same result as formatting the whole.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ptx_lsp.text import Edit, Span
 
 
 class Style(NamedTuple):
-    """`indent` is the width of one step, in columns; operands begin `operand_column` columns behind the
-    opcode's beginning, comments behind code at `comment_column` or a multiple of `_COMMENT_STEP` further.
+    """`indent` is the width of one step, in columns. Operands begin `operand_column` columns after the start
+    of the opcode. Trailing comments begin at `comment_column` or a multiple of `_COMMENT_STEP` further.
     """
 
     indent: int = 4
@@ -29,7 +29,7 @@ class Style(NamedTuple):
 
 
 ON_TYPE = (";", "}", "\n")
-"""Characters behind which an editor can ask for the line to be laid out."""
+"""Characters after which an editor can request formatting of the line."""
 
 _COMMENT_STEP = 16
 
@@ -37,7 +37,7 @@ _COMMENT_STEP = 16
 def formatting(
     module: Module, style: Style | None = None, span: Span | None = None
 ) -> tuple[Edit, ...]:
-    """The edits that lay out a file, or the lines that `span` touches."""
+    """The edits that format a file, or the lines that `span` touches."""
     source = module.document.source
     whole = Span(0, len(source.data))
     layout = _Layout(module, style or Style())
@@ -55,7 +55,7 @@ def formatting(
 def formatting_on_type(
     module: Module, offset: int, style: Style | None = None
 ) -> tuple[Edit, ...]:
-    """The edits for the line that was finished by the character before `offset`."""
+    """The edits for the line completed by the character before `offset`."""
     source = module.document.source
     at = max(0, offset - 1)
     line = source.line_span(source.line_of(at))
@@ -70,10 +70,10 @@ class _Layout:
         self.style = style
         self.line_end = module.document.source.line_end()
         self.column = 0
-        """Where the line that is being laid out has come to."""
+        """The current column of the output line."""
 
     def edits(self, span: Span) -> Iterator[Edit]:
-        """The edits of all pieces that touch `span`, and of what is before each."""
+        """The edits of all units that touch `span`, and of the gaps before them."""
         position = 0
         for piece in layout_units(self.module, span):
             if piece.end >= span.start and piece.start <= span.end:
@@ -88,7 +88,7 @@ class _Layout:
         before = list(tokens(text, position, piece.start)) if text[position : piece.start].strip() else []
         if any(token.kind not in ("comment", "preprocessor", "dwarf") for token in before):
             self._pass(position, piece.end)
-            return  # a statement of its own, which is no piece
+            return  # a separate statement, which is not a layout unit
         depth = piece.depth + (1 if piece.kind == "brace" and text[piece.start] == "}" else 0)
         for index, token in enumerate(before):
             is_last = index == len(before) - 1 and piece.kind != "as it is"
@@ -102,7 +102,7 @@ class _Layout:
         yield from self._inside(piece)
 
     def _first(self, position: int, piece: LayoutUnit) -> Iterator[Edit]:
-        """The gap before a piece. Lists of targets and prototypes stay behind their labels."""
+        """The gap before a unit. Target lists and prototypes stay after their labels."""
         gap = self.text[position : piece.start]
         is_list = self.text.startswith((".branchtargets", ".calltargets", ".callprototype"), piece.start)
         if is_list and "\n" not in gap and self.text[position - 1 : position] == ":":
@@ -152,8 +152,8 @@ class _Layout:
     def _comment(
         self, start: int, token: Token, depth: int, is_last: bool = False
     ) -> Iterator[Edit]:
-        """A comment behind code goes to its column, any other on a line of its own. `is_last`: a piece
-        follows that gets a new line.
+        """Moves a trailing comment to its column and any other comment to its own line. `is_last`: the next
+        unit starts a new line.
         """
         gap = self.text[start : token.start]
         is_behind = start > 0 and "\n" not in gap
@@ -172,7 +172,7 @@ class _Layout:
         self._pass(token.start, token.end)
 
     def _end(self, position: int) -> Iterator[Edit]:
-        """What follows the last piece: comments, then one line end."""
+        """The text after the last unit: comments, then one line end."""
         text = self.text
         found = [_trimmed(text, token) for token in tokens(text, position)]
         if any(token.kind not in ("comment", "preprocessor", "dwarf") for token in found):
@@ -192,7 +192,7 @@ class _Layout:
         self.column = width if lines[1] or start == 0 else self.column + width
 
     def _pass(self, start: int, end: int) -> None:
-        """Goes on behind what stays as it is."""
+        """Advances past unchanged text."""
         _, new_line, last = self.text[start:end].rpartition("\n")
         self.column = self._width(last) + (0 if new_line else self.column)
 
@@ -206,7 +206,7 @@ class _Layout:
 
 
 _FURTHER_BYTES = re.compile("[\x80-\xbf]")
-"""All of a character in UTF-8 but the first."""
+"""The continuation bytes of a UTF-8 character."""
 _OPEN = {"(": 1, ")": -1}
 _LINE_END = re.compile(r"[ \t\f\r\x1a]*(?:\n|\Z)")
 
@@ -216,7 +216,7 @@ def _lines(gap: str, line_end: str) -> str:
 
 
 def _trimmed(text: str, token: Token) -> Token:
-    """A comment of one line without blanks at its end."""
+    """A one-line comment without trailing blanks."""
     if token.kind not in ("comment", "preprocessor", "dwarf"):
         return token
     end = token.end
@@ -226,7 +226,7 @@ def _trimmed(text: str, token: Token) -> Token:
 
 
 def _blank(text: str, before: Token, token: Token, gap: str) -> str:
-    """What stands between two tokens of a line. Where nothing stood, nothing comes but behind commas."""
+    """The gap between two tokens of a line. A gap is inserted only after commas."""
     first, last = text[before.start], text[token.start]
     is_mark, was_mark = token.kind == "mark", before.kind == "mark"
     if is_mark and last in ",;)]":

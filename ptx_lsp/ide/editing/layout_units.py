@@ -25,13 +25,13 @@ class LayoutUnit(NamedTuple):
     depth: int
     kind: UnitKind
     opcode_end: int = -1
-    """Where the opcode of an instruction ends, or the words before the names of a declaration."""
+    """The end of an instruction's opcode, or of the words before the names of a declaration."""
 
 
 def layout_units(module: Module, span: Span) -> Iterator[LayoutUnit]:
-    """The pieces of the top-level statements that touch `span`, in order.
+    """The units of the top-level statements that touch `span`, in order.
 
-    What is broken, debugging data and what is no PTX stay as they are.
+    Broken statements, debugging data and text that is not PTX are not changed.
     """
     end = 0
     for item in module.document.items:
@@ -74,21 +74,21 @@ def _function_units(function: Function, span: Span) -> Iterator[LayoutUnit]:
 
 
 def _words_end(text: str, item: Item, node: nodes.Declaration) -> int:
-    """Where the words before the first name of a declaration end."""
+    """The end of the words before the first name of a declaration."""
     if not node.declarators:
         return -1
     return _text_end(text, item.start, item.offset(node.declarators[0].start))
 
 
 def _text_end(text: str, start: int, end: int) -> int:
-    """`end` without the blanks before it: what is broken can have the CR of its line end."""
+    """`end` without the blanks before it: a broken statement can include the CR of its line end."""
     while end > start and text[end - 1].isspace():
         end -= 1
     return end
 
 
 class _Blocks:
-    """Goes through the statements of a body and the braces between them."""
+    """Visits the statements of a body and the braces between them."""
 
     def __init__(self, function: Function, text: str, span: Span) -> None:
         self.function = function
@@ -99,7 +99,7 @@ class _Blocks:
         self.next_broken = 0
 
     def walk(self, body: nodes.Block) -> Iterator[LayoutUnit]:
-        """From the statement before the span on, to its end."""
+        """Walks from the statement before the span to its end."""
         start, end = self.item.span(body)
         statements = self.function.body.statements
         offset = self.item.offset
@@ -142,7 +142,7 @@ class _Blocks:
         return LayoutUnit(*span, depth, "label" if isinstance(statement, nodes.Label) else "statement")
 
     def _is_broken(self, span: Span) -> bool:
-        """Problems come in order, like statements."""
+        """Problems are in text order, like statements."""
         while self.next_broken < len(self.broken) and self.broken[self.next_broken].end < span.start:
             self.next_broken += 1
         return (

@@ -1,4 +1,4 @@
-"""Places that are edited together: all of a register or label, in its function."""
+"""Linked editing: all occurrences of a register or label in its function."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ptx_lsp.text import Span
 
 
 def linked_editing(module: Module, offset: int) -> tuple[Span, ...]:
-    """The spans that change together when the name at `offset` is edited; empty where that is not safe:
-    of registers in a range such as `%r<8>`, and of what is known outside its function.
+    """The spans that change together when the name at `offset` is edited. Empty if that is not safe: for
+    registers in a range such as `%r<8>`, and for names visible outside their function.
     """
     found = symbol_at(module, offset)
     if found is None or not found.is_local or isinstance(found.symbol, Predefined):

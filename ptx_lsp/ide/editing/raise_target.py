@@ -1,4 +1,4 @@
-"""Other versions and targets for a file, so that it has what it uses."""
+"""Other versions and targets that support everything that a file uses."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ptx_lsp.text import Edit
 def target_actions(
     module: Module, here: Sequence[Diagnostic]
 ) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    """A title and edits for each way to meet what the findings `here` say that the file lacks. Where a
-    version alone is enough, the finding has its own fix.
+    """A title and edits for each way to meet the requirements in the findings `here`. If a version alone
+    suffices, the finding has its own fix.
     """
     version, target = module.version, module.target
     if version is None or target is None or not any(one.rule in _RULES for one in here):

@@ -1,12 +1,11 @@
-"""Gives what a name stands for another name, everywhere, or says why that cannot be.
+"""Renames a symbol everywhere, or reports why that is impossible.
 
-1. A register of a range (`%r3` of `.reg .b32 %r<8>`) gets a declaration of its own behind that of the
-   range, which stays as it is: the others are not touched. The range itself, renamed where it is
-   declared, renames all its registers.
+1. A register of a range (`%r3` of `.reg .b32 %r<8>`) gets a separate declaration after that of the range,
+   which is not changed. Renaming the range at its declaration renames all its registers.
 2. A function is renamed in all its declarations, calls and aliases, and in debugging sections.
-3. A parameter is renamed in the function and, where they have it by the same name, in its declarations.
-4. Nothing is renamed that another file defines, and to nothing that the new name already stands for at a
-   place where the old one is used or declared, or that PTX itself has the name for.
+3. A parameter is renamed in the function, and in declarations that use the same name for it.
+4. A symbol that another file defines cannot be renamed. The new name must not be a predefined name of PTX,
+   nor refer to another symbol where the old name is used or declared.
 """
 
 from __future__ import annotations
@@ -35,18 +34,18 @@ from ptx_lsp.text import Edit, Span
 
 
 class RenameError(ValueError):
-    """Why a name cannot be changed, or not to that."""
+    """Why a name cannot be changed, or not to the new one."""
 
 
 def prepare_rename(module: Module, offset: int) -> Span:
-    """The name at `offset` that can be changed. Raises RenameError where there is none."""
+    """The name at `offset` that can be changed. Raises RenameError if there is none."""
     return _renameable(module, offset).span
 
 
 def rename(module: Module, offset: int, new: str) -> tuple[Edit, ...]:
-    """The edits that call what stands at `offset` by the name `new`, in order.
+    """The edits that rename the symbol at `offset` to `new`, in order.
 
-    Raises RenameError where that is not possible.
+    Raises RenameError if that is impossible.
     """
     found = _renameable(module, offset)
     if new == found.symbol.name:
@@ -86,7 +85,7 @@ def _renameable(module: Module, offset: int) -> SymbolReference:
     if isinstance(symbol, Variable) and not found.is_local:
         same = [one for one in declarations(module, symbol) if isinstance(one, Variable)]
         is_elsewhere = all(one.linkage == ".extern" for one in same)
-        if is_elsewhere and symbol.space != ".shared":  # which the launch gives its size
+        if is_elsewhere and symbol.space != ".shared":  # whose size the launch gives
             raise RenameError(f"another file defines `{symbol.name}`")
     if isinstance(symbol, Variable) and is_numbered(symbol):
         base = symbol.declarator.name.text
@@ -242,7 +241,7 @@ def _renamed(one: Occurrence, symbol: Symbol, module: Module, new: str) -> Edit:
 def _split_out(
     module: Module, found: SymbolReference, everywhere: list[Occurrence], new: str
 ) -> tuple[Edit, ...]:
-    """The register gets a declaration of its own, behind that of its range."""
+    """Gives the register a separate declaration, after that of its range."""
     place = cursor_context(module, module.span(_declared(found.symbol).place).start)
     declaration = next(
         (node for node in place.path if isinstance(node, nodes.Declaration)), None

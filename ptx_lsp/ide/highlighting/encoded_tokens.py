@@ -1,7 +1,8 @@
-"""Semantic tokens as rows of five numbers: lines and columns from the token before, length, type, modifiers.
+"""Semantic tokens as rows of five numbers: line and column relative to the previous token, length, type,
+modifiers.
 
-Within a function these numbers do not depend on where it stands, so they are kept while the function stays
-as it is, and a file after an edit is put together from what is there already.
+Within a function these numbers do not depend on its position, so they are cached while the function is
+unchanged. After an edit, the rows of a file are assembled from cached ones.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ _BIT = {name: 1 << number for number, name in enumerate(TOKEN_MODIFIERS)}
 
 
 class _Rows(NamedTuple):
-    """Rows that begin at a place: the first counts from there, columns too if on the same line. `line` and
-    `column` are those of the last token, counted the same.
+    """Rows relative to a start position: the first row counts from there, also in columns if on the same
+    line. `line` and `column` are those of the last token, relative to the same start.
     """
 
     numbers: array[int]
@@ -42,16 +43,16 @@ class _Rows(NamedTuple):
 
 
 def encoded_tokens(module: Module, unit: ColumnUnit, span: Span | None = None) -> list[int]:
-    """The tokens of a file, or of the part `span`, in rows of five numbers: the line, counted from that of
-    the token before; the column, counted from it if it is on the same line; the length; the index in
-    `TOKEN_TYPES`; a bit for each of `TOKEN_MODIFIERS`. Columns and lengths are in `unit`. A token of several
-    lines becomes one for each line.
+    """The tokens of a file, or of the part `span`, in rows of five numbers. These are the line, relative to
+    the previous token; the column, relative to it if on the same line; the length; the index in
+    `TOKEN_TYPES`; and one bit per entry of `TOKEN_MODIFIERS`. Columns and lengths are in `unit`. A token of
+    several lines becomes one per line.
     """
     return flat(token_pieces(module, unit, span))
 
 
 class Piece(NamedTuple):
-    """Rows that follow each other; the first has `line` and `column` in place of its own numbers."""
+    """Consecutive rows; the first has `line` and `column` in place of its own numbers."""
 
     line: int
     column: int
@@ -59,7 +60,7 @@ class Piece(NamedTuple):
 
 
 def flat(pieces: Iterable[Piece]) -> list[int]:
-    """The numbers of pieces that follow each other."""
+    """The numbers of consecutive pieces."""
     numbers: list[int] = []
     for line, column, rows in pieces:
         at = len(numbers)
@@ -69,8 +70,7 @@ def flat(pieces: Iterable[Piece]) -> list[int]:
 
 
 def token_pieces(module: Module, unit: ColumnUnit, span: Span | None = None) -> list[Piece]:
-    """The tokens as `encoded_tokens` gives them, in pieces; of a function that is as it was the rows are the
-    same object.
+    """The tokens as `encoded_tokens` gives them, in pieces. An unchanged function keeps the same row object.
     """
     source = module.document.source
     first, last = span if span is not None else (0, len(source.data))
@@ -94,7 +94,7 @@ def token_pieces(module: Module, unit: ColumnUnit, span: Span | None = None) -> 
 
 
 class _Joined:
-    """Rows put behind each other."""
+    """Concatenated rows."""
 
     def __init__(self, source: Source, unit: ColumnUnit) -> None:
         self.source = source
@@ -124,7 +124,7 @@ class _Joined:
         self.column = rows.column + (0 if rows.line else column)
 
     def _position(self, start: int) -> tuple[int, int]:
-        """The line and column of a byte; from one asked for to the next, line ends are counted."""
+        """The line and column of a byte; line ends are counted from one requested byte to the next."""
         if not self._is_plain or start < self._at or start - self._at > _FAR:
             line, column = self.source.position(start, self.unit)
             self._at, self._line_at, self._line_start = start, line, start - column
@@ -138,7 +138,7 @@ class _Joined:
 
 
 _FAR = 10_000
-"""Bytes, beyond which it is faster to look a line up."""
+"""The distance in bytes from which on looking up a line is faster."""
 
 
 def _whole(module: Module, item: Item, unit: ColumnUnit) -> _Rows:
@@ -159,11 +159,13 @@ def _whole(module: Module, item: Item, unit: ColumnUnit) -> _Rows:
 
 
 _LONG = 1000
-"""Instructions from which on those of a function are kept one by one: an edit in it touches only few."""
+"""The number of instructions from which on a function's tokens are cached per instruction: an edit then
+affects only few.
+"""
 
 
 def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
-    """The rows of a function, from those of its instructions and what is between them."""
+    """The rows of a function, from those of its instructions and of the text between them."""
     source, item = function.module.document.source, function.item
     joined = _Joined(source, unit)
     base = joined.line, joined.column = source.position(item.start, unit)
@@ -186,7 +188,7 @@ def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
 
 @instruction_fact
 def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows | None:
-    """The rows of an instruction, in whatever unit; None where that makes a difference."""
+    """The rows of an instruction, valid for any unit; None if the unit matters."""
     source = function.module.document.source
     start, end = function.span(instruction)
     if not source.data[start:end].isascii():
@@ -196,7 +198,7 @@ def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows
 
 @text_fact
 def _kept(function: Function) -> dict[ColumnUnit, _Rows]:
-    """What is known of a function already."""
+    """The cached rows of a function."""
     return {}
 
 
@@ -233,7 +235,7 @@ def _encoded(
 
 
 def _end(source: Source, line: int) -> int:
-    """Where the line behind `line` begins; what is behind the text belongs to its last line."""
+    """The start of the line after `line`; text beyond the end belongs to the last line."""
     return source.line_start(line + 1) if line + 1 < source.line_count else len(source.data) + 1
 
 

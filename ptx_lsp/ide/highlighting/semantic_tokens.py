@@ -1,4 +1,4 @@
-"""What every word of the text is, for colours: the model knows what names stand for."""
+"""Semantic tokens: the kind of every word, using the model to resolve names."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class SemanticToken(NamedTuple):
 
 
 def semantic_tokens(module: Module, span: Span | None = None) -> Iterator[SemanticToken]:
-    """The tokens of a file in order, or of the part `span`: what it touches. Punctuation has none."""
+    """The tokens of a file in order, or those that the part `span` touches. Punctuation has none."""
     text = module.document.source.text
     first, last = span if span is not None else (0, len(text))
     position = 0
     for item in module.document.items:
         if item.start < position:
-            continue  # it lies in the one before
+            continue  # it is inside the previous one
         if item.start > last:
             break
         if item.end >= first:
@@ -99,7 +99,7 @@ def _outside(module: Module, item: Item, first: int, last: int) -> Iterator[Sema
 
 
 def _declared(module: Module, item: Item) -> dict[int, Declared]:
-    """What the names of a statement declare, by their start."""
+    """The symbols that a statement declares, by the start of their names."""
     match item.node:
         case nodes.Declaration(declarators=declarators):
             names = [one.name for one in declarators]
@@ -118,7 +118,7 @@ def _declared(module: Module, item: Item) -> dict[int, Declared]:
 
 
 def _plain(text: str, word: Word) -> SemanticToken | None:
-    """A token whose kind says all."""
+    """A token determined by its kind alone."""
     start, end, kind = word
     match kind:
         case "comment":
@@ -167,7 +167,7 @@ def _of_function(function: Function, first: int, last: int) -> Iterator[Semantic
 
 
 def behind_instruction(function: Function, first: int, last: int) -> Iterator[SemanticToken]:
-    """Between an instruction of the body, or what is read with it, and the next one."""
+    """The tokens between an instruction of the body, or statements read with it, and the next one."""
     for word in tokens(function.module.document.source.text, first, last):
         token = _painted(function, word, _NOWHERE)
         if token is not None:
@@ -188,7 +188,7 @@ def of_instruction(function: Function, instruction: nodes.Instruction) -> Iterat
 
 
 def _opcode(function: Function, index: int) -> Span:
-    """The opcode of an instruction; past the end of the file behind the last one."""
+    """The opcode of an instruction; past the end of the file after the last one."""
     instructions = function.body.instructions
     if index < len(instructions):
         return function.span(instructions[index].node.opcode)

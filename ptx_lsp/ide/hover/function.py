@@ -1,4 +1,4 @@
-"""What kernels, functions and special registers are."""
+"""Hover text for kernels, functions and special registers."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from ptx_lsp.syntax import nodes
 
 _LONGEST = 1200
 _SOON = 1000
-"""Instructions of a kernel up to which its figures are computed for a hover; those of larger ones must be
-known already.
+"""The metrics of kernels up to this number of instructions are computed for a hover; for larger ones, they
+must already be cached.
 """
 
 
 def function_text(module: Module, symbol: FunctionName) -> str:
-    """The text for a kernel or function, from wherever it is named."""
+    """The text for a kernel or function, for any use of its name."""
     found = module.definition(symbol.name) or symbol
     function = function_named(module, found)
     return paragraphs([
@@ -43,12 +43,12 @@ def function_text(module: Module, symbol: FunctionName) -> str:
 
 
 def function_named(module: Module, symbol: FunctionName) -> Function | None:
-    """The function that a symbol is the name of."""
+    """The function that a symbol names."""
     return next((one for one in module.functions if one.symbol is symbol), None)
 
 
 def signature(module: Module, symbol: FunctionName) -> str:
-    """The head of a function as it stands, each blank and comment between its words as one blank."""
+    """The head of a function as written, with each run of blanks and comments as one blank."""
     node = symbol.node
     owner = symbol.place.owner
     start, end = module.span(Place.of(owner, node))
@@ -81,7 +81,7 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
 
 
 def kernel_lines(row: Kernel, function: Function) -> list[str]:
-    """The figures of a kernel, each a line that says what kind of figure it is."""
+    """The metrics of a kernel, one per line, each labelled with its kind."""
     registers, occupied = registers_text(row), occupancy_text(row)
     lines = [f"estimated: {registers}" if registers else "", occupied]
     if row.registers.peak_live is not None:
@@ -106,7 +106,7 @@ def kernel_lines(row: Kernel, function: Function) -> list[str]:
 
 
 def _bounds(function: Function) -> str:
-    """What the launch bounds say, and what ptxas does not heed of them."""
+    """The launch bounds, and the directives that ptxas ignores."""
     found = launch_bounds(function)
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""What is known of the thing under the cursor, as Markdown."""
+"""Hover text for the symbol under the cursor, as Markdown."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from ptx_lsp.text import Span
 
 
 class Hover(NamedTuple):
-    """`markdown` is about what stands at `span`."""
+    """`markdown` describes the symbol at `span`."""
 
     span: Span
     markdown: str
 
 
 def hover(module: Module, offset: int) -> Hover | None:
-    """What is known of what stands at `offset`; None where there is nothing to tell."""
+    """The hover at `offset`; None if there is nothing to show."""
     place = cursor_context(module, offset)
     if place is None:
         return None
@@ -60,7 +60,7 @@ def _made(span: Span, text: str | None) -> Hover | None:
 
 
 def _opcode(place: CursorContext, opcode: nodes.Opcode) -> Hover | None:
-    """On the opcode and the dot behind it the whole instruction, on a modifier that one."""
+    """On the opcode and the dot after it, the whole instruction; on a modifier, that modifier."""
     instruction, function = place.statement, place.function
     span = place.span(opcode)
     if not isinstance(instruction, nodes.Instruction) or function is None:
@@ -80,7 +80,7 @@ def _opcode(place: CursorContext, opcode: nodes.Opcode) -> Hover | None:
 
 
 def _called(function: Function, instruction: nodes.Instruction) -> Iterator[str]:
-    """How what a call may call is declared."""
+    """The declarations of the possible callees of a call."""
     if instruction.opcode.text.partition(".")[0] == "call":
         found = next((one for one in calls(function) if one.node is instruction), None)
         for callee in found.callees if found is not None else ():

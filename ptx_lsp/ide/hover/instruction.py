@@ -1,4 +1,6 @@
-"""What an instruction is and needs, from the row that validation and the executor read, too."""
+"""Hover text for an instruction and its requirements, from the table row that validation and the executor
+also use.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _MOST = 8
 
 
 def instruction_text(function: Function, instruction: nodes.Instruction) -> str:
-    """The text for an instruction of a function: its row, as far as its spelling and operands go."""
+    """The text for an instruction of a function: its row, narrowed by its spelling and operands."""
     given = arguments(function, instruction)
     operands = [_text(function, operand) for operand in instruction.operands]
     return spelling_text(module_of(function), instruction.opcode.text, given, operands)
@@ -38,8 +40,8 @@ def spelling_text(
     given: tuple[Argument, ...] | None = None,
     operands: list[str] | None = None,
 ) -> str:
-    """The text for a spelling such as `mul.wide.u32`, or for an opcode alone. `operands` are what stands
-    there, and `given` the same in the terms of the table.
+    """The text for a spelling such as `mul.wide.u32`, or for an opcode alone. `operands` are the actual
+    operands, and `given` the same in the terms of the table.
     """
     resolution = resolve(spelling)
     if not resolution.ok:
@@ -61,7 +63,7 @@ def spelling_text(
 
 
 def opcode_text(module: Module, opcode: str) -> str:
-    """The text for an opcode without its modifiers: all of its rows, shortly."""
+    """The text for an opcode without its modifiers: a summary of all its rows."""
     rows = sorted(entries(opcode), key=since)
     return paragraphs(
         part
@@ -76,7 +78,7 @@ def opcode_text(module: Module, opcode: str) -> str:
 
 
 def modifier_text(module: Module, opcode: str, modifier: str, match: Match | None) -> str | None:
-    """What one modifier means behind `opcode`, and what it needs; None where that is not known."""
+    """The meaning and requirements of one modifier of `opcode`; None if unknown."""
     found = modifiers.describe(opcode, modifier)
     if found is None:
         return None
@@ -108,7 +110,7 @@ def _modifiers(entry: Entry, spelling: str) -> Iterator[str]:
 
 
 def _operands(candidates: tuple[Candidate, ...], match: Match | None, texts: list[str]) -> str:
-    """Each operand once; with what stands there where the form is known."""
+    """Each operand once, with the actual operand if the form is known."""
     rows: dict[tuple[str, str], None] = {}
     for candidate in candidates:
         rows.update(dict.fromkeys(wanted(candidate)))
@@ -135,7 +137,7 @@ def _needs(
 
 
 def _because(need: Need, match: Match | None) -> str:
-    """What needs it: of alternatives, the one that stands in the spelling."""
+    """The part with the requirement: of alternatives, the one in the spelling."""
     if match is None:
         return worded(need.because)
     modifiers = match.candidate.choices.modifiers
@@ -147,7 +149,7 @@ def _because(need: Need, match: Match | None) -> str:
 
 
 def _objections(module: Module, match: Match | None) -> Iterator[str]:
-    """What is wrong with the operands, and what has ended."""
+    """Errors of the operands, and removed forms."""
     if match is None:
         return
     yield from (problem.message for problem in match.problems)
@@ -156,9 +158,9 @@ def _objections(module: Module, match: Match | None) -> Iterator[str]:
 
 
 def _preview(spelling: str) -> str:
-    """What it computes of some operands, as the executor does; empty where that is no single value."""
+    """The result for some operands, computed as in the executor; empty if it is not a single value."""
     from ptx_lsp.executor.launching.preview import (
-        preview_instruction,  # NumPy: only once a hover wants it
+        preview_instruction,  # NumPy is imported only when a hover needs it
     )
 
     found = preview_instruction(spelling, seconds=_SECONDS)

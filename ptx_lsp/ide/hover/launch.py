@@ -1,4 +1,4 @@
-"""What a kernel does when it is launched as a comment asks for."""
+"""Hover text for a kernel with launch comments: the results of the launches."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 
 _LONGEST = 200_000
-"""Bytes of a file up to which a hover runs it."""
+"""A hover launches only kernels of files up to this many bytes."""
 _MOST = 4
 _SECONDS = 0.2
 _LIMIT = 1 << 12
-"""Steps of a wave: a launch that takes more is left to the panel."""
+"""Steps per wave: longer launches are left to the panel."""
 
 
 def launch_text(module: Module, name: str) -> str:
-    """The buffers of the kernel `name` before and after each of its launches; empty where it has none."""
+    """The buffers of the kernel `name` before and after each of its launches; empty if it has none."""
     data = module.document.source.data
     if b"ptx-run:" not in data or len(data) > _LONGEST:
         return ""

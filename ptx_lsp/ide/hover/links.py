@@ -1,4 +1,4 @@
-"""The files that `.file` names, and the lines of them that `.loc` names."""
+"""Links to the files that `.file` names, and to the lines that `.loc` names."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ptx_lsp.text import Span
 
 
 class Link(NamedTuple):
-    """The text at `span` leads to a line of `path`, both from 1; 0 where there is none. A path may be
-    relative to the folder of the PTX file.
+    """A link from the text at `span` to a line of `path`. Line and column count from 1; 0 if absent. A path
+    may be relative to the folder of the PTX file.
     """
 
     span: Span
@@ -40,7 +40,7 @@ def links(module: Module) -> tuple[Link, ...]:
 
 
 def source_of(module: Module, item: Item, location: nodes.Location) -> str:
-    """`a.cu:5:3`, of a `.loc` in `item`; empty where no `.file` gives the number."""
+    """`a.cu:5:3`, for a `.loc` in `item`; empty if no `.file` has the number."""
     link = _of_location(location, module.files, item)
     return f"{link.path}:{link.line}:{link.column}" if link is not None else ""
 

@@ -1,4 +1,4 @@
-"""What a name stands for: registers, labels, variables, parameters, prototypes."""
+"""Hover text for names: registers, labels, variables, parameters, prototypes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 
 _SOON = 1000
-"""Instructions of a function up to which an analysis is run for a hover; larger ones must have been
-analysed already.
+"""Functions up to this number of instructions are analysed for a hover; larger ones must already be analysed.
 """
 
 
@@ -102,7 +101,7 @@ def _counted(module: Module, reads: list[Occurrence], writes: list[Occurrence]) 
 def _flow(
     place: CursorContext, found: SymbolReference, function: Function, symbol: Register, used: list[Occurrence]
 ) -> Iterator[str]:
-    """Where it is live, and how uniform it is at this place."""
+    """Where a register is live, and its uniformity at this place."""
     is_small = len(function.body.instructions) <= _SOON
     if not (is_small or is_computed(uniformity, function)):
         return
@@ -158,7 +157,7 @@ def _in_space(symbol: Variable, summary: str) -> str:
 
 
 def _declaration(module: Module, symbol: Variable) -> str:
-    """The declaration as it stands, without its other names and with a long initial value cut."""
+    """The declaration as written, without its other names and with a long initial value shortened."""
     node, declarator = symbol.declaration, symbol.declarator
     owner, source = symbol.place.owner, module.document.source
     own = module.span(Place.of(owner, declarator))
@@ -194,7 +193,7 @@ def _label(module: Module, found: SymbolReference, symbol: Label) -> str:
 
 
 def _predecessors(function: Function, numbers: tuple[int, ...]) -> Iterator[str]:
-    """The places from which control comes here, each with its line."""
+    """The places from which control reaches a label, each with its line."""
     graph = cfg(function)
     if not numbers:
         yield "unreachable"

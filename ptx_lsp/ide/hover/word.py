@@ -1,4 +1,4 @@
-"""Words of PTX outside instructions: directives, types, state spaces, versions, targets, pragmas."""
+"""Hover text for words outside instructions: directives, types, state spaces, versions, targets, pragmas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptx_lsp.model.module import Module
 
 
 def word_text(module: Module, word: str, *, in_body: bool = False) -> str | None:
-    """The text for a word with its dot outside instructions; None where PTX has none of that name."""
+    """The text for a word with its dot outside instructions; None if PTX has no such word."""
     directive = directives.find(word)
     if directive is not None and word not in TYPES:  # `.b8` and so on are both
         return directive_text(module, directive, in_body=in_body)
@@ -39,7 +39,7 @@ def word_text(module: Module, word: str, *, in_body: bool = False) -> str | None
 
 
 def explained(name: str, word: Word) -> list[str]:
-    """The text for a mark, or for a word that no table of instructions or directives has."""
+    """The text for a punctuation mark, or for a word that is in no table of instructions or directives."""
     return [f"**{name}** ({word.kind}): {word.summary}", *([fenced(word.example)] if word.example else [])]
 
 
@@ -84,7 +84,7 @@ def version_text(module: Module, version: Version) -> str:
 
 
 def target_text(module: Module, name: str) -> str | None:
-    """The text for a word of a `.target`: an architecture with what its SMs have, or an option."""
+    """The text for a word of a `.target`: an architecture with the limits of its SMs, or an option."""
     target = parse_target(name)
     if target is None or target not in TARGETS:
         since = OPTIONS.get(name)

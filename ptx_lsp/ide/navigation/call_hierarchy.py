@@ -1,4 +1,4 @@
-"""Who calls a function, and what it calls."""
+"""The callers and callees of a function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptx_lsp.text import Span
 
 
 class Called(NamedTuple):
-    """A kernel or function: the whole of it, and its name."""
+    """A kernel or function: its span, and that of its name."""
 
     name: str
     is_kernel: bool
@@ -26,14 +26,14 @@ class Called(NamedTuple):
 
 
 class CallsOf(NamedTuple):
-    """The other end of calls, and where in the caller they stand."""
+    """The other function of a group of calls, and the positions of the calls in the caller."""
 
     other: Called
     places: tuple[Span, ...]
 
 
 def prepare_calls(module: Module, offset: int) -> Called | None:
-    """The function named at `offset`, of an alias the one that it stands for; else the one around it."""
+    """The function named at `offset` (for an alias, its function); else the function that contains it."""
     found = symbol_at(module, offset)
     if found is not None and isinstance(found.symbol, FunctionName | AliasName):
         name = found.symbol.name
@@ -44,7 +44,7 @@ def prepare_calls(module: Module, offset: int) -> Called | None:
 
 
 def incoming(module: Module, name: str) -> tuple[CallsOf, ...]:
-    """The functions of the file that call `name`, directly, by an alias, or through a list of targets."""
+    """The functions of the file that call `name`, directly, by an alias, or through a target list."""
     names = {name, *(alias for alias, aliasee in _aliases(module).items() if aliasee == name)}
     found: list[CallsOf] = []
     for function in module.functions:
@@ -61,7 +61,7 @@ def incoming(module: Module, name: str) -> tuple[CallsOf, ...]:
 
 
 def outgoing(module: Module, name: str) -> tuple[CallsOf, ...]:
-    """What the function `name` calls, as far as it is known; of an alias the function that it stands for."""
+    """The known callees of the function `name`; for an alias, of its function."""
     function = module.definitions.get(name)
     if function is None:
         return ()
@@ -80,7 +80,7 @@ def outgoing(module: Module, name: str) -> tuple[CallsOf, ...]:
 
 
 def _aliases(module: Module) -> dict[str, str]:
-    """The functions that aliases at file level stand for."""
+    """The functions that aliases at file level refer to."""
     return {
         item.node.name.text: item.node.aliasee.text
         for item in module.document.items

@@ -1,4 +1,4 @@
-"""Where a name is defined, declared, and where its type is."""
+"""Definitions, declarations and type definitions of names."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ptx_lsp.text import Span
 
 
 def definitions(module: Module, offset: int) -> tuple[Span, ...]:
-    """The name in the definition of what stands at `offset`: of a function the one with a body, where
-    there is one; behind `.alias` that of the real function.
+    """The name in the definition of the symbol at `offset`. For a function, the definition with a body, if
+    any; in an `.alias`, that of the aliased function.
     """
     found = symbol_at(module, offset)
     if found is None:
@@ -36,14 +36,14 @@ def definitions(module: Module, offset: int) -> tuple[Span, ...]:
 
 
 def declarations_at(module: Module, offset: int) -> tuple[Span, ...]:
-    """The names in all declarations of what stands at `offset`: functions may be declared often."""
+    """The names in all declarations of the symbol at `offset`: functions may be declared several times."""
     found = symbol_at(module, offset)
     return _spans(module, declarations(module, found.symbol)) if found is not None else ()
 
 
 def type_definitions(module: Module, offset: int) -> tuple[Span, ...]:
-    """The type in the declaration of a register, variable or parameter, or the structure (PTX 1.x) that
-    its type is; of what an indirect call goes through, the call prototype.
+    """The type in the declaration of a register, variable or parameter, or its structure type (PTX 1.x). For
+    the operand of an indirect call, the call prototype.
     """
     found = symbol_at(module, offset)
     if found is None or not isinstance(found.symbol, Register | Variable):
@@ -61,7 +61,7 @@ def type_definitions(module: Module, offset: int) -> tuple[Span, ...]:
 
 
 def _aliasee(module: Module, name: str) -> str | None:
-    """What an `.alias` makes `name` stand for. There are few of them, mostly none."""
+    """The function to which an `.alias` maps `name`. There are few aliases, usually none."""
     for item in module.document.items:
         match item.node:
             case nodes.Alias(name=nodes.Name(text=text), aliasee=nodes.Name() as aliasee) if text == name:
@@ -78,7 +78,7 @@ def _spans(module: Module, symbols: tuple[Symbol, ...]) -> tuple[Span, ...]:
 def _declaration(
     module: Module, found: SymbolReference, symbol: Register | Variable
 ) -> nodes.Declaration | None:
-    """The declaration that a register's declarator is part of."""
+    """The declaration that contains a register's declarator."""
     if isinstance(symbol, Variable):
         return symbol.declaration
     place = cursor_context(module, module.span(symbol.place).start)
@@ -87,7 +87,7 @@ def _declaration(
 
 
 def _section_label(module: Module, offset: int) -> tuple[Span, ...]:
-    """What `.loc ..., function_name LABEL` names is a label in a `.section`."""
+    """The name in `.loc ..., function_name LABEL` is a label in a `.section`."""
     place = cursor_context(module, offset)
     token = place.token() if place is not None else None
     if place is None or token is None or not isinstance(place.statement, nodes.Location):

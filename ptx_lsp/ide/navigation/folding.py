@@ -1,4 +1,4 @@
-"""What can be folded away: functions, blocks, comments, debugging data, long runs of declarations."""
+"""Folding ranges: functions, blocks, comments, debugging data, long runs of declarations."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Source, Span
 
 _LEAST = 3
-"""Declarations in a row from which on they can be folded."""
+"""The minimum number of consecutive declarations for a fold."""
 
 
 class Fold(NamedTuple):
-    """The bytes that are hidden when it is folded, from the end of a first line on."""
+    """The bytes hidden by a fold, from the end of its first line on."""
 
     span: Span
     sort: Literal["block", "comment", "declarations", "section"]
 
 
 def folding(module: Module) -> tuple[Fold, ...]:
-    """All folds of a file, in order; each has more than one line."""
+    """All folds of a file, in order; each covers more than one line."""
     found: list[Fold] = list(_comments(module.document.source))
     for item in module.document.items:
         node = item.node
@@ -44,7 +44,7 @@ def folding(module: Module) -> tuple[Fold, ...]:
 
 @text_fact
 def _within(function: Function) -> tuple[Fold, ...]:
-    """Of a function, counted from its start."""
+    """The folds of a function, relative to its start."""
     found: list[Fold] = []
     node, marks = function.node, function.item.offsets
     if node.body is not None:

@@ -1,4 +1,4 @@
-"""All places where a name is used."""
+"""All references to a name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptx_lsp.model.module import Module
 def references(
     module: Module, offset: int, include_declaration: bool = True
 ) -> tuple[Occurrence, ...]:
-    """The places of what stands at `offset`, in order; its declarations only where they are wanted."""
+    """The references to the symbol at `offset`, in order; declarations only on request."""
     found = symbol_at(module, offset)
     if found is None:
         return ()
@@ -21,5 +21,5 @@ def references(
 
 
 def highlights(module: Module, offset: int) -> tuple[Occurrence, ...]:
-    """The same for the cursor resting on a name: each with whether it is read or written there."""
+    """The highlights for the name under the cursor: each with its access, read or write."""
     return references(module, offset)

@@ -1,4 +1,4 @@
-"""Selections that grow: from a word to its operand, statement, block, function and file."""
+"""Expanding selections: from a word to its operand, statement, block, function and file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptx_lsp.text import Span
 
 
 def selection(module: Module, offset: int) -> tuple[Span, ...]:
-    """The spans around `offset`, the smallest first; each lies in the next."""
+    """The spans around `offset`, the smallest first; each contains the previous one."""
     whole = Span(0, len(module.document.source.data))
     place = cursor_context(module, offset)
     if place is None:
@@ -32,7 +32,7 @@ def selection(module: Module, offset: int) -> tuple[Span, ...]:
 
 
 def _blocks(function: Function, offset: int) -> Iterator[Span]:
-    """The blocks around a place, the outermost first: each by itself and without its braces."""
+    """The blocks around a place, the outermost first: each with and without its braces."""
     for block in blocks_at(function, offset):
         yield function.span(block)
         if block.statements:

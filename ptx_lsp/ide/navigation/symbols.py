@@ -1,4 +1,4 @@
-"""What a file declares, as an outline and for searching over many files."""
+"""The declarations of a file, as an outline and for searching many files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SymbolSort: TypeAlias = Literal[
 
 
 class Outlined(NamedTuple):
-    """`span` is the whole declaration, `name_span` the name in it; `inner` is what it holds."""
+    """`span` is the whole declaration, `name_span` the name in it; `inner` are the nested declarations."""
 
     name: str
     sort: SymbolSort
@@ -28,7 +28,7 @@ class Outlined(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A name of a file. `within` is the function that a label is in; empty at the level of the file."""
+    """A name of a file. `within` is the function of a label; empty at file level."""
 
     name: str
     sort: SymbolSort
@@ -64,8 +64,8 @@ def document_symbols(module: Module) -> tuple[Outlined, ...]:
 
 
 def workspace_symbols(module: Module, query: str, most: int = 200) -> tuple[Found, ...]:
-    """The functions, variables and labels whose names hold the letters of `query` in this order, small
-    letters or not; those that begin with it first.
+    """The functions, variables and labels whose names contain the letters of `query` in this order, ignoring
+    case; names that begin with it come first.
     """
     wanted = query.lower()
     found: list[tuple[int, int, Found]] = []
@@ -127,7 +127,7 @@ def _function(module: Module, function: Function) -> Outlined:
 
 
 def _of(module: Module, symbol: Variable | Register) -> Span:
-    """From the name to the end of its declarator."""
+    """The range from the name to the end of its declarator."""
     start, end = module.span(symbol.place)
     return Span(start, max(end, start + symbol.declarator.end - symbol.declarator.start))
 

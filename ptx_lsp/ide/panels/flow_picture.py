@@ -1,4 +1,4 @@
-"""A control flow graph as boxes of text and lines between them, for pages and panels."""
+"""A control flow graph as boxes of text and connecting lines, for pages and panels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TURNS: Final[dict[Turn, str]] = {"divergent": "divergent", "unknown": "may dive
 
 
 class Box(NamedTuple):
-    """One block, in pixels: its upper left corner, its size, and what is written in it."""
+    """One block, in pixels: its upper left corner, its size, and its text."""
 
     x: float
     y: float
@@ -36,7 +36,7 @@ class Picture(NamedTuple):
 
 
 def picture(flow: Flow) -> Picture:
-    """Where everything stands. Raises TooLargeError."""
+    """The positions of all elements. Raises TooLargeError."""
     texts = [tuple([_cut(line) for line in told(one, len(flow.blocks))]) for one in flow.blocks]
     sizes = [_size(lines) for lines in texts]
     edges = [(edge.source, edge.target) for edge in flow.edges]
@@ -51,12 +51,12 @@ def picture(flow: Flow) -> Picture:
 
 
 def block_name(block: FlowBlock, count: int) -> str:
-    """What users are told that a block is: its number, or the exit, which is the last of `count`."""
+    """The name of a block for users: its number, or the exit, which is the last of `count`."""
     return f"block {block.number}" if block.number < count - 1 else "exit"
 
 
 def told(block: FlowBlock, count: int) -> list[str]:
-    """The lines of its box: name, place, the first and last opcodes, how it is left."""
+    """The lines of a box: name, place, the first and last opcodes, and how control leaves it."""
     lines = [" ".join((block_name(block, count), *block.labels))]
     if not block.opcodes:
         return lines
@@ -83,6 +83,6 @@ def _size(lines: Sequence[str]) -> tuple[float, float]:
 
 
 def _cut(text: str) -> str:
-    """Names of any length and characters; the file tells them whole."""
+    """Shortens names of any length and characters; the file has the full name."""
     shown = "".join(c if c.isprintable() else "\ufffd" for c in text)
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."

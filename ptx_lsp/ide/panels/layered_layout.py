@@ -1,11 +1,11 @@
-"""Where to draw a directed graph: boxes in layers from top to bottom, edges of straight pieces.
+"""Layout of a directed graph: boxes in layers from top to bottom, edges of straight pieces.
 
-1. A box stands one layer below the lowest of those that lead to it. Edges against the order given run
-   upwards beside the boxes; they do not count for that.
-2. An edge that passes layers gets a narrow place in each of them, so that no box stands on it.
-3. Within a layer the places are ordered by the mean of their neighbours above, then below, a few times
-   over; their coordinates come as near to that mean as the order and the widths allow.
-4. Between two layers each edge crosses on a track of its own, as far as it would touch another one.
+1. A box is one layer below its lowest predecessor. Edges against the given order run upwards beside the boxes
+   and are ignored for this.
+2. An edge that crosses layers gets a narrow place in each of them, so that no box covers it.
+3. Within a layer, the places are repeatedly ordered by the mean of their neighbours above, then below. Their
+   coordinates are as close to that mean as the order and the widths allow.
+4. Between two layers, edges that would touch each other get separate tracks.
 
 After Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures" (1981).
 Coordinates are pixels, downwards and to the right.
@@ -20,21 +20,21 @@ from typing import Final, NamedTuple
 Point = tuple[float, float]
 
 _GAP: Final = 28.0
-"""Between boxes side by side."""
+"""The gap between adjacent boxes."""
 _LANE: Final = 12.0
-"""The width of a place that an edge passes through."""
+"""The width of the place of an edge in a layer."""
 _TRACK: Final = 9.0
 _MARGIN: Final = 14.0
 _BELOW_BOX: Final = 6.0
-"""Beside the first track, for the conditions."""
+"""The space beside the first track, for the conditions."""
 _SWEEPS: Final = 8
 _STRAIGHT: Final = 4.0
-"""How much more it matters that long edges run straight."""
+"""The weight that keeps long edges straight."""
 MOST_PLACES: Final = 40_000
 
 
 class Layout(NamedTuple):
-    """The upper left corners of the boxes and the bends of the edges, in the orders given."""
+    """The upper left corners of the boxes and the bends of the edges, in the given orders."""
 
     width: float
     height: float
@@ -43,13 +43,13 @@ class Layout(NamedTuple):
 
 
 class TooLargeError(Exception):
-    """The graph has more boxes and bends than anyone could look at."""
+    """The graph has too many boxes and bends to be readable."""
 
 
 def layered_layout(
     sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], order: Sequence[int]
 ) -> Layout:
-    """Draws boxes of the widths and heights `sizes`. `order` has each of them once; edges that follow it
+    """Lays out boxes of the widths and heights `sizes`. `order` has each of them once; edges in that order
     run downwards. Raises TooLargeError beyond `MOST_PLACES`.
     """
     drawing = _Drawing(sizes, edges, order)
@@ -67,11 +67,11 @@ class _Drawing:
     ) -> None:
         self.count = len(sizes)
         self.sizes = list(sizes)
-        """Of the boxes, then of the places that edges pass through: these have no height."""
+        """The sizes of the boxes, then of the places of edges, which have no height."""
         self.edges = edges
         self.layer = _layers(edges, order)
         self.chains: list[list[int]] = []
-        """For each edge the places it passes, from top to bottom; its ends are there if it runs down."""
+        """The places of each edge, from top to bottom; its ends are included if it runs down."""
         position = {box: float(index) for index, box in enumerate(order)}
         self.first = [position[box] for box in range(len(sizes))]
         for source, target in edges:
@@ -108,7 +108,7 @@ class _Drawing:
         return len(self.sizes) - 1
 
     def sort(self) -> None:
-        """Sentence 3, the order."""
+        """Item 3, the order."""
         index = [0.0] * len(self.sizes)
         for row in self.rows:
             for at, place in enumerate(row):
@@ -123,7 +123,7 @@ class _Drawing:
                     index[place] = at
 
     def spread(self) -> None:
-        """Sentence 3, the coordinates."""
+        """Item 3, the coordinates."""
         for row in self.rows:
             self.place(row, [0.0] * len(row), [1.0] * len(row))
         for sweep in range(_SWEEPS):
@@ -138,13 +138,13 @@ class _Drawing:
         self.middle = [middle - left + _MARGIN for middle in self.middle]
 
     def is_within(self, place: int) -> bool:
-        """Whether an edge passes there and through the layers around it."""
+        """Whether an edge passes there and through the adjacent layers."""
         return place >= self.count and all(
             near >= self.count for near in (*self.above[place], *self.below[place])
         )
 
     def place(self, row: Sequence[int], wanted: Sequence[float], weights: Sequence[float]) -> None:
-        """Puts a row as near to `wanted` as its widths allow: least squares under an order."""
+        """Places a row as close to `wanted` as its widths allow: least squares under an order."""
         offsets = [0.0]
         for left, right in pairwise(row):
             lanes = not self.sizes[left][1] and not self.sizes[right][1]
@@ -157,7 +157,7 @@ class _Drawing:
     def drawn(self) -> Layout:
         ports = _Ports(self)
         bends: list[list[tuple[int, float, float]]] = [[] for _ in range(len(self.rows) + 1)]
-        """In each gap (the one above layer 0 first): the edge, from where, to where."""
+        """In each gap (the one above layer 0 first): the edge, its start and its end."""
         steps = [ports.steps(edge) for edge in range(len(self.edges))]
         for edge, crossings in enumerate(steps):
             for gap, start, end in crossings:
@@ -183,7 +183,7 @@ class _Drawing:
     def heights(
         self, tracks: Sequence[dict[tuple[int, float, float], int]]
     ) -> tuple[list[float], list[float], float]:
-        """Where layers and gaps begin, and where all ends."""
+        """The start of each layer and gap, and the total height."""
         tops: list[float] = []
         gaps: list[float] = []
         y = 0.0
@@ -199,7 +199,7 @@ class _Drawing:
 
 
 class _Ports:
-    """Where edges leave and reach boxes: side by side, in the order of where they come from."""
+    """The points where edges leave and reach boxes: side by side, ordered by the other end."""
 
     def __init__(self, drawing: _Drawing) -> None:
         self.drawing = drawing
@@ -221,9 +221,7 @@ class _Ports:
                     found[edge] = middle[box] - width / 2 + width * share
 
     def steps(self, edge: int) -> list[tuple[int, float, float]]:
-        """The gaps that an edge crosses on its way, with where it comes in and goes out; gap n is above
-        layer n.
-        """
+        """The gaps that an edge crosses, with its entry and exit points; gap n is above layer n."""
         drawing = self.drawing
         source, target = drawing.edges[edge]
         chain = drawing.chains[edge]

@@ -1,4 +1,4 @@
-"""Occupancy of one kernel over what its blocks take, and what would change it."""
+"""The occupancy of one kernel over the resources of its blocks, and the changes that affect it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptx_lsp.model.function import Function
 
 
 class Shape(NamedTuple):
-    """What a block takes; None is what the kernel itself has."""
+    """The resources of a block; None means the kernel's own."""
 
     threads: int | None = None
     registers: int | None = None
@@ -24,7 +24,7 @@ class Shape(NamedTuple):
 
 
 class OccupancyCurve(NamedTuple):
-    """`own` is the occupancy of the kernel as it is, `point` that of the shape asked for."""
+    """`own` is the occupancy of the unchanged kernel, `point` that of the requested shape."""
 
     kernel: str
     target: str
@@ -35,13 +35,13 @@ class OccupancyCurve(NamedTuple):
     over_registers: tuple[Occupancy, ...]
     over_shared: tuple[Occupancy, ...]
     steps: tuple[str, ...]
-    """What would make room for more blocks, and how much may be added for none less."""
+    """The reductions that allow more blocks, and the headroom that loses none."""
 
 
 def occupancy_curve(
     function: Function, shape: Shape | None = None, target: Target | None = None
 ) -> OccupancyCurve | None:
-    """For the file's target or another one; None where the kernel has no figures for it."""
+    """The curves for the file's target or another one; None if the kernel has no metrics for it."""
     row = kernel_metrics(function)
     if target is not None and str(target) != row.target:
         estimate = register_estimate(function, target)
@@ -55,7 +55,7 @@ def occupancy_curve(
         if own is None:
             return None
         point = _with(own, shape or Shape())
-    except ValueError:  # a target whose limits are not known, or a block that cannot be
+    except ValueError:  # a target with unknown limits, or an invalid block
         return None
     return OccupancyCurve(
         function.name,
@@ -85,7 +85,7 @@ def _with(own: Occupancy, shape: Shape) -> Occupancy:
 
 
 def next_steps(found: Occupancy) -> Iterator[str]:
-    """How far the steps up and down are, in words."""
+    """The distances to the next steps up and down, in words."""
     for step in steps(found)[:2]:
         less = " and ".join(
             text

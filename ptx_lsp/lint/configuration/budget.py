@@ -1,4 +1,4 @@
-"""Budgets: what kernels may use, such as `registers <= 128`, `occupancy >= 50 %` or `spills == 0`."""
+"""Budgets: limits for kernels, such as `registers <= 128`, `occupancy >= 50 %` or `spills == 0`."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Value: TypeAlias = "tuple[float, Says] | None"
 
 
 class BudgetError(ValueError):
-    """A text that is no budget; the message says what would be one."""
+    """A text that is not a valid budget; the message gives a valid form."""
 
 
 class Budget(NamedTuple):
-    """A limit on one figure. Bytes for memory, percent for occupancy, else a count."""
+    """A limit on one metric, in bytes for memory, percent for occupancy, else a count."""
 
     text: str
     figure: str
     comparison: str
     limit: float
     says: Says | None = None
-    """Count only a figure that is that; None takes the best there is."""
+    """Uses only a figure of this kind; None uses the best available."""
 
     def holds(self, value: float) -> bool:
         return _COMPARISONS[self.comparison](value, self.limit)
 
 
 class OverBudget(NamedTuple):
-    """A kernel and the budget that it breaks, or that could not be held against it (`value` None)."""
+    """A kernel and the budget that it exceeds, or that could not be checked (`value` None)."""
 
     kernel: Kernel
     pattern: str
@@ -46,11 +46,11 @@ class OverBudget(NamedTuple):
 
 
 Budgets: TypeAlias = tuple[tuple[str, tuple[Budget, ...]], ...]
-"""By the pattern of names of kernels."""
+"""Budgets by kernel name pattern."""
 
 
 def parse(text: str) -> Budget:
-    """The budget that a text means. Raises BudgetError."""
+    """The budget in a text. Raises BudgetError."""
     match = _BUDGET.fullmatch(text)
     if match is None:
         raise BudgetError(
@@ -74,7 +74,7 @@ def parse(text: str) -> Budget:
 
 
 def broken(kernels: Iterable[Kernel], budgets: Budgets) -> Iterator[OverBudget]:
-    """What kernels break, and what cannot be told of them."""
+    """The exceeded budgets of kernels, and the budgets that cannot be checked."""
     for kernel in kernels:
         for pattern, limits in budgets:
             if fnmatchcase(kernel.name, pattern):
@@ -85,7 +85,7 @@ def broken(kernels: Iterable[Kernel], budgets: Budgets) -> Iterator[OverBudget]:
 
 
 def idle(budgets: Budgets, names: Collection[str]) -> list[str]:
-    """The patterns that fit none of the kernels of these names, save `*`, which means all there are."""
+    """The patterns that match none of these kernel names, except `*`, which matches all kernels."""
     return [
         pattern
         for pattern, _ in budgets
@@ -106,7 +106,7 @@ def reported(found: Iterable[OverBudget], module: Module) -> Iterator[Reported]:
 
 
 def unchecked(found: Iterable[OverBudget]) -> list[str]:
-    """Why budgets could not be held against kernels, each reason once."""
+    """The reasons why budgets could not be checked, without duplicates."""
     reasons: dict[str, int] = {}
     for one in found:
         if one.value is None:
@@ -133,7 +133,7 @@ def _message(one: OverBudget) -> str:
 
 
 class Figure(NamedTuple):
-    """A figure of kernels that can have a budget."""
+    """A metric of kernels that can have a budget."""
 
     unit: Literal["count", "bytes", "percent"]
     says: tuple[Says, ...]
@@ -199,7 +199,7 @@ FIGURES: dict[str, Figure] = {
     "stack": Figure("bytes", ("measured",), _stack),
     "divergent-branches": Figure("count", ("exact",), _divergent),
 }
-"""Every figure by its name in a budget."""
+"""Every metric by its name in a budget."""
 _UNITS: dict[str, dict[str, int]] = {
     "count": {"": 1},
     "percent": {"%": 1, "": 1},

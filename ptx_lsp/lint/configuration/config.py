@@ -1,7 +1,7 @@
 """The configuration that `ptx-lint` and the language server share.
 
-It is `ptx-lint.toml`, or `[tool.ptx-lint]` in `pyproject.toml`, in the folder of a file or the nearest one
-above it. Nothing is inherited from folders further up.
+It is `ptx-lint.toml`, or `[tool.ptx-lint]` in `pyproject.toml`, in the folder of a file or its nearest
+parent. Nothing is inherited from further parents.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ from ptx_lsp.lint.configuration.selection import Choice, Rules, chosen
 
 OWN_FILE, SHARED_FILE = "ptx-lint.toml", "pyproject.toml"
 FILE_NAMES = (OWN_FILE, SHARED_FILE)
-"""The first of these that a folder has, and that speaks of ptx-lint, counts."""
+"""The first of these files in a folder that configures ptx-lint applies."""
 
 
 class ConfigError(Exception):
-    """A configuration that cannot be used; the message names the file and what would be right."""
+    """An invalid configuration; the message names the file and a valid alternative."""
 
 
 class Config(NamedTuple):
-    """One configuration. Patterns of files count from `folder`."""
+    """One configuration. File patterns are relative to `folder`."""
 
     path: Path | None = None
     """None: there is no file."""
     folder: Path = Path()
     rules: Choice = Choice()
     files: tuple[tuple[str, Choice], ...] = ()
-    """What differs for files by their pattern; of several that match, the later ones count more."""
+    """Settings per file pattern; of several that match, later ones take precedence."""
     exclude: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     threads: int | None = None
@@ -68,13 +68,13 @@ class Config(NamedTuple):
 
 
 DEFAULT = Config()
-"""Where there is no configuration."""
+"""The configuration if there is no file."""
 
 
 def find(folder: Path) -> Path | None:
-    """The file that counts in a folder: its own, or of the folders above it the nearest.
+    """The configuration file of a folder: its own, or that of the nearest parent.
 
-    Raises ConfigError where a `pyproject.toml` on the way is no TOML.
+    Raises ConfigError if a `pyproject.toml` on the way is not valid TOML.
     """
     for above in (folder := _whole(folder), *folder.parents):
         own, shared = above / OWN_FILE, above / SHARED_FILE
@@ -94,13 +94,13 @@ def read(path: Path) -> Config:
 
 
 def nearest(folder: Path) -> Config:
-    """What counts for the files of a folder. Raises ConfigError."""
+    """The configuration for the files of a folder. Raises ConfigError."""
     path = find(folder)
     return read(path) if path is not None else DEFAULT._replace(folder=_whole(folder))
 
 
 def parse(given: Table, origin: str, folder: Path) -> Config:
-    """The configuration in a table, such as an editor sends. Raises ConfigError, which names `origin`."""
+    """The configuration in a table, for example from an editor. Raises ConfigError, which names `origin`."""
     try:
         only(given, tuple(KEYS))
         targets = _get(given, "targets", list_of(TARGET)) or ()
@@ -133,13 +133,14 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
 def effective(config: Config, path: str | PurePath | None, *above: Choice) -> Rules:
     """The rules for one file; None stands for a text without a file.
 
-    `above` are layers that count more, such as the command line. Raises UnknownRuleError for what they name.
+    `above` are layers with precedence, such as the command line. Raises UnknownRuleError for unknown names in
+    them.
     """
     return chosen((*layers(config, path), *above))
 
 
 def layers(config: Config, path: str | PurePath | None) -> tuple[Choice, ...]:
-    """What the configuration has to say of the rules for one file."""
+    """The rule layers of the configuration for one file."""
     if path is None or not config.files:
         return (config.rules,)
     inside = relative(config, path)
@@ -147,13 +148,13 @@ def layers(config: Config, path: str | PurePath | None) -> tuple[Choice, ...]:
 
 
 def is_excluded(config: Config, path: str | PurePath) -> bool:
-    """Whether `exclude` speaks of a file, or of a folder that holds it."""
+    """Whether `exclude` matches a file, or a folder that contains it."""
     inside = relative(config, path)
     return any(matches(pattern, inside) for pattern in config.exclude)
 
 
 def relative(config: Config, path: str | PurePath) -> PurePath:
-    """A path as patterns see it: from the folder of the configuration."""
+    """A path relative to the folder of the configuration, as patterns use it."""
     whole, folder = _whole(path), _whole(config.folder)
     try:
         return PurePath(os.path.relpath(whole, folder))
@@ -177,7 +178,7 @@ def _properties(keys: dict[str, tuple[dict[str, Schema], str]]) -> dict[str, Sch
 
 
 def _part(path: Path) -> Table | None:
-    """What a file says of ptx-lint; None where a `pyproject.toml` says nothing. Raises ConfigError."""
+    """The ptx-lint table of a file; None if a `pyproject.toml` has none. Raises ConfigError."""
     try:
         status = path.stat()
         whole = _toml(path, status.st_mtime_ns, status.st_size)
@@ -200,7 +201,7 @@ def _part(path: Path) -> Table | None:
 
 @lru_cache(maxsize=256)
 def _toml(path: Path, changed_ns: int, size: int) -> Table:
-    """A file as it was then: the one of a whole tree is asked for in every folder."""
+    """A cached file: the file of a whole tree is requested in every folder."""
     return cast(Table, tomllib.loads(path.read_text(encoding="utf-8-sig")))
 
 
@@ -209,7 +210,7 @@ def _get(given: Table, key: str, kind: Kind[T]) -> T | None:
 
 
 def _place(given: Table, key: str, folder: Path) -> Path | None:
-    """What is read and written there: inside the project only, and nothing that a reader could wait for."""
+    """A path to read or write: only inside the project, and never a file on which a reader could block."""
     text = _get(given, key, PATH)
     if text is None:
         return None
@@ -298,4 +299,4 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "baseline": (PATH.schema, "The file of known findings, inside the folder of this file."),
     "cache-dir": (PATH.schema, "The folder of the cache, inside the folder of this file."),
 }
-"""Every key of the configuration: its schema and a sentence on it."""
+"""Every key of the configuration: its schema and a description."""

@@ -17,7 +17,7 @@ Schema: TypeAlias = "str | int | bool | list[Schema] | dict[str, Schema]"
 
 
 class WrongValueError(ValueError):
-    """A value that a key cannot have; the message begins with the key, in back-ticks."""
+    """An invalid value of a key; the message begins with the key, in back-ticks."""
 
 
 class Kind(NamedTuple, Generic[T]):
@@ -28,7 +28,7 @@ class Kind(NamedTuple, Generic[T]):
 
 
 def choice_of(words: tuple[str, ...]) -> Kind[str]:
-    """One of a few words."""
+    """One of several words."""
 
     def read(value: object, key: str) -> str:
         text = _text(value, key)
@@ -53,7 +53,7 @@ def list_of(kind: Kind[T]) -> Kind[tuple[T, ...]]:
 
 
 def table_of(kind: Kind[T], keys: Kind[str]) -> Kind[tuple[tuple[str, T], ...]]:
-    """A table with keys of the user's own: patterns, rules."""
+    """A table with user-defined keys: patterns, rules."""
 
     def read(value: object, key: str) -> tuple[tuple[str, T], ...]:
         return tuple(
@@ -65,14 +65,14 @@ def table_of(kind: Kind[T], keys: Kind[str]) -> Kind[tuple[tuple[str, T], ...]]:
 
 
 def table(value: object, key: str) -> Table:
-    """A table of any keys. Raises WrongValueError."""
+    """A table with any keys. Raises WrongValueError."""
     if not isinstance(value, Mapping):
         raise WrongValueError(f"`{key}` must be a table, not {shown(value)}")
     return cast(Table, value)
 
 
 def only(given: Table, known: tuple[str, ...], inside: str = "") -> None:
-    """Raises WrongValueError where a table has a key that is not known."""
+    """Raises WrongValueError if a table has an unknown key."""
     for key in given:
         if key not in known:
             where = f" in `{inside}`" if inside else ""
@@ -81,7 +81,7 @@ def only(given: Table, known: tuple[str, ...], inside: str = "") -> None:
 
 
 def shown(value: object) -> str:
-    """What a value is, in the words of TOML."""
+    """The type of a value, in TOML terms."""
     match value:
         case bool():
             return f"`{str(value).lower()}`"

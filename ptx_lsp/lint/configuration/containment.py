@@ -1,7 +1,7 @@
-"""Paths that must stay inside a folder, also where links lead elsewhere.
+"""Paths that must stay inside a folder, even through links.
 
-A project's configuration and links come with its files, and whoever runs a tool on these has not read all of
-them: so they lead to places inside the project only. What a user names may lie anywhere.
+A project's configuration and links come with its files, which a user of the tool has not necessarily read.
+They may therefore refer only to places inside the project. Paths given by the user may be anywhere.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ _REPOSITORY = ".git"
 
 
 def is_inside(path: str | PurePath, folder: str | PurePath) -> bool:
-    """Whether `path` is `folder` or lies below it. Both are real: absolute, without links and `..`."""
+    """Whether `path` is `folder` or is inside it. Both are real: absolute, without links and `..`."""
     return PurePath(path).is_relative_to(folder)
 
 
 def leads_inside(path: str | PurePath, folder: str | PurePath) -> bool:
-    """The same for any paths: where their links lead is what counts."""
+    """Whether any path is inside a folder after links are resolved."""
     return is_inside(os.path.realpath(path), os.path.realpath(folder))
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether it is a file, or a link to one. Not so in a folder that may not be looked into."""
+    """Whether it is a file, or a link to one; False in an unreadable folder."""
     try:
         return Path(path).is_file()
     except OSError:
@@ -31,7 +31,7 @@ def is_file(path: str | Path) -> bool:
 
 
 def is_folder(path: str | Path) -> bool:
-    """The same for a folder."""
+    """Whether it is a folder, or a link to one; False in an unreadable folder."""
     try:
         return Path(path).is_dir()
     except OSError:
@@ -39,9 +39,9 @@ def is_folder(path: str | Path) -> bool:
 
 
 def violation(text: str, folder: Path) -> str | None:
-    """Why a path that counts from `folder` is no place that a project may name; None where it may.
+    """Why a project must not name a path, relative to `folder`; None if it may.
 
-    In `.git` a project has no business either: its files do not come with it, and others rely on them.
+    Paths in `.git` are also rejected: these files are not part of the project, and other tools rely on them.
     """
     if "\0" in text:
         return "it contains a NUL character"

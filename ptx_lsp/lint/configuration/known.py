@@ -1,4 +1,4 @@
-"""What rules are called. To choose among them, they need not be imported, which takes long."""
+"""Rule names and codes. Selecting rules does not import them, which takes long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptx_lsp.lint.diagnostic import Severity
 
 
 class Known(NamedTuple):
-    """What choosing must know of a rule."""
+    """The properties of a rule needed for selection."""
 
     name: str
     code: str
@@ -25,7 +25,7 @@ def known_rules() -> tuple[Known, ...]:
 
 
 def remember(rules: tuple[Known, ...]) -> None:
-    """Has `known_rules` answer with these, which must be all there are; with none it looks again."""
+    """Sets the answer of `known_rules`, which must be complete; with none, it is computed again."""
     _remembered[:] = rules
 
 

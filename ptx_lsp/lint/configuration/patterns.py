@@ -1,4 +1,4 @@
-"""Patterns of file names, as in `.gitignore`: `*`, `?` and `[a-z]` stay within a folder, `**` does not."""
+"""File name patterns, as in `.gitignore`: `*`, `?` and `[a-z]` stay within a folder, `**` does not."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import PurePath
 
 
 def matches(pattern: str, path: PurePath) -> bool:
-    """Whether `path`, relative to the folder of the pattern, or a folder that holds it is meant.
+    """Whether the pattern matches `path`, relative to its folder, or a folder that contains it.
 
-    A pattern without `/` inside fits in every folder: `*.gen.ptx`, `vendored`.
+    A pattern without `/` inside matches in every folder: `*.gen.ptx`, `vendored`.
     """
     return _compiled(pattern).fullmatch(path.as_posix()) is not None
 
@@ -47,7 +47,7 @@ _RANGE = re.compile(r".-.|.", re.DOTALL)
 
 
 def _range(text: str) -> str:
-    """One that ends before it begins, such as `z-a`, has nothing in it."""
+    """A character range. One that ends before it begins, such as `z-a`, is empty."""
     if len(text) == 1:
         return re.escape(text)
     first, _, last = text

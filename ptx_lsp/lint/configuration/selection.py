@@ -1,4 +1,4 @@
-"""Which rules run, and how severe each is: layers of choices, the later ones over the earlier ones."""
+"""Selects the rules that run, and their severities: layers of choices, later ones override earlier ones."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ OUTSIDE = {
         "The figure is measured if ptxas was asked, else exact or estimated; the message says which.",
     ),
 }
-"""Names, and codes, of what is found but by no rule, and what they are. They run where asked for, unless
-ignored.
+"""Names, and codes, of findings that do not come from rules, with a description. They are reported on
+request, unless ignored.
 """
 EVERY = "ALL"
-"""The word for all rules, hints as well."""
+"""The word for all rules, including hints."""
 
 
 class UnknownRuleError(ValueError):
-    """What is no name, no code and no beginning of a code."""
+    """A word that is not a rule name, a code or a prefix of a code."""
 
 
 class Choice(NamedTuple):
-    """One layer: words are names of rules, codes or beginnings of codes."""
+    """One layer: words are rule names, codes or prefixes of codes."""
 
     select: tuple[str, ...] | None = None
-    """Run just these; None leaves what the layers below have."""
+    """Runs only these; None keeps the choice of earlier layers."""
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    """Not these, also of what this layer selects."""
+    """Rules to skip, even if this layer selects them."""
     severity: tuple[tuple[str, Severity], ...] = ()
 
 
@@ -56,13 +56,13 @@ class Rules(NamedTuple):
     severities: tuple[tuple[str, Severity], ...] = ()
 
     def chosen(self) -> list[Rule]:
-        """The rules themselves."""
+        """The rules that run."""
         from ptx_lsp.lint.registry import all_rules
 
         return [rule for rule in all_rules() if rule.name in self.names]
 
     def judged(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-        """The diagnostics of rules that run, as severe as they are to be."""
+        """The diagnostics of rules that run, with their configured severity."""
         own = dict(self.severities)
         for found in diagnostics:
             if found.rule in self.names:
@@ -70,7 +70,7 @@ class Rules(NamedTuple):
 
 
 def chosen(layers: Iterable[Choice]) -> Rules:
-    """What the layers leave: at first all rules but hints. Raises UnknownRuleError."""
+    """The result of the layers; initially all rules except hints. Raises UnknownRuleError."""
     everything = known_rules()
     names = {rule.name for rule in everything if rule.severity != "hint"} | set(OUTSIDE)
     severities: dict[str, Severity] = {}
@@ -85,7 +85,7 @@ def chosen(layers: Iterable[Choice]) -> Rules:
 
 
 def matching(rules: Sequence[Known], word: str) -> list[str]:
-    """The names of the rules that a word means. Raises UnknownRuleError."""
+    """The names of the rules that a word refers to. Raises UnknownRuleError."""
     if word in OUTSIDE:
         return [word]
     if word == EVERY:
@@ -99,7 +99,7 @@ def matching(rules: Sequence[Known], word: str) -> list[str]:
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """`; did you mean ...?`, or nothing where no candidate is close."""
+    """`; did you mean ...?`, or nothing if no candidate is close."""
     near = nearest(name, candidates)
     return f"; did you mean `{near}`?" if near is not None else ""
 

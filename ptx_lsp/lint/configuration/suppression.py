@@ -1,11 +1,11 @@
-"""Comments that silence findings.
+"""Comments that suppress findings.
 
-1. `// ptx-lint: ignore[rule, ...]` behind code silences its line; alone in a line, or with other comments,
-   that line and the next one that has code. `/* ... */` does the same.
-2. `// ptx-lint: ignore-file[rule, ...]` silences the whole file, wherever it stands.
-3. A rule is a name, a code, the beginning of a code, or `ALL`; without brackets all are meant. What stands
-   behind the brackets is the reason, for people.
-4. A finding of several lines is silenced in its first and in its last line.
+1. `// ptx-lint: ignore[rule, ...]` after code applies to its line. Alone in a line, or with other comments,
+   it applies to that line and the next one with code. `/* ... */` does the same.
+2. `// ptx-lint: ignore-file[rule, ...]` applies to the whole file, at any position.
+3. A rule is a name, a code, the prefix of a code, or `ALL`. Without brackets it applies to all rules. The
+   text after the brackets is the reason, for people.
+4. A finding of several lines is suppressed in its first or last line.
 
 Looking for comments is one search for `ptx-lint:`, so a file without any costs nothing more.
 """
@@ -45,13 +45,13 @@ class Suppression(NamedTuple):
     span: Span
     word: str
     rules: tuple[str, ...]
-    """As written; empty where every rule is meant."""
+    """The rules as written; empty means every rule."""
     line: int | None
-    """Which line it silences, from 0; None for all, or for none where `word` is not known."""
+    """The line that it applies to, from 0; None for all lines, or for none if `word` is unknown."""
 
 
 class Suppressions:
-    """The comments of one text, and which of them have silenced something."""
+    """The comments of one text, and which of them have suppressed something."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -60,19 +60,19 @@ class Suppressions:
         self._of_file = [one for one in self.found if one.word == "ignore-file"]
         self._of_line: dict[int | None, list[Suppression]] = {}
         for one in self.found:
-            if one.word == "ignore":  # its own line, too: where no code is, a finding may stand all the same
+            if one.word == "ignore":  # its own line, too: a finding may be at a line without code
                 for line in {one.line, source.line_of(one.span.start)}:
                     self._of_line.setdefault(line, []).append(one)
 
     def silence(self, rule: str, code: str, span: Span) -> bool:
-        """Whether a finding is silenced; remembers by what."""
+        """Whether a finding is suppressed; records the comment."""
         if not self.found:
             return False
         first, last = self.source.line_of(span.start), self.source.line_of(max(span.start, span.end - 1))
         return self.silence_lines(rule, code, first, last)
 
     def silence_lines(self, rule: str, code: str, first: int, last: int) -> bool:
-        """The same, for a finding from one line to another, both from 0."""
+        """Whether a finding from one line to another, both from 0, is suppressed; records the comment."""
         found = [pair for one in self._at(first, last) for pair in _naming(one, rule, code)]
         self._used.update(found)
         return bool(found)
@@ -84,15 +84,15 @@ class Suppressions:
             yield from self._of_line.get(line, ())
 
     def kept(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-        """The diagnostics that no comment silences."""
+        """The diagnostics that no comment suppresses."""
         if not self.found:
             return iter(diagnostics)
         return (one for one in diagnostics if not self.silence(one.rule, one.code, one.span))
 
     def unused(self, rule: Rule, ran: Collection[str]) -> Iterator[Diagnostic]:
-        """What comments name in vain, as findings of `rule`; asked for when all else is done.
+        """The unused parts of comments, as findings of `rule`; called after all other rules.
 
-        Of the rules those that did not run (`ran` has the names) may be named all the same.
+        Rules that did not run (`ran` has the names of those that did) do not count as unused.
         """
         for one in self.found:
             message, left = self._fault(one, ran)
@@ -106,7 +106,9 @@ class Suppressions:
             )
 
     def _is_excused(self, one: Suppression, rule: Rule) -> bool:
-        """Whether a comment silences what is told of it: by name, or by another one that is for all."""
+        """Whether a comment suppresses a finding about itself: by name, or by another comment that covers all
+        rules.
+        """
         line = self.source.line_of(one.span.start)
         return any(
             _naming(other, rule.name, rule.code)
@@ -115,7 +117,7 @@ class Suppressions:
         )
 
     def _fault(self, one: Suppression, ran: Collection[str]) -> tuple[str | None, list[str]]:
-        """What is wrong with a comment, and the rules that may stay in it."""
+        """The error in a comment, and the rules that it may keep."""
         if one.word not in _WORDS:
             near = did_you_mean(one.word, _WORDS) or "; expected `ignore` or `ignore-file`"
             return f"`ptx-lint: {one.word}` is not a ptx-lint comment{near}", []
@@ -142,7 +144,7 @@ class Suppressions:
 def suppressed(
     diagnostics: Iterable[Diagnostic], source: Source, ran: Collection[str]
 ) -> list[Diagnostic]:
-    """The diagnostics that no comment silences, and those on comments that silence nothing, in order.
+    """The diagnostics that no comment suppresses, and those about comments that suppress nothing, in order.
 
     `ran` are the names of the rules that were run.
     """
@@ -154,12 +156,12 @@ def suppressed(
 
 
 def unused_rules(ran: Collection[str]) -> list[Rule]:
-    """The rules on comments, as far as they run."""
+    """The rules about comments among those that run."""
     return [rule for rule in all_rules() if rule.on_comments and rule.name in ran]
 
 
 def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
-    """Writes a comment that silences the rules `names` in a line, counted from 0."""
+    """Inserts a comment that suppresses the rules `names` in a line, counted from 0."""
     for one in _found(source):
         if one.word == "ignore" and one.line == line and one.rules:
             everything = dict.fromkeys((*one.rules, *names))
@@ -173,8 +175,8 @@ def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
 
 
 def _before_code(source: Source, line: int) -> int | None:
-    """Where a comment can stand within a line at whose end none can: a block comment goes on behind that, or
-    the line itself does, as with `\\` in a macro. None of other lines.
+    """The position for a comment inside a line that cannot end with one: a block comment continues after
+    it, or the line itself does, as with `\\` in a macro. None for other lines.
     """
     start, end = source.line_span(line)
     if _is_in_comment(source, end):
@@ -189,7 +191,7 @@ def _before_code(source: Source, line: int) -> int | None:
 
 
 def _naming(one: Suppression, rule: str, code: str) -> list[tuple[Suppression, str]]:
-    """The words of a comment that mean a rule."""
+    """The words of a comment that refer to a rule."""
     words = one.rules or ("",)
     return [(one, word) for word in words if word in (rule, EVERY) or code.startswith(word)]
 
@@ -233,7 +235,7 @@ def _suppression(source: Source, line: int, match: re.Match[bytes]) -> Suppressi
 
 
 def _silenced(source: Source, line: int, column: int) -> int:
-    """The line itself if it has code, else the next one that has."""
+    """The line itself if it has code, else the next one with code."""
     start, end = source.line_span(line)
     before = source.data[start : start + column]
     if _has_code(before):
@@ -242,7 +244,7 @@ def _silenced(source: Source, line: int, column: int) -> int:
     if behind.startswith(b"/*") and b"*/" in behind:
         if _has_code(behind.partition(b"*/")[2]):
             return line
-    elif not behind.startswith(b"//"):  # a comment of several lines: behind its end
+    elif not behind.startswith(b"//"):  # a comment of several lines: after its end
         close = source.data.find(b"*/", start + column)
         if close >= 0:
             line = source.line_of(close)
@@ -256,11 +258,11 @@ def _silenced(source: Source, line: int, column: int) -> int:
 
 
 _FAR = 200
-"""Lines of comments between a comment and its code, at most."""
+"""The maximum number of comment lines between a comment and its code."""
 
 
 def _has_code(text: bytes) -> bool:
-    """Whether a line, or a piece of one, has more than blanks and comments."""
+    """Whether a line, or a part of one, has more than blanks and comments."""
     at = len(text) - len(text.lstrip())
     while text.startswith(b"/*", at):
         close = text.find(b"*/", at + 2)
@@ -296,7 +298,7 @@ def _without(one: Suppression, left: list[str], source: Source) -> Edit:
 
 
 def _is_in_comment(source: Source, offset: int) -> bool:
-    """Whether a block comment seems to have begun before `offset` and to end behind it."""
+    """Whether a block comment seems to have begun before `offset` and to end after it."""
     return source.data.rfind(b"/*", 0, offset) > source.data.rfind(b"*/", 0, offset)
 
 

@@ -1,4 +1,4 @@
-"""What a misspelt opcode or modifier may have meant, as fixes."""
+"""Fixes for a misspelt opcode or modifier."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 MOST_OFFERED = 6
-"""Where there are more ways than this, offering them helps nobody."""
+"""With more candidates than this, suggestions do not help."""
 
 
 class Offer(NamedTuple):
-    """A fix where there is one way only, else one for each way."""
+    """A fix if there is only one candidate, else one per candidate."""
 
     remedy: Remedy | None = None
     alternatives: tuple[Remedy, ...] = ()
 
 
 class Guess(NamedTuple):
-    """What may have been meant. Where it does not make the instruction right by itself, other things are
-    wrong as well: it is named, but no fix writes it.
+    """A possible correction. If it does not make the instruction valid by itself, there are further errors:
+    the message names it, but no fix applies it.
     """
 
     names: tuple[str, ...]
@@ -36,12 +36,12 @@ class Guess(NamedTuple):
 
 
 def suiting(function: Function, instruction: nodes.Instruction, problem: Problem) -> Guess:
-    """Of the choices of a problem those that make the whole instruction right. Where none does: all, unless a
-    type is in question, which the operands decide.
+    """The candidates for a problem that make the whole instruction valid. If none does: all candidates,
+    unless the problem is a type, which the operands decide.
     """
     problems = resolve(instruction.opcode.text).problems
     if any(one.kind == "unknown-modifier" and one.index != problem.index for one in problems):
-        return Guess(problem.choices, is_right=False)  # whatever stands here, that one stays wrong
+        return Guess(problem.choices, is_right=False)  # this one stays invalid with any candidate
     module, given = function.module, arguments(function, instruction)
     words = instruction.opcode.text.split(".")
 
@@ -56,7 +56,7 @@ def suiting(function: Function, instruction: nodes.Instruction, problem: Problem
 
 
 def replace(place: Place, names: Sequence[str]) -> Offer:
-    """Writes one of the names in place of what is there."""
+    """Replaces the text with one of the names."""
     return offer(
         [
             Remedy(f"Replace with `{name}`", (Replacement(place, name),), safe=False)
@@ -66,7 +66,7 @@ def replace(place: Place, names: Sequence[str]) -> Offer:
 
 
 def offer(remedies: Sequence[Remedy]) -> Offer:
-    """The only remedy, or all of a few to choose from, each of which is a guess."""
+    """The only fix, or all of a few uncertain ones to choose from."""
     if len(remedies) == 1:
         return Offer(remedies[0])
     few = remedies if len(remedies) <= MOST_OFFERED else ()

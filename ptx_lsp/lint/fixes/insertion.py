@@ -1,4 +1,4 @@
-"""The fixes that write the modifiers which an instruction lacks."""
+"""Fixes that insert missing modifiers of an instruction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptx_lsp.syntax import nodes
 
 
 def insert_missing(function: Function, instruction: nodes.Instruction) -> Offer:
-    """Writes what is missing: a fix where only one choice makes the whole instruction right, else a few to
+    """Inserts missing modifiers: a fix if only one choice makes the whole instruction valid, else a few to
     choose from.
     """
     module = function.module

@@ -1,9 +1,9 @@
-"""Applies fixes until none is left.
+"""Applies fixes until none remains.
 
-1. In a round all fixes are applied that do not touch one another; one that does waits for the next round.
-2. A fix must not make PTX worse: where a round leaves more syntax errors than there were, its fixes are tried
-   one at a time, and those that do are passed over for good.
-3. It ends when nothing is left to apply, when a text comes back that was there before, or after 20 rounds.
+1. A round applies all fixes that do not touch one another. The others wait for the next round.
+2. A fix must not add syntax errors. If a round does, its fixes are tried one at a time, and those that add
+   some are rejected permanently.
+3. It ends when no fix remains, when an earlier text recurs, or after 20 rounds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptx_lsp.text import Edit
 
 _MOST_ROUNDS = 20
 _MANY = 50
-"""Edits from which on parsing anew is cheaper than edit by edit."""
+"""The number of edits from which on a complete parse is cheaper than incremental ones."""
 
 Judge = Callable[[Document], Sequence[Diagnostic]]
 
@@ -33,7 +33,7 @@ class Mended(NamedTuple):
 def mended(document: Document, judge: Judge, unsafe: bool = False) -> Mended:
     """The document with all safe fixes applied, or with `unsafe` all of them.
 
-    `judge` finds what is wrong with each of its versions.
+    `judge` computes the diagnostics of each of its versions.
     """
     applied: list[str] = []
     refused: set[Fix] = set()
@@ -59,7 +59,7 @@ def mended(document: Document, judge: Judge, unsafe: bool = False) -> Mended:
 
 
 def apart(fixes: Iterable[tuple[str, Fix]]) -> list[tuple[str, Fix]]:
-    """Those that touch no other one; the same fix of two findings once."""
+    """The fixes that touch no other fix; equal fixes of two findings count once."""
     chosen: list[tuple[str, Fix]] = []
     taken: list[Edit] = []
     for rule, fix in sorted(set(fixes), key=lambda pair: (min(pair[1].edits), pair[0])):
@@ -77,7 +77,7 @@ def _is_touched(edit: Edit, taken: list[Edit]) -> bool:
 
 
 def _touch(one: Edit, other: Edit) -> bool:
-    """Two that only take text away may be next to each other: lines, for example."""
+    """Whether two fixes touch. Two deletions may be adjacent: of lines, for example."""
     if one.replacement or other.replacement:
         return other.start <= one.end and one.start <= other.end
     return other.start < one.end and one.start < other.end
@@ -86,7 +86,7 @@ def _touch(one: Edit, other: Edit) -> bool:
 def _applied(
     document: Document, fixes: list[tuple[str, Fix]]
 ) -> tuple[Document, list[str], set[Fix]]:
-    """The document after the fixes, the rules of those applied, and those refused."""
+    """The document after the fixes, the rules of applied fixes, and the rejected fixes."""
     faults = _faults(document)
     after = edited(document, [edit for _, fix in fixes for edit in fix.edits])
     if _faults(after) <= faults:
@@ -101,7 +101,7 @@ def _applied(
 
 
 def edited(document: Document, edits: Collection[Edit]) -> Document:
-    """A document after edits that do not overlap and count from the text as it is."""
+    """A document after edits that do not overlap, with offsets in the current text."""
     ordered = sorted(edits, key=lambda edit: edit.start, reverse=True)
     if len(ordered) < _MANY:
         for edit in ordered:

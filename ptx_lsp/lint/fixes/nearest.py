@@ -1,4 +1,4 @@
-"""`Did you mean`: the name that a misspelt one is close to."""
+"""`Did you mean`: the existing name closest to a misspelt one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _MOST, _MOST_SEEN, _LONGEST = 1_000, 20_000, 300
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate closest to `name`, None where none is close. Of the first 20 000 it compares 1 000 at
-    most, so that many unknown names in a file of many names do not take long; and none with a very long one.
+    """The candidate closest to `name`, None if none is close. It compares at most 1 000 of the first 20 000
+    candidates, so that many unknown names in a large file do not take long. Very long names are not compared.
     """
     if len(name) > _LONGEST:
         return None

@@ -1,4 +1,4 @@
-"""Fixes that take a piece of the text away."""
+"""Fixes that delete text."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _BLANK = b" \t"
 
 
 def remove(function: Function, node: nodes.Directive) -> Remedy:
-    """Takes a directive away, with its line where nothing else stands there."""
+    """Deletes a directive, with its line if nothing else is in it."""
     return Remedy(f"Remove `{node.name.text}`", (removal(function.place(node)),))
 
 
 def removal(place: Place) -> Replacement:
-    """Takes a whole statement or directive away, with its line where nothing else stands there."""
+    """Deletes a whole statement or directive, with its line if nothing else is in it."""
     return Replacement(place, "", with_line=True)
 
 
 def remove_register(function: Function, register: Register, shown: str) -> Remedy | None:
-    """Takes the declaration of a register, or of a range, out of the body of a function."""
+    """Deletes the declaration of a register, or of a range, from the body of a function."""
     declaration = declarations_in(function).get(id(register.declarator))
     if declaration is None:
         return None
@@ -32,7 +32,7 @@ def remove_register(function: Function, register: Register, shown: str) -> Remed
 
 
 def remove_variable(variable: Variable) -> Remedy:
-    """Takes the declaration of a variable away that is no parameter."""
+    """Deletes the declaration of a variable that is not a parameter."""
     return _undeclare(variable.place.owner, variable.declaration, variable.declarator, variable.name)
 
 
@@ -54,7 +54,7 @@ def _undeclare(
 
 @directive_fact
 def declarations_in(function: Function) -> dict[int, nodes.Declaration]:
-    """The declarations in the body, by what each declares."""
+    """The declarations in the body, by their symbols."""
     return {
         id(declarator): statement
         for statement, _ in function.body.directives
@@ -64,7 +64,7 @@ def declarations_in(function: Function) -> dict[int, nodes.Declaration]:
 
 
 def widened(data: bytes, span: Span) -> Span:
-    """With the blanks around it, and with the line where nothing else stands in it."""
+    """The range extended by surrounding blanks, and by the line if nothing else is in it."""
     start, end = span
     first, last = start, end
     while first > 0 and data[first - 1] in _BLANK:

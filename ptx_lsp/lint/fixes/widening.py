@@ -1,9 +1,9 @@
-"""Fixes for a pointer in a register of 32 bits, where the whole pointer is known.
+"""Fixes for a pointer in a 32-bit register if the whole pointer is known.
 
-1. The register is a whole one cut off: its only write is `cvt.u32.u64 %r, %rd`, with `%rd` written once
-   before and the address used after. The address is then `[%rd]`.
-2. The register was declared too narrow: it has a declaration of its own, and all that the body does with it
-   takes a register of 64 bits. The declaration is then `.b64`.
+1. The register is a truncated pointer: its only write is `cvt.u32.u64 %r, %rd`, with `%rd` written once
+   before and the address used after. The address becomes `[%rd]`.
+2. The register was declared too narrow: it has a separate declaration, and all its uses in the body accept a
+   64-bit register. The declaration becomes `.b64`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CUT = frozenset(f"cvt.{narrow}.{wide}" for narrow in ("u32", "s32") for wide in
 
 
 def widen(function: Function, instruction: nodes.Instruction, base: nodes.Name) -> Remedy | None:
-    """Makes the pointer that `base` is in `instruction` a whole one; None where that is not known."""
+    """Replaces the pointer `base` in `instruction` with the whole one; None if that is unknown."""
     register = function.resolve(base)
     if not isinstance(register, Register):
         return None
@@ -72,7 +72,7 @@ def _declare_wider(function: Function, register: Register) -> Remedy | None:
 
 
 def _suits(function: Function, step: InstructionInfo, register: Register) -> bool:
-    """Whether `step` would take a register of 64 bits wherever it names this one."""
+    """Whether `step` accepts a 64-bit register wherever it names this one."""
     if step.match is None:
         return False
     for (_, wanted), operand in zip(step.match.places, step.node.operands, strict=False):

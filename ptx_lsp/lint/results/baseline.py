@@ -1,8 +1,8 @@
-"""Baselines: findings that are known, counted by file, kernel and rule, and never by line.
+"""Baselines: known findings, counted per file, kernel and rule, never per line.
 
-A group that has no more findings than the baseline knows is hidden. One with more is shown whole, as nobody
-can tell which of them is the new one. One with fewer is an improvement, which is told, so that the baseline
-can follow: a ratchet that goes both ways.
+A group with no more findings than in the baseline is hidden. A group with more is shown completely, because
+the new finding cannot be identified. A group with fewer is reported as an improvement, so that the baseline
+can be updated.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ptx_lsp.lint.results.report import FileReport, Reported
 
 _VERSION = 1
 UNEXPLAINED = "known when the baseline was made"
-"""The reason where none was given."""
+"""The reason if none was given."""
 
 
 class BaselineError(ValueError):
-    """A text that is no baseline; the message says why."""
+    """A text that is not a valid baseline; the message gives the reason."""
 
 
 class Group(NamedTuple):
-    """What is counted together. `file` has `/` and counts from the folder of the baseline; `kernel` is any
-    function, empty at the level of the file.
+    """The unit of counting. `file` uses `/` and is relative to the folder of the baseline; `kernel` is any
+    function, empty at file level.
     """
 
     file: str
@@ -35,7 +35,7 @@ class Group(NamedTuple):
 
 
 class Known(NamedTuple):
-    """How many findings a group may have, and why."""
+    """The number of known findings of a group, and the reason."""
 
     number: int
     reason: str
@@ -43,11 +43,11 @@ class Known(NamedTuple):
 
 Baseline = Mapping[Group, Known]
 Ran = Callable[[str, str], bool]
-"""Whether a rule ran on a file: what did not run has not improved."""
+"""Whether a rule ran on a file. Without a run, nothing has improved."""
 
 
 class Compared(NamedTuple):
-    """Reports without what is known, and what has become better: the count before and now."""
+    """Reports without known findings, and the improvements: the count before and now."""
 
     files: list[FileReport]
     hidden: int
@@ -81,7 +81,7 @@ def parse(text: str) -> dict[Group, Known]:
 
 
 def written(baseline: Baseline) -> str:
-    """The text of a baseline; the same baseline gives the same text."""
+    """The text of a baseline, deterministic."""
     rows = [
         {**group._asdict(), "count": known.number, "reason": known.reason}
         for group, known in sorted(baseline.items())
@@ -97,8 +97,8 @@ def compared(
     ran: Ran,
     exists: Callable[[str], bool],
 ) -> Compared:
-    """Holds reports against a baseline. `place` makes the `file` of a group of a path; `exists` says of a
-    `file` whether it is there: the findings of one that is gone are gone with it.
+    """Compares reports with a baseline. `place` converts a path to the `file` of a group. `exists` reports
+    whether a `file` exists: the findings of a deleted file are gone with it.
     """
     shown: list[FileReport] = []
     hidden = 0
@@ -134,8 +134,8 @@ def updated(
     exists: Callable[[str], bool],
     reason: str | None = None,
 ) -> dict[Group, Known]:
-    """The baseline for what the reports have. Groups keep their reasons; those of files that were not
-    looked at, and of rules that did not run, stay as they are; those of files that are gone go.
+    """The baseline for the findings in the reports. Groups keep their reasons. Groups of files that were not
+    checked and of rules that did not run are unchanged. Groups of deleted files are removed.
     """
     checked = {place(file.path): file.path for file in files if file.error is None}
     kept = {
@@ -152,7 +152,7 @@ def updated(
 
 
 def remarks(improved: Mapping[Group, tuple[int, int]], hidden: int) -> Iterable[str]:
-    """What a person is told of a comparison."""
+    """The remarks of a comparison for people."""
     if hidden:
         yield f"{hidden} known finding{'' if hidden == 1 else 's'} hidden by the baseline."
     for group, (before, now) in sorted(improved.items()):

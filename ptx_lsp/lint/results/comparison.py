@@ -1,9 +1,10 @@
-"""Two states of the same kernels, side by side.
+"""Compares two states of the same kernels.
 
-1. A kernel is matched with the one of its name; of several files with that name, with that of the same path.
-2. What is left is matched by similarity: how alike the counts of instructions are (the cosine of the angle
-   between them), and how alike the names. The most alike pair first, down to a likeness of 0.7.
-3. A figure is worse where it costs more: more registers, memory or spills, less occupancy, more findings.
+1. A kernel is matched with the kernel of the same name; if several files have one, with that of the same
+   path.
+2. The remaining kernels are matched by similarity of instruction counts (the cosine of the angle between
+   them) and of names. The most similar pair comes first, down to a similarity of 0.7.
+3. A metric is worse if it costs more: more registers, memory or spills, less occupancy, more findings.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ptx_lsp.lint.results.report import FileReport, Kernel, Reported
 
 _LEAST_LIKENESS = 0.7
 _MOST_PAIRS = 100_000
-"""Of kernels without a partner; beyond, only names count."""
+"""The maximum number of unmatched pairs; beyond it, only names count."""
 
 
 class Subject(NamedTuple):
@@ -30,7 +31,7 @@ class Subject(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One figure before and after. `says` tells what it is: measured, estimated or exact."""
+    """One metric before and after. `says` is its kind: measured, estimated or exact."""
 
     name: str
     unit: str
@@ -47,16 +48,16 @@ class Change(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A kernel in both states. `likeness` is 1 where the names are the same."""
+    """A kernel in both states. `likeness` is 1 if the names are equal."""
 
     old: Subject
     new: Subject
     likeness: float
     figures: tuple[Change, ...]
     instructions: tuple[tuple[str, int], ...]
-    """By how many there are more or fewer of each spelling, the largest difference first."""
+    """The difference in the count of each spelling, the largest first."""
     findings: tuple[tuple[str, int], ...]
-    """The same, by rule."""
+    """The difference in findings, by rule."""
 
     @property
     def is_same(self) -> bool:
@@ -69,7 +70,7 @@ class Pair(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """All of it: pairs in the order of the new state, and what has no partner."""
+    """The whole comparison: pairs in the order of the new state, and unmatched kernels."""
 
     pairs: tuple[Pair, ...]
     gone: tuple[Subject, ...]
@@ -104,7 +105,7 @@ def _subjects(files: Iterable[FileReport]) -> Iterator[Subject]:
 
 
 def _by_name(before: list[Subject], after: list[Subject]) -> dict[int, int]:
-    """For each index of the new state that of the old one."""
+    """For each index of the new state, the index of the old one."""
     places: dict[str, list[int]] = {}
     for index, one in enumerate(before):
         places.setdefault(one.kernel.name, []).append(index)
@@ -123,7 +124,7 @@ def _nearness(old: Subject, new: Subject) -> tuple[bool, int]:
 
 
 def _same_end(one: str, other: str) -> int:
-    """How many parts two paths have in common at their end."""
+    """The number of equal trailing parts of two paths."""
     count = 0
     for a, b in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
         if a != b:
@@ -152,7 +153,7 @@ def _by_likeness(
 
 
 def likeness(one: Kernel, other: Kernel) -> float:
-    """From 0 to 1: three parts instructions, one part name."""
+    """A similarity from 0 to 1: three parts instructions, one part name."""
     first, second = dict(one.instructions), dict(other.instructions)
     product = sum(count * second.get(name, 0) for name, count in first.items())
     lengths = sqrt(sum(n * n for n in first.values()) * sum(n * n for n in second.values()))

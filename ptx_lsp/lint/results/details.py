@@ -1,6 +1,6 @@
-"""What a page shows of a kernel beside its figures: its control flow, and its pressure along the code.
+"""The details of a kernel on a page: its control flow, and the register pressure along its code.
 
-Like a report, it needs no source text and can be sent from one process to another.
+Like a report, they need no source text and can be sent between processes.
 """
 
 from __future__ import annotations
@@ -8,38 +8,39 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 Turn: TypeAlias = Literal["none", "uniform", "divergent", "unknown"]
-"""How the threads of a warp leave a block: in one way only (`none`), else all alike or not."""
+"""The uniformity of the branch at the end of a block: unconditional (`none`), uniform, divergent or unknown.
+"""
 
 
 class FlowBlock(NamedTuple):
-    """A basic block. Lines count from 1; the last block of a flow, where all leave, has none."""
+    """A basic block. Lines count from 1; the last block of a flow, the exit, has none."""
 
     number: int
     labels: tuple[str, ...]
     first_line: int
     last_line: int
     opcodes: tuple[str, ...]
-    """Of its instructions, in order; behind the guard where there is one."""
+    """The opcodes of its instructions in order, each after its guard, if any."""
     turn: Turn
     is_reached: bool
     is_loop_head: bool
 
 
 class FlowEdge(NamedTuple):
-    """A way from one block to another."""
+    """An edge from one block to another."""
 
     source: int
     target: int
     kind: Literal["next", "taken"]
-    """`next` goes on in the text, `taken` jumps or leaves."""
+    """`next` falls through, `taken` jumps or leaves."""
     condition: str = ""
-    """The guard, as it decides for this way: `%p1`, `!%p1`."""
+    """The condition of this edge, from the guard: `%p1`, `!%p1`."""
     is_known: bool = True
-    """Else the jump may go to every label of the function."""
+    """Whether the targets are known; otherwise the jump may go to every label of the function."""
 
 
 class Flow(NamedTuple):
-    """A control flow graph; `order` has the blocks in reverse postorder, unreached ones last."""
+    """A control flow graph; `order` has the blocks in reverse postorder, unreachable ones last."""
 
     name: str
     blocks: tuple[FlowBlock, ...]
@@ -53,19 +54,19 @@ class Live(NamedTuple):
     name: str
     type: str
     units: int
-    """32-bit registers that it takes; none for a predicate."""
+    """The number of 32-bit registers; none for a predicate."""
 
 
 class Pressure(NamedTuple):
-    """How many 32-bit registers PTX has live, as it stands."""
+    """The number of live 32-bit registers in PTX as written."""
 
     units: tuple[int, ...]
-    """At each instruction; 0 where control does not get."""
+    """The pressure at each instruction; 0 if unreachable."""
     lines: tuple[int, ...]
     """The line of each instruction."""
     peak_step: int | None
     live: tuple[Live, ...]
-    """At the peak, the widest first."""
+    """The registers live at the peak, the widest first."""
 
 
 class Details(NamedTuple):

@@ -1,4 +1,4 @@
-"""Fingerprints: the same finding has the same one after lines have moved and registers are renumbered."""
+"""Fingerprints: stable across moved lines and renumbered registers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _COMMENT = re.compile(r"//.*|/\*.*?(?:\*/|$)")
 
 
 def add_fingerprints(found: list[Reported]) -> None:
-    """Gives each of the findings of one file 16 hexadecimal digits.
+    """Gives each finding of one file a fingerprint of 16 hexadecimal digits.
 
-    They stand for the rule, the function, and the text of the line without blanks, comments and the numbers
-    of registers and labels; and for how many findings above it have all that.
+    It hashes the rule, the function, and the text of the line without blanks, comments and the numbers of
+    registers and labels. It also includes the number of earlier findings with the same values.
     """
     counts: dict[str, int] = {}
     for index, one in enumerate(found):

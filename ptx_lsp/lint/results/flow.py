@@ -1,4 +1,4 @@
-"""Looks up what a page shows of a kernel: its control flow graph and its pressure."""
+"""Computes the details of a kernel for a page: its control flow graph and its pressure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def details(function: Function) -> Details:
 
 
 def flow(function: Function) -> Flow:
-    """The control flow graph of `function`, with how uniformly each block is left."""
+    """The control flow graph of `function`, with the uniformity of each block's branch."""
     graph = cfg(function)
     found = uniformity(function)
     heads = {loop.header for loop in dominance(function).loops}
@@ -32,7 +32,7 @@ def flow(function: Function) -> Flow:
 
 
 def pressure_along(function: Function) -> Pressure:
-    """The pressure at each instruction, and who is live at the peak."""
+    """The pressure at each instruction, and the registers live at the peak."""
     found = register_pressure(function)
     lines = tuple([_line(function, step) for step in instructions(function).instructions])
     live = tuple([Live(one.name, one.type, _units(one)) for one in found.live_at_peak])

@@ -1,6 +1,7 @@
-"""The figures of each kernel of a module: what the analyses estimate, and what ptxas measured if it ran.
+"""The metrics of each kernel of a module: estimates of the analyses, and measurements of ptxas if it ran.
 
-A kernel whose figures cannot be computed keeps those that can: what goes wrong is logged, and told.
+If some metrics of a kernel cannot be computed, the others are still reported. The failure is logged and
+reported.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from ptx_lsp.ptxas import Resources
 
 _log = logging.getLogger(__name__)
 _SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
-"""What the driver provides: no shared memory, and none of the variables of the program."""
+"""Functions of the driver: they use no shared memory, and no variables of the program."""
 
 
 def kernels(
@@ -45,10 +46,10 @@ def kernels(
     with_details: bool = False,
     maxrregcount: int | None = None,
 ) -> list[Kernel]:
-    """One row for each kernel that is defined, in order.
+    """One row per kernel definition, in order.
 
-    `measured` are the figures of ptxas by the name of the kernel; `threads` is the size of a block where
-    no `.reqntid` fixes it and no `.maxntid` forbids it; `maxrregcount` is the option of ptxas.
+    `measured` are the metrics of ptxas by kernel name. `threads` is the block size if no `.reqntid` fixes it
+    and no `.maxntid` forbids it. `maxrregcount` is the option of ptxas.
     """
     defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
     return [
@@ -77,13 +78,13 @@ def kernel(
     try:
         row = _computed(function, row, threads, maxrregcount)
         return row._replace(details=details(function)) if with_details else row
-    except Exception:  # one kernel must not cost the report of a file
+    except Exception:  # a failure in one kernel must not lose the report of a file
         _log.exception("the figures of kernel `%s`", function.name)
         return row
 
 
 def resident(row: Kernel) -> Resident | None:
-    """The occupancy that the row tells of, with all that curves need; None where it has none."""
+    """The occupancy in the row, with the inputs of its curves; None if it has none."""
     known = row.occupancy
     if row.target is None or known.threads_per_block is None or known.registers is None:
         return None
@@ -124,7 +125,7 @@ def _measured(resources: Resources) -> Measured:
 def _threads(
     directives: bounds.Directives, option: int | None
 ) -> tuple[int | None, ThreadsSource | None]:
-    """The size of a block: `.reqntid` fixes it, `.maxntid` bounds it, else it is what was asked for."""
+    """The block size: `.reqntid` fixes it, `.maxntid` bounds it, else it is the requested one."""
     required = prod(directives.reqntid) % 2**32 if directives.reqntid else 0
     if required:
         return required, "reqntid"
@@ -153,7 +154,7 @@ def _bounds(function: Function, maxrregcount: int | None) -> bounds.LaunchBounds
 
 
 def _occupancy(row: Kernel) -> Occupancy:
-    """That of blocks of the size that is known, else of the best one (`occupancy_curves`)."""
+    """The occupancy at the known block size, else at the best one (`occupancy_curves`)."""
     measured, estimate = row.registers.measured, row.registers.estimate
     registers = estimate if measured is None else measured
     shared = _shared(row)
@@ -163,7 +164,7 @@ def _occupancy(row: Kernel) -> Occupancy:
         found = occupancy(
             row.target, row.threads_per_block or 1, registers, shared, cluster_size=row.cluster_size
         )
-    except ValueError:  # a target before sm_50: its limits are not known
+    except ValueError:  # the limits of targets before sm_50 are unknown
         return Occupancy()
     if row.threads_per_block is None:
         found = best_block_size(found)
@@ -184,7 +185,7 @@ def _shared(row: Kernel) -> int | None:
 
 
 def _branches(function: Function) -> Branches:
-    """Jumps and guarded `ret` and `exit` that can be reached, without those that go one way only."""
+    """The reachable conditional jumps and guarded `ret` and `exit`, without those with a single successor."""
     levels = list(uniformity(function).branches.values())
     uniform = sum(level.is_uniform for level in levels)
     divergent = sum(level == UniformityLevel.DIVERGENT for level in levels)
@@ -197,7 +198,7 @@ def _instructions(function: Function) -> tuple[tuple[str, int], ...]:
 
 
 def _shared_with_calls(function: Function) -> int | None:
-    """None where what is called has shared memory too: how ptxas lays that out is not known."""
+    """None if callees also have shared memory: how ptxas places that is unknown."""
     others = _called(function)
     if others is None or any(shared_bytes(other) != 0 for other in others):
         return None
@@ -218,7 +219,7 @@ def _local_with_calls(function: Function) -> int | None:
 
 
 def _called(function: Function) -> list[Function] | None:
-    """The functions that it calls, directly or not, each once; None where some are not known."""
+    """The direct and indirect callees, each once; None if some are unknown."""
     found: dict[int, Function] = {}
     waiting = [function]
     for caller in waiting:

@@ -1,4 +1,4 @@
-"""Where PTX comes from: the function that holds a place, and the source line that `.loc` names for it."""
+"""The origin of PTX: the function that contains a place, and its source line from `.loc`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ptx_lsp.syntax import nodes
 
 
 class Origins:
-    """Of one module; looks at a function when it is first asked about it."""
+    """The origins in one module; a function is analysed on first use."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
         self._locations: dict[int, tuple[list[int], list[nodes.Location]]] = {}
 
     def of(self, offset: int) -> tuple[str, Origin | None]:
-        """The name of the function around a byte offset, and its source line; "" and None without one.
+        """The name of the function around a byte offset, and its source line; "" and None if absent.
 
-        A `.loc` holds for what follows it in the text, up to the next one.
+        A `.loc` applies to the text after it, up to the next one.
         """
         function = self._module.function_at(offset)
         if function is None:
@@ -51,7 +51,7 @@ class Origins:
 
 
 def _locations(statements: Iterable[nodes.Statement]) -> Iterator[nodes.Location]:
-    """In order; blocks may be nested deeper than Python can call."""
+    """The locations in order; not recursive, because blocks may be nested very deeply."""
     waiting = [iter(statements)]
     while waiting:
         for statement in waiting[-1]:

@@ -1,7 +1,7 @@
-"""What is told of one file: findings with lines and columns, and its kernels.
+"""The report on one file: findings with lines and columns, and its kernels.
 
-Unlike a `Diagnostic`, a report needs no source text any more, so it can be sent from one process to
-another and kept for thousands of files.
+Unlike a `Diagnostic`, a report does not need the source text. It can be sent between processes and kept for
+thousands of files.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ptx_lsp.text import Source, Span
 
 _WHOLE_LINE = 1_000
 _AROUND = 300
-"""Of a line with more than `_WHOLE_LINE` bytes, this many are kept before and after what is marked."""
+"""In a line with more than `_WHOLE_LINE` bytes, this many are kept before and after the mark."""
 _STEP = 4_096
 _RECENT = 64
 _LONGEST = 1_000
-"""Characters of a message."""
+"""The maximum length of a message in characters."""
 
 
 class Point(NamedTuple):
@@ -38,11 +38,11 @@ class Excerpt(NamedTuple):
     first: int
     text: str
     more: bool
-    """Whether the line goes on behind `text`."""
+    """Whether the line continues after `text`."""
 
 
 class Mark(NamedTuple):
-    """A range of the text, with the line that it begins in and a word on it, if any."""
+    """A range of the text, with the line that it begins in and a label, if any."""
 
     start: Point
     end: Point
@@ -51,7 +51,7 @@ class Mark(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One edit of a fix: what is from `start` to `end` becomes `text`."""
+    """One edit of a fix: replaces the range from `start` to `end` with `text`."""
 
     start: Point
     end: Point
@@ -59,7 +59,7 @@ class Change(NamedTuple):
 
 
 class Mending(NamedTuple):
-    """A fix, ready to be told."""
+    """A fix, ready for output."""
 
     message: str
     safe: bool
@@ -67,7 +67,7 @@ class Mending(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """A place in the source that PTX was made from, as `.loc` tells it; line and column from 1."""
+    """A place in the source from which PTX was generated, according to `.loc`; line and column from 1."""
 
     path: str
     line: int
@@ -75,7 +75,7 @@ class Origin(NamedTuple):
 
 
 class Reported(NamedTuple):
-    """One finding. `targets` are those that have it, empty where all do; `notes` what else is known."""
+    """One finding. `targets` are those that have it, empty if all do; `notes` are additional information."""
 
     rule: str
     code: str
@@ -88,21 +88,21 @@ class Reported(NamedTuple):
     targets: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     function: str = ""
-    """The kernel or function that it is in; empty at the level of the file."""
+    """The kernel or function that contains it; empty at file level."""
     origin: Origin | None = None
     fingerprint: str = ""
-    """The same after lines have moved (`fingerprint.py`)."""
+    """Stable across moved lines (`fingerprint.py`)."""
     alternatives: tuple[Mending, ...] = ()
 
     @property
     def text(self) -> str:
-        """The message, and which targets it is about where it is not about all."""
+        """The message, with the affected targets if not all are."""
         return f"{self.message} ({', '.join(self.targets)} only)" if self.targets else self.message
 
 
 class Registers(NamedTuple):
-    """32-bit registers of a thread. `estimate`, `low`, `high` and `peak_live` are estimated, `measured` is
-    ptxas's, `limit` is exact: what the launch bounds allow.
+    """32-bit registers per thread. `estimate`, `low`, `high` and `peak_live` are estimates, `measured` comes
+    from ptxas. `limit` is exact: the maximum that the launch bounds allow.
     """
 
     estimate: int | None = None
@@ -118,7 +118,7 @@ ThreadsSource: TypeAlias = Literal["reqntid", "maxntid", "option", "best"]
 
 
 class Occupancy(NamedTuple):
-    """How full a multiprocessor gets: exact for blocks of so many threads with so many registers."""
+    """The occupancy of an SM: exact for the given threads and registers."""
 
     blocks_per_sm: int | None = None
     warps_per_sm: int | None = None
@@ -130,9 +130,7 @@ class Occupancy(NamedTuple):
 
 
 class Branches(NamedTuple):
-    """How many branches all threads of a warp are proved to take alike, how many depend on what tells
-    threads apart, and how many may be either.
-    """
+    """The number of branches proved uniform within a warp, of divergent ones, and of undecided ones."""
 
     uniform: int | None = None
     divergent: int | None = None
@@ -140,7 +138,7 @@ class Branches(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What ptxas measured besides registers, in bytes."""
+    """Measurements of ptxas besides registers, in bytes."""
 
     shared_bytes: int | None = None
     stack_bytes: int | None = None
@@ -149,7 +147,7 @@ class Measured(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """The figures of one kernel for one target; None is what does not apply or is not known."""
+    """The metrics of one kernel for one target; None if not applicable or unknown."""
 
     name: str
     line: int
@@ -161,21 +159,21 @@ class Kernel(NamedTuple):
     threads_per_block: int | None = None
     threads_source: ThreadsSource | None = None
     cluster_size: int = 1
-    """Blocks in a cluster, as a directive fixes it."""
+    """Blocks per cluster, if a directive fixes it."""
     occupancy: Occupancy = Occupancy()
     branches: Branches = Branches()
     measured: Measured | None = None
     instructions: tuple[tuple[str, int], ...] = ()
-    """How many there are of each spelling, the most frequent first."""
+    """The number of instructions per spelling, the most frequent first."""
     details: Details | None = None
-    """With `--report` only, and for the first target."""
+    """Only with `--report`, and for the first target."""
 
 
 Decides: TypeAlias = Literal["ptx_version", "target"]
 
 
 class Because(NamedTuple):
-    """A spelling that decides what a file needs, with the first of its lines and how many there are."""
+    """A spelling that determines the requirements of a file, with its first line and its count."""
 
     line: int
     what: str
@@ -185,8 +183,8 @@ class Because(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """The least version for the target of a file, None where that target does not have all it uses; and
-    the least target, or all with a suffix that have it, each with its own least version.
+    """The lowest version for the target of a file, None if that target does not support everything it uses.
+    Also the lowest target, or all supporting targets with a suffix, each with its own lowest version.
     """
 
     target: str | None
@@ -196,31 +194,33 @@ class Needed(NamedTuple):
 
 
 class FileReport(NamedTuple):
-    """All about one file. `error` says why there is nothing: it could not be read, or the tool failed.
+    """The report on one file. `error` is set if there is no result: the file could not be read, or the tool
+    failed.
 
-    `failures` are rules that crashed, `complaints` why ptxas was not asked: neither costs the rest.
+    `failures` are rules that crashed, `complaints` the reasons why ptxas was not run. Neither affects the
+    rest.
     """
 
     path: str
     ptx_version: str | None = None
     target: str | None = None
     targets: tuple[str, ...] = ()
-    """Those judged for in place of the file's own."""
+    """The targets checked against in place of the file's own."""
     diagnostics: tuple[Reported, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     error: str | None = None
     failures: tuple[str, ...] = ()
     complaints: tuple[str, ...] = ()
     needed: Needed | None = None
-    """With `--requires` only."""
+    """Only with `--requires`."""
     fixed: tuple[str, ...] = ()
-    """The rules of the fixes applied; the findings are those that are left."""
+    """The rules of the applied fixes; the findings are the remaining ones."""
     text: bytes | None = None
-    """The text with the fixes, where there were any."""
+    """The fixed text, if any fix was applied."""
 
 
 def count(files: Iterable[FileReport]) -> dict[Severity, int]:
-    """How many findings there are of each severity."""
+    """The number of findings per severity."""
     counts: dict[Severity, int] = dict.fromkeys(SEVERITIES, 0)
     for file in files:
         for found in file.diagnostics:
@@ -229,7 +229,7 @@ def count(files: Iterable[FileReport]) -> dict[Severity, int]:
 
 
 class Locator:
-    """Turns byte offsets of one text into lines and columns, fast on lines of any length."""
+    """Converts byte offsets of one text to lines and columns, fast on lines of any length."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -293,7 +293,7 @@ def reported(
     source: Source,
     origin: Callable[[int], tuple[str, Origin | None]] = lambda offset: ("", None),
 ) -> Iterator[Reported]:
-    """The diagnostics of one text, in the order given; `origin` tells of an offset where it comes from."""
+    """The diagnostics of one text, in the given order; `origin` returns the origin of an offset."""
     locate = Locator(source)
     for found in diagnostics:
         function, comes_from = origin(found.span.start)
@@ -318,7 +318,7 @@ def by_place(one: Reported) -> tuple[Point, Point, str, str]:
 
 
 def _short(message: str) -> str:
-    """A name in a message may be as long as the file."""
+    """Shortens a name in a message, which may be as long as the file."""
     if len(message) <= _LONGEST:
         return message
     return f"{message[: _LONGEST * 2 // 3]}...{message[-_LONGEST // 3 :]}"

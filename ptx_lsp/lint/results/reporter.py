@@ -1,4 +1,4 @@
-"""How a reporter is written and found: one file in `reporters/`, one function under `@reporter`."""
+"""Defines and finds reporters: one file in `reporters/`, one function under `@reporter`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ptx_lsp.lint.results.style import Style
 
 
 class Run(NamedTuple):
-    """What there is to tell of one run."""
+    """The results of one run."""
 
     files: Sequence[FileReport]
     remarks: tuple[str, ...] = ()
-    """Of the run as a whole, such as what a baseline has hidden; for people."""
+    """Remarks on the run as a whole, such as the number of findings hidden by a baseline; for people."""
     style: Style = Style()
     columns: int = 120
-    """How wide source lines may become."""
+    """The maximum width of source lines."""
     quiet: bool = False
-    """Without source lines."""
+    """Whether source lines are left out."""
     kernels: bool = False
-    """With the table of kernels."""
+    """Whether the table of kernels is included."""
 
 
 _PACKAGE = "ptx_lsp.lint.reporters"
@@ -32,19 +32,19 @@ Write: TypeAlias = Callable[[Run], Iterator[str]]
 
 
 class Reporter(NamedTuple):
-    """A format of `--format`. `write` gives lines without line ends."""
+    """A format of `--format`. `write` returns lines without line ends."""
 
     name: str
     summary: str
     write: Write
     has_kernels: bool = False
-    """Whether it tells the figures of kernels, so that they must be computed."""
+    """Whether it reports kernel metrics, so that they must be computed."""
 
 
 def reporter(
     name: str, summary: str, has_kernels: bool = False
 ) -> Callable[[Write], Reporter]:
-    """Makes the decorated function a format."""
+    """Registers the decorated function as a format."""
 
     def decorate(write: Write) -> Reporter:
         return Reporter(name, summary, write, has_kernels)
@@ -54,7 +54,7 @@ def reporter(
 
 @cache
 def find(name: str) -> Reporter | None:
-    """The format of this name. It is in the file of this name: nothing else is imported."""
+    """The format of this name, from the file of this name: nothing else is imported."""
     try:
         module = importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
     except ImportError:
@@ -65,7 +65,7 @@ def find(name: str) -> Reporter | None:
 
 @cache
 def reporters() -> dict[str, Reporter]:
-    """Every format by its name. Nothing lists them."""
+    """Every format by its name. They are discovered, not listed."""
     package = importlib.import_module(_PACKAGE)
     names = [module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__)]
     return {name: one for name in sorted(names) if (one := find(name)) is not None}
