@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from benchmarks.analyses import ANALYSES, SIZES, one_kernel
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -70,12 +70,12 @@ def _whole(text: bytes) -> Took:
     def module() -> Module:
         return Module(Document.parse(Source(text)))
 
-    return Took(_timed(lambda: Linting(module())), _timed(lambda: _analyse(module())))
+    return Took(_timed(lambda: LintSession(module())), _timed(lambda: _analyse(module())))
 
 
 def _edited(text: bytes, count: int) -> dict[str, list[Took]]:
     module = Module(Document.parse(Source(text)))
-    linting = Linting(module)
+    linting = LintSession(module)
     _analyse(module)
     found: dict[str, list[Took]] = {}
     for kind, edit in _edits(text, count):
@@ -84,7 +84,7 @@ def _edited(text: bytes, count: int) -> dict[str, list[Took]]:
             return Module(module.document.edited(edit), module)
 
         took = Took(
-            _timed(lambda edited=edited: Linting(edited(), previous=linting)),
+            _timed(lambda edited=edited: LintSession(edited(), previous=linting)),
             _timed(lambda edited=edited: _analyse(edited())),
         )
         found.setdefault(kind, []).append(took)

@@ -31,7 +31,7 @@ from typing import TypedDict
 
 from benchmarks.shapes import SHAPES
 from ptx_lsp.cli.lint import main as ptx_lint
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -79,12 +79,12 @@ def _lint(file: Path) -> float:
 def _keys(data: bytes, rounds: int) -> dict[str, float]:
     """The time that keystrokes of each kind take."""
     document = Document.parse(Source(data))
-    before = Linting(Module(document))
+    before = LintSession(Module(document))
     found: dict[str, float] = {}
     for kind, edit in edits(data):
 
         def press(edit: Edit = edit) -> None:
-            Linting(Module(document.edited(edit), before.module), previous=before).worst(1_000)
+            LintSession(Module(document.edited(edit), before.module), previous=before).worst(1_000)
 
         found[kind] = median([_seconds(press) for _ in range(rounds)])
     return found

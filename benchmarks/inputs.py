@@ -7,7 +7,7 @@ from itertools import count, cycle
 from pathlib import Path
 
 from ptx_lsp.isa.target import Target
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
 CORPUS = Path(__file__).parents[1] / "tests" / "oracle" / "corpus"
@@ -44,7 +44,7 @@ def kernels() -> list[tuple[str, str]]:
             item = function.item
             text = module.document.source.text[item.start : item.end]
             text = re.sub(r"^\s*\.loc\b.*\n", "", text, flags=re.MULTILINE)
-            alone = Linting(Module.parse(HEADER + text)).diagnostics
+            alone = LintSession(Module.parse(HEADER + text)).diagnostics
             if not any(one.severity == "error" for one in alone):
                 found.append((function.name, text + "\n"))
     return found

@@ -29,7 +29,7 @@ from tree_sitter import Language, Parser
 
 from benchmarks.inputs import of_lines
 from ptx_lsp import ptxas
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -56,16 +56,16 @@ def measure(lines: int, rounds: int) -> Figures:
     data = of_lines(lines)
     parser = Parser(Language(tree_sitter_ptx.language()))
     source = Source(data)
-    Linting(Module(Document.parse(Source(of_lines(1_000)))))  # the table and the rules are loaded
+    LintSession(Module(Document.parse(Source(of_lines(1_000)))))  # the table and the rules are loaded
     before = _memory()
-    linting = Linting(Module(Document.parse(source)))
+    linting = LintSession(Module(Document.parse(source)))
     memory = _memory() - before
     document = linting.module.document
 
     def edit() -> None:
         at = data.index(b"\n", len(data) // 2)
         edited = document.edited(Edit(at, at, b" "))
-        Linting(Module(edited, linting.module), previous=linting)
+        LintSession(Module(edited, linting.module), previous=linting)
 
     return {
         "lines": data.count(b"\n"),
@@ -73,7 +73,7 @@ def measure(lines: int, rounds: int) -> Figures:
         "tree_sitter": _timed(lambda: parser.parse(data), rounds),
         "parse": _timed(lambda: Document.parse(Source(data)), rounds),
         "model": _timed(lambda: Module(Document.parse(Source(data))), rounds),
-        "lint": _timed(lambda: Linting(Module(Document.parse(Source(data)))), rounds),
+        "lint": _timed(lambda: LintSession(Module(Document.parse(Source(data)))), rounds),
         "edit": _timed(edit, rounds),
         "memory": memory,
         "errors": sum(d.severity == "error" for d in linting.diagnostics),

@@ -49,8 +49,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "launching",
     ),
     "ptx_lsp.lint": (
-        "diagnostic line opcode",
-        "divergence fixes needs results",
+        "anchoring diagnostic opcode",
+        "divergence fixes results unmet_requirements",
         "rule",
         "rules",
         "registry",

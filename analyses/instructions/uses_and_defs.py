@@ -22,7 +22,7 @@ from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.notation import Place
-from ptx_lsp.isa.schema.operand import Access, Argument, Operand
+from ptx_lsp.isa.schema.operand import AccessMode, Argument, Operand
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import all_arguments
@@ -86,9 +86,9 @@ def instructions(function: Function, earlier: Previous[FunctionInstructions] | N
 class _OperandAccess(NamedTuple):
     """How one operand is accessed: `parts` if its parts differ, `pair` for the part after `|`."""
 
-    own: Access
+    own: AccessMode
     parts: tuple[_OperandAccess, ...] = ()
-    pair: Access = "none"
+    pair: AccessMode = "none"
 
 
 class _OpcodeInfo(NamedTuple):
@@ -226,15 +226,15 @@ class _Reader:
 def _accesses(match: Match | None, count: int) -> tuple[_OperandAccess, ...]:
     """For each of `count` operands what happens to it."""
     if match is None:
-        first: Access = "write" if count > 1 else "read"
+        first: AccessMode = "write" if count > 1 else "read"
         return (_OperandAccess(first), *[_OperandAccess("read")] * (count - 1))[:count]
     found = [_access(match, place, wanted) for place, wanted in match.places]
     return (*found, *[_OperandAccess("read")] * (count - len(found)))[:count]
 
 
 def _access(match: Match, place: Place, wanted: Operand) -> _OperandAccess:
-    own: Access = "read" if place.shape == "address" else wanted.access
-    pair: Access = match.candidate.operand(Place(place.pair)).access if place.paired else "none"
+    own: AccessMode = "read" if place.shape == "address" else wanted.access
+    pair: AccessMode = match.candidate.operand(Place(place.pair)).access if place.paired else "none"
     if place.shape not in ("vector", "list"):
         return _OperandAccess(own, (), pair)
     parts = tuple(_access(match, part, match.candidate.operand(part)) for part in place.parts)

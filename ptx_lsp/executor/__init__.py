@@ -2,7 +2,7 @@
 
 from ptx_lsp.executor.launching.launch import launch
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
-from ptx_lsp.executor.machine.replicas import Multimem
+from ptx_lsp.executor.machine.multimem_memory import Multimem
 from ptx_lsp.executor.machine.tensor_map import TensorMap, tensor_map
 from ptx_lsp.executor.machine.texture import Sampler, Surface, Texture
 

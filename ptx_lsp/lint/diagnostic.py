@@ -27,8 +27,8 @@ class Replacement(NamedTuple):
     """Also deletes surrounding blanks, and the line if nothing else is in it."""
 
 
-class Remedy(NamedTuple):
-    """A proposed fix. `safe`: it cannot change what the program computes."""
+class FixProposal(NamedTuple):
+    """A fix before its places are resolved to offsets. `safe`: it cannot change what the program computes."""
 
     message: str
     replacements: tuple[Replacement, ...]
@@ -41,10 +41,10 @@ class Finding(NamedTuple):
     place: Place
     message: str
     related: tuple[tuple[Place, str], ...] = ()
-    remedy: Remedy | None = None
+    fix: FixProposal | None = None
     severity: Severity | None = None
     """The severity, if it differs from the rule's own."""
-    alternatives: tuple[Remedy, ...] = ()
+    alternatives: tuple[FixProposal, ...] = ()
     """Alternative fixes for a person to choose from; none is ever applied automatically."""
 
 

@@ -1,4 +1,4 @@
-"""Shared text of rules about places that only some threads of a warp reach."""
+"""What rules report about an instruction that only some lanes of a warp reach."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _MOST = 3
 """The maximum number of reasons."""
 
 
-def related(function: Function, parting: DivergentBranch) -> tuple[tuple[Place, str], ...]:
-    """The branches at which threads diverge, and why they may."""
+def related(function: Function, branch: DivergentBranch) -> tuple[tuple[Place, str], ...]:
+    """The divergent branch, and why it may diverge."""
     found = [
-        (function.place(parting.instruction.node.opcode), "threads of a warp may diverge here")
+        (function.place(branch.instruction.node.opcode), "threads of a warp may diverge here")
     ]
-    found.extend(reasons(function, parting.instruction.number))
+    found.extend(reasons(function, branch.instruction.number))
     return tuple(found)
 
 
 def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
-    """Why not all threads of a warp execute an instruction together: the last links of the chain."""
+    """Why an instruction is not executed uniformly: the last links of the explanation."""
     known = uniformity(function)
     steps = known.ssa.instructions.instructions
     chain: list[Reason] = [one for one in known.reasons(number) if one.instruction >= 0]
@@ -34,8 +34,9 @@ def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
     return [(function.place(steps[one.instruction].node), one.text) for one in chain]
 
 
-def decided(function: Function, found: list[InstructionInfo]) -> list[InstructionInfo]:
-    """The instructions that have a guard or depend on a branch. Whole warps execute the others.
+def possibly_divergent(function: Function, found: list[InstructionInfo]) -> list[InstructionInfo]:
+    """Those instructions that are guarded or control-dependent on some branch: the others are executed by
+    full warps.
 
     This is much cheaper than uniformity.
     """
@@ -46,7 +47,9 @@ def decided(function: Function, found: list[InstructionInfo]) -> list[Instructio
     return [step for step in found if step.is_guarded or known.control_dependences[blocks[step.number]]]
 
 
-def divided(function: Function, step: InstructionInfo, *, counts_exited: bool = False) -> Finding | None:
+def divergence_finding(
+    function: Function, step: InstructionInfo, *, counts_exited: bool = False
+) -> Finding | None:
     """A finding if only some threads of a warp reach an instruction that all of them should execute together.
 
     It is a warning if the form of the condition shows that lanes differ. It is an information if that depends

@@ -12,12 +12,12 @@ from ptx_lsp.lint.diagnostic import (
     Diagnostic,
     Finding,
     Fix,
+    FixProposal,
     Related,
-    Remedy,
     Replacement,
     Severity,
 )
-from ptx_lsp.lint.fixes.removal import widened
+from ptx_lsp.lint.fixes.deletion_edits import widened
 from ptx_lsp.lint.registry import default_rules
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.function import Function
@@ -55,7 +55,7 @@ class _Checked:
         """The position of the function when `diagnostics` were created."""
 
 
-class Linting:
+class LintSession:
     """The findings about one module, and the part of them that its next version can reuse.
 
     Without `rules`, all rules except hints run. With `staged`, only the steps requested from `steps` run. An
@@ -66,7 +66,7 @@ class Linting:
         self,
         module: Module,
         rules: Iterable[Rule] | None = None,
-        previous: Linting | None = None,
+        previous: LintSession | None = None,
         *,
         staged: bool = False,
     ) -> None:
@@ -79,12 +79,12 @@ class Linting:
         """By the numbers of the functions, in order."""
         self._pending: set[int] = set()
         """The functions on which rules have yet to run."""
-        self._telling: set[int] = set()
+        self._functions_with_findings: set[int] = set()
         """The functions about which something was found."""
         self._counts = Counter[Severity]()
         """The number of findings about functions, per severity."""
         self._has_begun = False
-        self._previous = previous._begun() if previous and previous.rules == self.rules else None
+        self._previous = previous._previous_session() if previous and previous.rules == self.rules else None
         self._is_complete = False
         self._complete: list[Diagnostic] | None = None
         if not staged:
@@ -102,7 +102,7 @@ class Linting:
                 self._on_module.extend(_run(rule, rule.on_module, self.module))
                 yield rule
         if not self._has_begun:
-            self._begin()
+            self._inherit()
         for number in sorted(self._pending):
             checked, function = self._checked[number], self.module.functions[number]
             for rule, check in self._on_function[checked.done :]:
@@ -112,26 +112,29 @@ class Linting:
                     counts = Counter[Severity](_severity(*one) for one in found)
                     checked.severities = checked.severities + counts
                     self._counts += counts
-                    self._telling.add(number)
+                    self._functions_with_findings.add(number)
                 checked.done += 1
                 yield rule
             self._pending.discard(number)
         self._is_complete = True
 
-    def _begun(self) -> Linting | None:
+    def _previous_session(self) -> LintSession | None:
         """The last previous session that has results for functions."""
         return self if self._has_begun else self._previous
 
-    def _begin(self) -> None:
+    def _inherit(self) -> None:
         """Reuses the results about functions that are still valid."""
         functions, previous = self.module.functions, self._previous
         known: dict[int, _Checked] = {}
         numbers: Iterable[int] = range(len(functions))
         if previous is not None:
-            found, touched = self.module.previous_aggregates.get(Linting, (None, ()))
+            found, touched = self.module.previous_aggregates.get(LintSession, (None, ()))
             if found is previous._checked:
                 self._checked, self._counts = dict(previous._checked), Counter(previous._counts)
-                self._pending, self._telling = set(previous._pending), set(previous._telling)
+                self._pending, self._functions_with_findings = (
+                    set(previous._pending),
+                    set(previous._functions_with_findings),
+                )
                 numbers = touched
                 known = {id(one.instructions): one for one in map(self._checked.__getitem__, touched)}
             else:
@@ -142,7 +145,7 @@ class Linting:
             if checked is None or checked.environment != function.environment:
                 checked = _Checked(function)
             self._put(number, checked)
-        self.module.aggregates[Linting] = self._checked
+        self.module.aggregates[LintSession] = self._checked
         self._has_begun, self._previous = True, None
 
     def _put(self, number: int, checked: _Checked) -> None:
@@ -152,8 +155,9 @@ class Linting:
         self._checked[number] = checked
         self._counts += checked.severities
         for numbers, belongs in (
-            (self._pending, checked.done < len(self._on_function)), (self._telling, checked.findings),
-        ):  # fmt: skip
+            (self._pending, checked.done < len(self._on_function)),
+            (self._functions_with_findings, checked.findings),
+        ):
             if belongs:
                 numbers.add(number)
             else:
@@ -175,15 +179,15 @@ class Linting:
     def diagnostics(self) -> list[Diagnostic]:
         """All diagnostics so far, in text order."""
         if not self._is_complete:
-            return self._so_far()
+            return self._current_diagnostics()
         if self._complete is None:
-            self._complete = self._so_far()
+            self._complete = self._current_diagnostics()
         return self._complete
 
     def once(self) -> Iterator[Diagnostic]:
         """All diagnostics so far for a single use: each is created on demand, and not cached."""
         found = [*self._on_module]
-        for number in sorted(self._telling):
+        for number in sorted(self._functions_with_findings):
             found += self._checked[number].findings
         found.sort(key=lambda one: one[1].message)
         found.sort(key=lambda one: one[0].code)
@@ -217,7 +221,7 @@ class Linting:
             if wanted[diagnostic.severity] > 0:
                 wanted[diagnostic.severity] -= 1
                 chosen.append(diagnostic)
-        for number in sorted(self._telling):
+        for number in sorted(self._functions_with_findings):
             checked = self._checked[number]
             if len(chosen) < most and any(wanted[severity] > 0 for severity in checked.severities):
                 for index, one in enumerate(checked.findings):
@@ -226,9 +230,9 @@ class Linting:
                         chosen.append(self._of_function(number, index))
         return _in_order(chosen), total
 
-    def _so_far(self) -> list[Diagnostic]:
+    def _current_diagnostics(self) -> list[Diagnostic]:
         found = self._diagnostics_on_module()
-        for number in sorted(self._telling):
+        for number in sorted(self._functions_with_findings):
             findings = range(len(self._checked[number].findings))
             found += [self._of_function(number, index) for index in findings]
         return _in_order(found)
@@ -262,7 +266,7 @@ def _severity(rule: Rule, finding: Finding) -> Severity:
 def _is_within(function: Function, finding: Finding) -> bool:
     """Whether a finding refers only to places inside its function."""
     places = [finding.place, *(place for place, _ in finding.related)]
-    for remedy in (finding.remedy, *finding.alternatives):
+    for remedy in (finding.fix, *finding.alternatives):
         places += (one.place for one in remedy.replacements) if remedy is not None else ()
     return all(place.owner is function.symbol.place.owner for place in places)
 
@@ -286,13 +290,13 @@ def _diagnostic(module: Module, rule: Rule, finding: Finding) -> Diagnostic:
         finding.message,
         module.span(finding.place),
         tuple(Related(module.span(place), text) for place, text in finding.related),
-        _fix(module, finding.remedy) if finding.remedy is not None else None,
+        _fix(module, finding.fix) if finding.fix is not None else None,
         alternatives=tuple(_fix(module, remedy) for remedy in finding.alternatives),
         tag=rule.tag,
     )
 
 
-def _fix(module: Module, remedy: Remedy) -> Fix:
+def _fix(module: Module, remedy: FixProposal) -> Fix:
     edits = (_edit(module, replacement) for replacement in remedy.replacements)
     return Fix(remedy.message, tuple(edits), remedy.safe)
 

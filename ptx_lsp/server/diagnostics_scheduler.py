@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.server.openfile import OpenFile, Snapshot
 from ptx_lsp.server.targets import SecondaryTargets
@@ -29,7 +29,7 @@ class FileDiagnostics(NamedTuple):
     """The diagnostics of one text; `is_complete` once every rule has run."""
 
     snapshot: Snapshot
-    linting: Linting
+    linting: LintSession
     diagnostics: list[Diagnostic]
     is_complete: bool
     is_early: bool = False
@@ -42,7 +42,7 @@ class DiagnosticsPolicy(NamedTuple):
     rules: Callable[[OpenFile], Sequence[Rule]]
     targets: Callable[[OpenFile], Sequence[Target]]
     """The targets that the file is checked against besides its module's own."""
-    compute_diagnostics: Callable[[OpenFile, Sequence[Linting]], list[Diagnostic]]
+    compute_diagnostics: Callable[[OpenFile, Sequence[LintSession]], list[Diagnostic]]
     """The diagnostics of one lint session per target, the module's first, without suppressed ones."""
     publish: Callable[[OpenFile, FileDiagnostics], None]
     progress: Callable[[OpenFile, float | None], None]
@@ -55,7 +55,7 @@ class _FileState:
 
     def __init__(self) -> None:
         self.diagnostics: FileDiagnostics | None = None
-        self.session: Linting | None = None
+        self.session: LintSession | None = None
         """The newest session, which may be unfinished."""
         self.secondary = SecondaryTargets()
         self.updated = asyncio.Event()
@@ -145,7 +145,7 @@ class DiagnosticsScheduler:
         linting = case.session
         rules = tuple(self._policy.rules(file))
         if linting is None or linting.module is not snapshot.module or linting.rules != rules:
-            linting = case.session = Linting(snapshot.module, rules, linting, staged=True)
+            linting = case.session = LintSession(snapshot.module, rules, linting, staged=True)
         loop = asyncio.get_running_loop()
 
         watch = None
@@ -206,7 +206,7 @@ class _ProgressWatch:
         self._started = self._last = time.monotonic()
         self._has_told = False
 
-    def look(self, linting: Linting, judge: _Judge) -> None:
+    def look(self, linting: LintSession, judge: _Judge) -> None:
         """Called after each step on a function."""
         now = time.monotonic()
         if not self._has_told and now - self._started > _LONG:
@@ -218,7 +218,7 @@ class _ProgressWatch:
 
 
 def _advance(
-    linting: Linting,
+    linting: LintSession,
     steps: Iterator[Rule],
     stop: Event,
     give_way: Callable[[], None],

@@ -14,7 +14,7 @@ from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.config import FILE_NAMES
 from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.client import Client
@@ -240,7 +240,7 @@ class Session:
         found = await self.scheduler.diagnostics(file, at_least_some=some, early=early)
         return (file, found) if found is not None else None
 
-    def _compute_diagnostics(self, file: OpenFile, lintings: Sequence[Linting]) -> list[Diagnostic]:
+    def _compute_diagnostics(self, file: OpenFile, lintings: Sequence[LintSession]) -> list[Diagnostic]:
         """The findings to publish; runs in the scheduler's thread."""
         linting = lintings[0]
         rules, source = self.effective_settings(file).rules, linting.module.document.source
@@ -266,7 +266,7 @@ class Session:
             return
         wanted = self.effective_settings(file)
         syntax = [rule for rule in wanted.chosen if rule.name == "syntax-error"]
-        linting = Linting(damaged, syntax)
+        linting = LintSession(damaged, syntax)
         found = wanted.rules.judged(linting.diagnostics)
         source = damaged.document.source
         kept = list(Suppressions(source).kept(found))

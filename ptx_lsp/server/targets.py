@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
@@ -24,7 +24,7 @@ class SecondaryTargets:
     """
 
     def __init__(self) -> None:
-        self._known: dict[Target, Linting] = {}
+        self._known: dict[Target, LintSession] = {}
 
     def __del__(self) -> None:
         for linting in self._known.values():
@@ -41,19 +41,19 @@ class SecondaryTargets:
             last = self._known.get(target)
             if last is None or last.module.document is not document or last.rules != rules:
                 module = Module(document, last.module if last is not None else None, target)
-                linting = self._known[target] = Linting(module, rules, last, staged=True)
+                linting = self._known[target] = LintSession(module, rules, last, staged=True)
                 if last is not None:
                     last.module.dispose(module)
             else:
                 linting = last
             yield from linting.steps()
 
-    def lintings(self, targets: Sequence[Target]) -> list[Linting]:
+    def lintings(self, targets: Sequence[Target]) -> list[LintSession]:
         """One lint session per target; complete once `steps` is exhausted."""
         return [self._known[target] for target in targets]
 
 
-def merged(lintings: Sequence[Linting], rules: Rules) -> list[Diagnostic]:
+def merged(lintings: Sequence[LintSession], rules: Rules) -> list[Diagnostic]:
     """The findings of all targets, in text order. A finding that only some targets have names them."""
     having: dict[Diagnostic, list[str]] = {}
     for linting in lintings:

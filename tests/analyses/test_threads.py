@@ -12,7 +12,7 @@ import pytest
 from analyses.dataflow.ssa import ssa_form
 from analyses.divergence.lane_values import lane_values
 from analyses.divergence.uniformity import uniformity
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit
 from tests.oracle import corpus
@@ -31,17 +31,17 @@ def _restless() -> Iterator[None]:
 def test_facts_asked_for_while_rules_run_are_those_that_rules_see() -> None:
     data = max(corpus.files(), key=lambda path: path.stat().st_size).read_bytes()[:60_000]
     data = data[: data.rindex(b"}") + 1]
-    linting = Linting(Module.parse(data.decode()))
+    linting = LintSession(Module.parse(data.decode()))
     places = [match.end() for match in re.finditer(rb"%r\d+(?=,)", data)][::40][:20]
     with ThreadPoolExecutor(2) as pool:
         for added, at in enumerate(places):
             edit = Edit(at + added, at + added, b"1")
             module = Module(linting.module.document.edited(edit), linting.module)
             asked = [pool.submit(_ask, module, first) for first in (0, 1)]
-            linting = Linting(module, previous=linting)
+            linting = LintSession(module, previous=linting)
             assert all(one.result() for one in asked)
     text = linting.module.document.source.text
-    assert linting.diagnostics == Linting(Module.parse(text)).diagnostics
+    assert linting.diagnostics == LintSession(Module.parse(text)).diagnostics
 
 
 def _ask(module: Module, first: int) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from ptx_lsp.executor import launch
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.machine.control import Step
-from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 
 TEXT = """.version 8.0
@@ -36,19 +36,19 @@ class Recorder(Observer):
         self.done: list[int] = []
         self.meetings: list[tuple[int, int]] = []
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
-        self.steps.append((step.line, wave.count if take is None else int(take.sum())))
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
+        self.steps.append((step.line, wave.count if active is None else int(active.sum())))
 
-    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         self.accesses.append((
             step.line, access.use, access.space, access.size, access.lanes.tolist(), access.offsets.tolist()
         ))
 
-    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         self.done.append(step.line)
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
-        self.meetings.append((step.line, int(gone.sum())))
+    def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
+        self.meetings.append((step.line, int(released.sum())))
 
 
 def test_everything_is_told() -> None:

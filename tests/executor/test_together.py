@@ -9,7 +9,7 @@ import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.machine.part import Part
+from ptx_lsp.executor.machine.compaction import CompactedWave
 from ptx_lsp.executor.machine.wave import Wave
 from tests.executor.arithmetic.instruction import HEADER
 from tests.executor.test_calls import one_thread_each, stored
@@ -121,12 +121,12 @@ def test_a_few_lanes_of_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     """They have arrays of their own, and still their blocks' shared and their own local memory."""
     parts: list[tuple[int, int]] = []
 
-    class Spy(Part):
+    class Spy(CompactedWave):
         def __init__(self, wave: Wave, mask: Bools) -> None:
             super().__init__(wave, mask)
             parts.append(self.shape)
 
-    monkeypatch.setattr("ptx_lsp.executor.scheduling.groups.Part", Spy)
+    monkeypatch.setattr("ptx_lsp.executor.scheduling.convergence_groups.CompactedWave", Spy)
     blocks, rounds = 70, 5
     given = RANDOM.integers(-9, 9, blocks * 64).astype(np.int32)
     out, steps = np.zeros_like(given), np.zeros(1, np.int32)

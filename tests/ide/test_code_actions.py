@@ -6,7 +6,7 @@ import pytest
 
 from ptx_lsp.ide.editing.code_actions import Action, code_actions, fix_all
 from ptx_lsp.lint.configuration.suppression import suppressed
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit, Span
@@ -15,7 +15,7 @@ from tests.ide.cursor import HEADER, at_cursor, body, edited
 
 def actions(text: str) -> tuple[Module, tuple[Action, ...]]:
     module, offset = at_cursor(text)
-    return module, code_actions(module, Linting(module).diagnostics, Span(offset, offset))
+    return module, code_actions(module, LintSession(module).diagnostics, Span(offset, offset))
 
 
 def check_action(text: str, title: str, expected: str) -> None:
@@ -58,13 +58,13 @@ def test_equal_fixes_to_choose_from() -> None:
 
 def test_alternatives_are_not_applied_unasked() -> None:
     module, _ = at_cursor("<CURSOR>min.b32 %r1, %r2, %r3;")
-    diagnostics = Linting(module).diagnostics
+    diagnostics = LintSession(module).diagnostics
     assert fix_all(diagnostics) == fix_all(diagnostics, "wrong-modifier") == ()
 
 
 def test_all_safe_fixes() -> None:
     module, _ = at_cursor("<CURSOR>mov.u32 %r1, %laneid.x;\nmov.u32 %r2, %warpid.y;\nadd.s32 %r1, %r1 2;")
-    edits = fix_all(Linting(module).diagnostics)
+    edits = fix_all(LintSession(module).diagnostics)
     assert body(edited(module, edits)).startswith("mov.u32 %r1, %laneid;\nmov.u32 %r2, %warpid;\n")
 
 
@@ -73,10 +73,10 @@ def test_a_comment_that_silences() -> None:
         module, found = actions(".reg .b32 unus<CURSOR>ed;")
         (action,) = (one for one in found if one.title == title)
         after = Module.parse(edited(module, action.edits))
-        linting = Linting(after)
+        linting = LintSession(after)
         ran = [rule.name for rule in linting.rules]
         rules = [one.rule for one in suppressed(linting.diagnostics, after.document.source, ran)]
-        was = [one.rule for one in Linting(module).diagnostics]
+        was = [one.rule for one in LintSession(module).diagnostics]
         assert "unused-register" in was
         assert "unused-suppression" not in rules
         shown = {one.span for one in suppressed(linting.diagnostics, after.document.source, ran)
@@ -196,7 +196,7 @@ def test_what_is_unused_outside_of_functions_is_taken_away() -> None:
 
 def test_what_is_unused_is_not_taken_away_unasked() -> None:
     module, _ = at_cursor("<CURSOR>.reg .b32 x;\n.shared .u32 t;\nmov.u32 %r1, 5;\nL: ret;")
-    diagnostics = Linting(module, all_rules()).diagnostics
+    diagnostics = LintSession(module, all_rules()).diagnostics
     assert fix_all(diagnostics) == ()
     assert body(edited(module, fix_all(diagnostics, "unused-label"))).endswith("\nret;")
 
@@ -204,12 +204,12 @@ def test_what_is_unused_is_not_taken_away_unasked() -> None:
 def test_where_it_is_taken_away_follows_the_text_around_it() -> None:
     """A comment does not make a function be judged anew."""
     before, _ = at_cursor("<CURSOR>.reg .b32 x;\nbar.sync 0;\nL:\nret;")
-    linting = Linting(before)
+    linting = LintSession(before)
     for old, new in ((b"x;", b"x; // a comment"), (b"L:", b"L: // another")):
         at = before.document.source.data.index(old)
         document = before.document.edited(Edit(at, at + len(old), new))
         before = Module(document, before)
-        linting = Linting(before, previous=linting)
+        linting = LintSession(before, previous=linting)
     edits = fix_all(linting.diagnostics, "unused-register") + fix_all(linting.diagnostics, "unused-label")
     left = edited(before, edits).splitlines()
     assert left[-6:] == ["{", "// a comment", "bar.sync 0;", "// another", "ret;", "}"]
@@ -218,7 +218,7 @@ def test_where_it_is_taken_away_follows_the_text_around_it() -> None:
 def test_a_second_semicolon_is_taken_away() -> None:
     check_action("bar.sync 0;<CURSOR>;\nret;", "Remove `;`", "bar.sync 0;\nret;")
     module, _ = at_cursor("<CURSOR>bar.sync 0; ;\n;\nret;")
-    assert body(edited(module, fix_all(Linting(module).diagnostics))) == "bar.sync 0;\nret;"
+    assert body(edited(module, fix_all(LintSession(module).diagnostics))) == "bar.sync 0;\nret;"
 
 
 def test_a_missing_semicolon_is_inserted_before_an_opcode() -> None:
@@ -236,10 +236,10 @@ def test_a_range_is_made_longer() -> None:
 
 def test_a_function_is_taken_away_as_it_is_now() -> None:
     module, _ = at_cursor(".func f()\n{\n    <CURSOR>bar.sync 0;\n    ret;\n}\n.entry k() { ret; }")
-    linting = Linting(module)
+    linting = LintSession(module)
     for new in (b"bar.sync 0;\n    bar.sync 1;", b"bar.sync 0; // first"):
         at = module.document.source.data.index(b"bar.sync 0;")
         module = Module(module.document.edited(Edit(at, at + len(b"bar.sync 0;"), new)), module)
-        linting = Linting(module, previous=linting)
+        linting = LintSession(module, previous=linting)
     (one,) = (one for one in linting.diagnostics if one.rule == "unused-function")
     assert edited(module, one.alternatives[0].edits) == f"{HEADER}.entry k() {{ ret; }}"

@@ -12,7 +12,7 @@ from typing import TypedDict
 from ptx_lsp import ptxas
 from ptx_lsp.isa.special_registers import SpecialRegister, find, rows
 from ptx_lsp.isa.target import LATEST, TARGETS, VERSIONS, Target, Version, effective
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -116,7 +116,7 @@ def _errors(text: str, tool: Path) -> list[tuple[int, str]]:
 def linted(text: str) -> set[int]:
     """The lines where the linter has errors."""
     module = Module.parse(text)
-    found = [d for d in Linting(module).diagnostics if d.severity == "error"]
+    found = [d for d in LintSession(module).diagnostics if d.severity == "error"]
     return {module.document.source.position(d.span.start).line + 1 for d in found}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.isa.removed import REMOVED
+from ptx_lsp.isa.removed_opcodes import REMOVED
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
 BODY = """.version 8.5
@@ -29,7 +29,7 @@ BODY = """.version 8.5
 
 
 def _found(line: str) -> list[Diagnostic]:
-    found = Linting(Module.parse(BODY.format(line))).diagnostics
+    found = LintSession(Module.parse(BODY.format(line))).diagnostics
     return [one for one in found if one.severity == "error"]
 
 

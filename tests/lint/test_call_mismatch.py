@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.rules.call_mismatch import call_mismatch
 from ptx_lsp.model.module import Module
 
@@ -23,4 +23,4 @@ def test_a_head_that_cannot_be_read_is_not_compared(head: str) -> None:
         ".version 9.5\n.target sm_90\n.address_size 64\n"
         f"{head};\n.entry k() {{ .reg .b32 %r; call f, (%r, %r); call f, (%r); call f; ret; }}\n"
     )
-    assert Linting(module, [call_mismatch]).diagnostics == []
+    assert LintSession(module, [call_mismatch]).diagnostics == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
 KERNEL = """\
@@ -24,7 +24,7 @@ KERNEL = """\
 
 
 def _errors(text: str) -> list[str]:
-    return [found.rule for found in Linting(Module.parse(text)).diagnostics if found.severity == "error"]
+    return [found.rule for found in LintSession(Module.parse(text)).diagnostics if found.severity == "error"]
 
 
 @pytest.mark.parametrize("token", ["(.param", "out)", "%r<3>", ".reg .b64", "[out]", "%r1, 2", "[%d]", "ret"])

@@ -6,7 +6,7 @@ import pytest
 
 from ptx_lsp.ide.editing.formatting import formatting
 from ptx_lsp.ide.hover.hover import hover
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
 _MANY = 5_000
@@ -48,7 +48,7 @@ def _kernel(line: str) -> str:
 @pytest.mark.parametrize("expression", _EXPRESSIONS)
 def test_it_is_accepted(place: str, expression: str) -> None:
     module = Module.parse(_kernel(_FILES[place].format(_EXPRESSIONS[expression])))
-    assert [one for one in Linting(module).diagnostics if one.severity == "error"] == []
+    assert [one for one in LintSession(module).diagnostics if one.severity == "error"] == []
 
 
 @pytest.mark.parametrize("expression", _EXPRESSIONS)
@@ -63,5 +63,9 @@ def test_editors_show_it(expression: str) -> None:
 
 def test_a_chain_of_a_hundred_is_computed() -> None:
     line = "mov.b64 %rd1, 1/(" + "+".join(["1"] * 90) + " - 90);"
-    (found,) = [one for one in Linting(Module.parse(_kernel(line))).diagnostics if one.severity == "error"]
+    (found,) = [
+        one
+        for one in LintSession(Module.parse(_kernel(line))).diagnostics
+        if one.severity == "error"
+    ]
     assert found.rule == "invalid-constant"

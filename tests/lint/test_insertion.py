@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
 BODY = """.version 9.5
@@ -42,19 +42,19 @@ BODY = """.version 9.5
 def test_fix(before: str, after: str) -> None:
     module = Module.parse(BODY.format(before))
     source = module.document.source
-    errors = [found for found in Linting(module).diagnostics if found.severity == "error"]
+    errors = [found for found in LintSession(module).diagnostics if found.severity == "error"]
     fixes = [found.fix for found in errors if found.fix is not None]
     assert len(fixes) == 1
     for edit in sorted(fixes[0].edits, reverse=True):
         source = source.edited(edit)
     assert source.data.decode() == BODY.format(after)
-    mended = Linting(Module.parse(source.data.decode())).diagnostics
+    mended = LintSession(Module.parse(source.data.decode())).diagnostics
     assert [found for found in mended if found.severity == "error"] == []
 
 
 @pytest.mark.parametrize("line", ["mul.s32 %r1, %r2, %r3;", "mul.wide.u64 %d1, %d2, %d3;"])
 def test_no_fix_where_it_would_be_a_guess(line: str) -> None:
-    found = Linting(Module.parse(BODY.format(line))).diagnostics
+    found = LintSession(Module.parse(BODY.format(line))).diagnostics
     assert found
     assert all(diagnostic.fix is None for diagnostic in found)
 
@@ -69,6 +69,10 @@ def test_no_fix_where_it_would_be_a_guess(line: str) -> None:
     ],
 )
 def test_a_few_to_choose_from(line: str, titles: list[str]) -> None:
-    found = [one for one in Linting(Module.parse(BODY.format(line))).diagnostics if one.severity == "error"]
+    found = [
+        one
+        for one in LintSession(Module.parse(BODY.format(line))).diagnostics
+        if one.severity == "error"
+    ]
     assert [fix.message for one in found for fix in one.alternatives] == titles
     assert not any(fix.safe for one in found for fix in one.alternatives)

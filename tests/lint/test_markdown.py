@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from tests.lint.markdown import Case, Expected, cases
@@ -35,7 +35,7 @@ def test_findings(case: Case, rules: frozenset[str]) -> None:
     source = module.document.source
     found = [
         (source.position(d.span.start).line + 1, d.severity, d.rule, d.message)
-        for d in Linting(module, all_rules()).diagnostics
+        for d in LintSession(module, all_rules()).diagnostics
         if d.severity == "error" or d.rule in rules
     ]
     missing: list[Expected] = []

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
-from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.fixes.mending import Mended, mended
+from ptx_lsp.lint.engine import LintSession
+from ptx_lsp.lint.fixes.fix_application import FixResult, apply_fixes
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
@@ -17,7 +17,7 @@ from tests.oracle import corpus
 
 
 def judge(document: Document) -> list[Diagnostic]:
-    return Linting(Module(document), all_rules()).diagnostics
+    return LintSession(Module(document), all_rules()).diagnostics
 
 
 def finding(text: bytes, *edits: Edit, safe: bool = True) -> Diagnostic:
@@ -26,9 +26,9 @@ def finding(text: bytes, *edits: Edit, safe: bool = True) -> Diagnostic:
     return Diagnostic(text.decode(), "E101", "error", "", place, fix=fix)
 
 
-def run(text: bytes, find: Callable[[bytes], list[Diagnostic]], unsafe: bool = False) -> Mended:
+def run(text: bytes, find: Callable[[bytes], list[Diagnostic]], unsafe: bool = False) -> FixResult:
     document = Document.parse(Source(text))
-    return mended(document, lambda one: find(one.source.data), unsafe)
+    return apply_fixes(document, lambda one: find(one.source.data), unsafe)
 
 
 def test_rounds_until_nothing_is_left() -> None:
@@ -110,7 +110,7 @@ def test_real_kernels(path: object) -> None:
     if path.stat().st_size > 150_000:
         return
     before = Document.parse(Source(path.read_bytes()))
-    after = mended(before, judge, unsafe=True).document
+    after = apply_fixes(before, judge, unsafe=True).document
     left = [one.fix for one in judge(after) if one.fix is not None]
     assert left == []
     errors = [sum(one.severity == "error" for one in judge(text)) for text in (before, after)]

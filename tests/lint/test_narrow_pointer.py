@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
 HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p) {\n"
@@ -16,7 +16,7 @@ def _fixes(body: str) -> list[tuple[str, str]]:
     data = module.document.source.data
     return [
         (data[edit.start : edit.end].decode(), edit.replacement.decode())
-        for found in Linting(module).diagnostics
+        for found in LintSession(module).diagnostics
         if found.rule == "narrow-pointer" and found.fix is not None
         for edit in found.fix.edits
     ]

@@ -10,7 +10,7 @@ import pytest
 from ptx_lsp import ptxas
 from ptx_lsp.lint.configuration.suppression import suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
@@ -35,7 +35,7 @@ def _fired(rule: Rule, text: str) -> set[str]:
 def _diagnostics(text: str) -> list[Diagnostic]:
     module = Module.parse(text)
     names = {rule.name for rule in all_rules()}
-    return suppressed(Linting(module, all_rules()).diagnostics, module.document.source, names)
+    return suppressed(LintSession(module, all_rules()).diagnostics, module.document.source, names)
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)

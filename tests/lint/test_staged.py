@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from ptx_lsp.lint.diagnostic import SEVERITIES
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit
 
@@ -22,13 +22,13 @@ TEXT = """.version 8.5
 
 @pytest.mark.parametrize("left_after", [0, 1, 40, 77, 123, 200])
 def test_left_at_some_step_and_taken_over_after_an_edit(left_after: int) -> None:
-    left = Linting(Module.parse(TEXT), staged=True)
+    left = LintSession(Module.parse(TEXT), staged=True)
     list(islice(left.steps(), left_after))
     at = TEXT.index("%q")
     document = left.module.document.edited(Edit(at, at + 2, b"%r2"))
-    edited = Linting(Module(document, left.module), previous=left)
+    edited = LintSession(Module(document, left.module), previous=left)
     assert edited.is_complete
-    assert edited.diagnostics == Linting(Module.parse(TEXT.replace("%q", "%r2"))).diagnostics
+    assert edited.diagnostics == LintSession(Module.parse(TEXT.replace("%q", "%r2"))).diagnostics
 
 
 @pytest.mark.parametrize("left_after", [0, 1, 5, 20, 40, 123])
@@ -36,7 +36,7 @@ def test_left_at_some_step_and_taken_over_after_an_edit(left_after: int) -> None
 def test_left_twice_between_edits_of_several_functions(
     left_after: int, left_again_after: int
 ) -> None:
-    linting = Linting(Module.parse(TEXT))
+    linting = LintSession(Module.parse(TEXT))
     text = TEXT
     for old, new, steps in (
         ("%q, 2", "%p, 2", left_after),
@@ -46,14 +46,14 @@ def test_left_twice_between_edits_of_several_functions(
         at = text.index(old)
         text = text.replace(old, new, 1)
         edited = linting.module.document.edited(Edit(at, at + len(old), new.encode()))
-        linting = Linting(Module(edited, linting.module), previous=linting, staged=True)
+        linting = LintSession(Module(edited, linting.module), previous=linting, staged=True)
         list(islice(linting.steps(), steps))
-    assert linting.diagnostics == Linting(Module.parse(text)).diagnostics
+    assert linting.diagnostics == LintSession(Module.parse(text)).diagnostics
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 100])
 def test_the_worst_are_some_of_all(most: int) -> None:
-    linting = Linting(Module.parse(TEXT))
+    linting = LintSession(Module.parse(TEXT))
     worst, total = linting.worst(most)
     everything = linting.diagnostics
     assert total == len(everything)
@@ -64,9 +64,9 @@ def test_the_worst_are_some_of_all(most: int) -> None:
 
 
 def test_what_is_found_can_be_asked_for_at_any_step() -> None:
-    linting = Linting(Module.parse(TEXT), staged=True)
+    linting = LintSession(Module.parse(TEXT), staged=True)
     assert linting.diagnostics == []
     counts = [len(linting.diagnostics) for _ in linting.steps()]
     assert counts == sorted(counts)
     assert linting.is_complete
-    assert linting.diagnostics == Linting(Module.parse(TEXT)).diagnostics
+    assert linting.diagnostics == LintSession(Module.parse(TEXT)).diagnostics

@@ -6,7 +6,7 @@ import pytest
 
 from ptx_lsp.lint.configuration.suppression import Suppressions, insertion, suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Source, Span
@@ -18,7 +18,7 @@ HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n"
 def found(body: str, ran: set[str] = NAMES) -> list[Diagnostic]:
     """The errors, and what is told of the comments, of a kernel with this body."""
     module = Module.parse(HEADER + body + "\n\tret;\n}\n")
-    diagnostics = Linting(module, all_rules()).diagnostics
+    diagnostics = LintSession(module, all_rules()).diagnostics
     kept = suppressed(diagnostics, module.document.source, ran)
     return [one for one in kept if one.code[0] == "E" or one.rule == "unused-suppression"]
 

@@ -9,7 +9,7 @@ import weakref
 import pytest
 
 from ptx_lsp.ide.highlighting.encoded_tokens import encoded_tokens
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.function import Function, Home
 from ptx_lsp.model.module import Module, module_of
@@ -27,24 +27,24 @@ TEXT = """.version 8.5
 
 @pytest.mark.parametrize("edited", [0, 1, 2])
 def test_functions_before_and_behind_an_edit_keep_their_facts(edited: int) -> None:
-    linting = Linting(Module.parse(TEXT))
+    linting = LintSession(Module.parse(TEXT))
     facts = [function.facts for function in linting.module.functions]
     at = [match.start() for match in re.finditer("1, 2", TEXT)][edited]
     document = linting.module.document.edited(Edit(at, at + 1, b"17"))
-    module = Linting(Module(document, linting.module), previous=linting).module
+    module = LintSession(Module(document, linting.module), previous=linting).module
     kept = [new.facts is old for new, old in zip(module.functions, facts, strict=True)]
     assert kept == [number != edited for number in range(3)]
 
 
 def test_facts_of_untouched_functions_keep_no_earlier_module() -> None:
-    linting = Linting(Module.parse(TEXT))
+    linting = LintSession(Module.parse(TEXT))
     facts = linting.module.functions[0].facts
     earlier = weakref.ref(linting.module)
     at = TEXT.rindex("1, 2")
     for _ in range(3):
         before = linting.module
         edited = before.document.edited(Edit(at, at, b" "))
-        linting = Linting(Module(edited, before), previous=linting)
+        linting = LintSession(Module(edited, before), previous=linting)
         before.dispose(linting.module)
         del before
     gc.collect()
@@ -54,7 +54,7 @@ def test_facts_of_untouched_functions_keep_no_earlier_module() -> None:
 
 
 def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> None:
-    linting = Linting(Module.parse(TEXT))
+    linting = LintSession(Module.parse(TEXT))
     known: list[weakref.ref[Module]] = []
     at = TEXT.rindex("1, 2")
     gc.disable()
@@ -63,7 +63,7 @@ def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> No
             known.append(weakref.ref(linting.module))
             before = linting.module
             edited = before.document.edited(Edit(at, at + 1, b"7"))
-            linting = Linting(Module(edited, before), previous=linting)
+            linting = LintSession(Module(edited, before), previous=linting)
             before.dispose(linting.module)
             del before
         assert [earlier() for earlier in known] == [None, None, None]
@@ -74,7 +74,7 @@ def test_facts_that_wait_to_be_brought_up_to_date_keep_no_earlier_module() -> No
 def test_no_other_function_is_looked_at_after_an_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     function = ".entry k%d() { .reg .u32 %%r<3>; add.u32 %%r1, 1, 2; ret; }\n"
     text = TEXT + "".join(function % number for number in range(200))
-    linting = Linting(Module.parse(text), all_rules())
+    linting = LintSession(Module.parse(text), all_rules())
     at = text.index("1, 2", text.index("k100"))
     looked_at: set[str] = set()
     moved_to = Function.moved_to
@@ -85,7 +85,7 @@ def test_no_other_function_is_looked_at_after_an_edit(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Function, "moved_to", noted)
     module = Module(linting.module.document.edited(Edit(at, at + 1, b"17")), linting.module)
-    for _ in Linting(module, linting.rules, linting, staged=True).steps():
+    for _ in LintSession(module, linting.rules, linting, staged=True).steps():
         pass
     assert looked_at == {"k100"}
 
@@ -93,14 +93,14 @@ def test_no_other_function_is_looked_at_after_an_edit(monkeypatch: pytest.Monkey
 def test_the_last_module_of_a_file_is_freed_at_once() -> None:
     gc.disable()
     try:
-        linting = Linting(Module.parse(TEXT), all_rules())
+        linting = LintSession(Module.parse(TEXT), all_rules())
         module = linting.module
         left = [weakref.ref(one) for one in (module, module.document, *module.functions)]
         at = TEXT.rindex("1, 2")
         edited = None
         for _ in range(3):
             edited = Module(module.document.edited(Edit(at, at + 1, b"7")), module)
-            linting = Linting(edited, all_rules(), linting)
+            linting = LintSession(edited, all_rules(), linting)
             left += [weakref.ref(one) for one in (edited, edited.document, *edited.functions)]
             module.dispose(edited)
             module = edited
@@ -140,25 +140,25 @@ def _told(function: Function) -> list[object]:
 @pytest.mark.parametrize("taken", range(0, 400, 7))
 def test_a_linting_goes_on_while_the_next_module_is_made(taken: int) -> None:
     text = TEXT.replace("second() { .reg .u32 %r<3>; add.u32", "second() { .reg .u32 %r<3>; frob.u32")
-    linting = Linting(Module.parse(text), staged=True)
+    linting = LintSession(Module.parse(text), staged=True)
     steps = linting.steps()
     for _ in zip(range(taken), steps, strict=False):
         pass
     at = text.index("1, 2")
     module = Module(linting.module.document.edited(Edit(at, at + 1, b"1111111")), linting.module)
     next(steps, None)
-    found = Linting(module, previous=linting)
-    fresh = Linting(Module.parse(module.document.source.text))
+    found = LintSession(module, previous=linting)
+    fresh = LintSession(Module.parse(module.document.source.text))
     assert found.diagnostics == fresh.diagnostics
 
 
 def test_the_worst_findings_are_those_of_the_text_read_anew() -> None:
     text = TEXT.replace("1, 2; ret;", "none, 2; add.u32 %r1, 1, 2; add.u32 %r1, last, 2;")
-    linting = Linting(Module.parse(text))
+    linting = LintSession(Module.parse(text))
     at = linting.module.document.source.text.index("1, 2")
     module = Module(linting.module.document.edited(Edit(at, at + 1, b"middle")), linting.module)
-    linting = Linting(module, previous=linting)
-    fresh = Linting(Module.parse(module.document.source.text))
+    linting = LintSession(module, previous=linting)
+    fresh = LintSession(Module.parse(module.document.source.text))
     assert all(linting.worst(most) == fresh.worst(most) for most in range(1, 12))
 
 

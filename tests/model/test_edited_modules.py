@@ -8,7 +8,7 @@ import pytest
 
 from analyses.control_flow.call_graph import call_graph_node
 from analyses.instructions.uses_and_defs import instructions
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
@@ -106,22 +106,25 @@ def test_a_function_that_has_moved_since_is_the_same_one() -> None:
 )
 def test_what_others_declare_is_near_an_undeclared_name(old: str, new: str) -> None:
     module = Module.parse(TEXT)
-    linting = Linting(module)
+    linting = LintSession(module)
     for wanted, given in ((old, new), ("missing", "\nmissing"), ("\nmissing", ""), ("later,", "helper,")):
         at = module.document.source.text.index(wanted)
         edit = Edit(at, at + len(wanted), given.encode())
         module = Module(module.document.edited(edit), module)
-        linting = Linting(module, previous=linting)
-        assert linting.diagnostics == Linting(Module.parse(module.document.source.text)).diagnostics
+        linting = LintSession(module, previous=linting)
+        assert linting.diagnostics == LintSession(Module.parse(module.document.source.text)).diagnostics
 
 
 def test_options_of_the_target_count_as_it_does() -> None:
     text = TEXT.replace("ret; }", ".local .b8 own[8]; ret; }")
-    linting = Linting(Module.parse(text), all_rules())
+    linting = LintSession(Module.parse(text), all_rules())
     at = text.index("sm_90") + 5
     edited = Module(linting.module.document.edited(Edit(at, at, b", debug")), linting.module)
     fresh = Module.parse(edited.document.source.text)
-    assert Linting(edited, all_rules(), linting).diagnostics == Linting(fresh, all_rules()).diagnostics
+    assert (
+        LintSession(edited, all_rules(), linting).diagnostics
+        == LintSession(fresh, all_rules()).diagnostics
+    )
 
 
 @pytest.mark.parametrize("number", ["1", "0", "0" * 5000 + "1"])

@@ -22,7 +22,7 @@ from random import Random
 from typing import NamedTuple
 
 from ptx_lsp import ptxas
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import default_rules
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
@@ -198,7 +198,7 @@ def compare(found: Iterable[Judged]) -> Count:
 
 
 def _has_error(source: str, rules: tuple[Rule, ...]) -> bool:
-    found = Linting(Module.parse(source), rules).diagnostics
+    found = LintSession(Module.parse(source), rules).diagnostics
     return any(diagnostic.severity == "error" for diagnostic in found)
 
 

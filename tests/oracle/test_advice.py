@@ -11,7 +11,7 @@ import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from tests.oracle.instructions.cases import Point, newest_point, plain_lines
 from tests.oracle.instructions.judge import judge, prelude, sections
@@ -44,7 +44,7 @@ def _fixed(lines: list[str], point: Point) -> list[str]:
     module = Module.parse("\n".join([head.rstrip("\n"), *lines, "L1:", "ret;", "}", ""]))
     data = module.document.source.data
     found: dict[str, None] = {}
-    for diagnostic in Linting(module).diagnostics:
+    for diagnostic in LintSession(module).diagnostics:
         start = data.rfind(b"\n", 0, diagnostic.span.start) + 1
         end = data.find(b"\n", diagnostic.span.start)
         if diagnostic.severity == "error":

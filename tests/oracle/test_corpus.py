@@ -9,7 +9,7 @@ import pytest
 from tree_sitter import Node, Tree
 
 from ptx_lsp import ptxas
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
@@ -25,7 +25,7 @@ def test_accepted_file_has_no_error(path: Path) -> None:
     source = document.source
     assert not [
         f"{source.line_of(found.span.start) + 1}: {found.rule}: {found.message}"
-        for found in Linting(Module(document)).diagnostics
+        for found in LintSession(Module(document)).diagnostics
         if found.severity == "error"
     ]
 

@@ -24,7 +24,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from ptx_lsp import ptxas
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
 RECORD = Path(__file__).parent / "verdicts" / "advice_wgmma.txt"
@@ -251,7 +251,7 @@ def judged(found: Sequence[Kernel]) -> list[Verdict]:
 
 def rules_of(kernel: Kernel) -> frozenset[str]:
     """The rules that speak."""
-    return frozenset(found.rule for found in Linting(Module.parse(kernel.text)).diagnostics)
+    return frozenset(found.rule for found in LintSession(Module.parse(kernel.text)).diagnostics)
 
 
 def recorded() -> list[Verdict]:

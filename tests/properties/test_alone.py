@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -37,7 +37,7 @@ def _text(functions: int) -> bytes:
 def test_edited_functions_are_as_read_anew(seed: int) -> None:
     chance = random.Random(seed)
     document = Document.parse(Source(_text(8)))
-    linting = Linting(Module(document))
+    linting = LintSession(Module(document))
     for _ in range(25):
         data = document.source.data
         at = chance.randrange(len(data))
@@ -47,8 +47,8 @@ def test_edited_functions_are_as_read_anew(seed: int) -> None:
             continue
         fresh = Document.parse(Source(document.source.data))
         assert items(document) == items(fresh)
-        linting = Linting(Module(document, linting.module), previous=linting)
-        assert linting.diagnostics == Linting(Module(fresh)).diagnostics
+        linting = LintSession(Module(document, linting.module), previous=linting)
+        assert linting.diagnostics == LintSession(Module(fresh)).diagnostics
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.analyses import ANALYSES
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from tests.oracle import corpus
@@ -55,7 +55,7 @@ def test_the_same_damage_everywhere(text: int, damage: Damage) -> None:
 
 def check(text: str) -> None:
     module = Module.parse(text)
-    assert all(d.message for d in Linting(module, rules=all_rules()).diagnostics)
+    assert all(d.message for d in LintSession(module, rules=all_rules()).diagnostics)
     for function in module.functions:
         for analysis in ANALYSES.values():
             analysis(function)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tree_sitter import Node, Tree
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -76,22 +76,22 @@ _MANY = settings(max_examples=250, deadline=None, suppress_health_check=_SLOW)
 @given(_pieces(), st.lists(_edits(2600), min_size=1, max_size=4))
 def test_edited_is_as_read_anew(text: bytes, edits: list[tuple[str, int, int, bytes]]) -> None:
     document = Document.parse(Source(text))
-    linting = Linting(Module(document))
+    linting = LintSession(Module(document))
     for what, at, length, new in edits:
         document = document.edited(_edit(document.source.data, what, at, length, new))
         module = Module(document, linting.module)
-        linting = Linting(module, previous=linting)
+        linting = LintSession(module, previous=linting)
     fresh = Document.parse(Source(document.source.data))
     assert _shape(document.tree) == _shape(fresh.tree)
     assert items(document) == items(fresh)
-    assert linting.diagnostics == Linting(Module(fresh)).diagnostics
+    assert linting.diagnostics == LintSession(Module(fresh)).diagnostics
 
 
 @_MANY
 @given(st.binary(max_size=400))
 def test_any_bytes_are_taken(data: bytes) -> None:
     document = Document.parse(Source(data))
-    found = Linting(Module(document)).diagnostics
+    found = LintSession(Module(document)).diagnostics
     assert found
     assert all(0 <= d.span.start <= d.span.end <= len(data) for d in found)
 

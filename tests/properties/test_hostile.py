@@ -22,8 +22,8 @@ from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.lint.configuration.selection import chosen
-from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.fixes import nearest
+from ptx_lsp.lint.engine import LintSession
+from ptx_lsp.lint.fixes import similar_names
 from ptx_lsp.lint.rules import undeclared_name
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.module import Module
@@ -39,7 +39,7 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dominance, "_VISITS_OF_EACH", 2)
     monkeypatch.setattr(cfg, "_EDGES_ANYWAY", 20)
     monkeypatch.setattr(cfg, "_EDGES_OF_EACH", 2)
-    monkeypatch.setattr(nearest, "_MOST", 4)
+    monkeypatch.setattr(similar_names, "_MOST", 4)
     monkeypatch.setattr(undeclared_name, "_MOST_GUESSES", 4)
     monkeypatch.setattr(undeclared_name, "_MOST_FUNCTIONS", 4)
 
@@ -61,7 +61,7 @@ def test_the_cost_of_a_keystroke_grows_with_the_text(name: str) -> None:
         document, found = before.module.document, 0
         for _, edit in edits(data):
             found += _calls(
-                lambda edit=edit: Linting(
+                lambda edit=edit: LintSession(
                     Module(document.edited(edit), before.module), previous=before
                 ).worst(1_000)
             )
@@ -108,8 +108,8 @@ def _text(name: str, size: int) -> bytes:
     return SHAPES[name].text(size).encode()
 
 
-def _linted(data: bytes) -> Linting:
-    return Linting(Module(Document.parse(Source(data))))
+def _linted(data: bytes) -> LintSession:
+    return LintSession(Module(Document.parse(Source(data))))
 
 
 def _calls(work: Callable[[], object]) -> int:

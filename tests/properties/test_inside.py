@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from benchmarks.analyses import one_kernel
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
@@ -148,7 +148,7 @@ def an_edit(data: bytes, chance: random.Random, *, is_sound: bool) -> Edit:
 def _check(text: bytes, chance: random.Random, edits: int, *, is_sound: bool) -> None:
     """Some edits one after the other; now and then several before anybody asks."""
     document = Document.parse(Source(text))
-    linting = Linting(Module(document), all_rules())
+    linting = LintSession(Module(document), all_rules())
     module = linting.module
     for _ in range(edits):
         document = document.edited(an_edit(document.source.data, chance, is_sound=is_sound))
@@ -159,8 +159,8 @@ def _check(text: bytes, chance: random.Random, edits: int, *, is_sound: bool) ->
         fresh = Document.parse(Source(document.source.data))
         assert items(document) == items(fresh)
         module = Module(document, module)
-        linting = Linting(module, all_rules(), linting)
-        anew = Linting(Module(fresh), all_rules())
+        linting = LintSession(module, all_rules(), linting)
+        anew = LintSession(Module(fresh), all_rules())
         assert linting.diagnostics == anew.diagnostics
         for function, same in zip(module.functions, anew.module.functions, strict=True):
             known, wanted = told(function), told(same)

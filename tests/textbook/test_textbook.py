@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, Finding, launch
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from tests.oracle.textbook import CLANG_LEVELS, LEVELS, recorded
@@ -60,7 +60,7 @@ def linted(file: str) -> dict[str, frozenset[tuple[str, str]]]:
     """Of each function, the rules that speak of it, with their severity."""
     module = Module.parse(FILES[file])
     spans = {one.name: module.span(one.place(one.node)) for one in module.functions}
-    found = Linting(module, all_rules()).diagnostics
+    found = LintSession(module, all_rules()).diagnostics
     return {
         name: frozenset((one.rule, one.severity) for one in found if span.start <= one.span.start < span.end)
         for name, span in spans.items()

@@ -27,7 +27,7 @@ import ptx_lsp
 from ptx_lsp.cli.files import BESIDE, write_whole
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.configuration.containment import is_file
-from ptx_lsp.lint.configuration.known import Known, known_rules, remember
+from ptx_lsp.lint.configuration.rule_index import RuleEntry, rule_index, set_rule_index
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
 from ptx_lsp.lint.results import details, report
 from ptx_lsp.lint.results.report import FileReport
@@ -169,16 +169,16 @@ def remember_rules(no_cache: bool) -> None:
     """Stores the rule names beside the reports: a run with only cached reports does not import the rules."""
     folder = default_folder() if is_wanted() and not no_cache else None
     if folder is None:
-        remember(())
+        set_rule_index(())
         return
     Cache(folder).claim()
     place = folder / f"rules-{hashlib.sha256(_stamp().encode()).hexdigest()[:16]}.json"
     try:
         rows = cast(list[list[str]], json.loads(place.read_text(encoding="utf-8")))
-        remember(tuple(Known(name, code, _SEVERITIES[word]) for name, code, word in rows))
+        set_rule_index(tuple(RuleEntry(name, code, _SEVERITIES[word]) for name, code, word in rows))
     except (OSError, ValueError, TypeError, KeyError):
-        remember(())
-        write(place, json.dumps(known_rules()).encode())
+        set_rule_index(())
+        write(place, json.dumps(rule_index()).encode())
 
 
 _SEVERITIES: dict[str, Severity] = {severity: severity for severity in SEVERITIES}

@@ -19,10 +19,10 @@ from ptx_lsp.lint.configuration import budget
 from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed, unused_rules
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.engine import Linting
-from ptx_lsp.lint.fixes.mending import Mended, mended
+from ptx_lsp.lint.engine import LintSession
+from ptx_lsp.lint.fixes.fix_application import FixResult, apply_fixes
+from ptx_lsp.lint.results.debug_lines import SourceLocations
 from ptx_lsp.lint.results.fingerprint import add_fingerprints
-from ptx_lsp.lint.results.origin import Origins
 from ptx_lsp.lint.results.report import FileReport, Kernel, Reported, by_place, reported
 from ptx_lsp.model.module import Module
 from ptx_lsp.ptxas import Resources
@@ -72,7 +72,7 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
     module, linting = None, None
     for target in wanted:
         module = Module(document, module, target)
-        linting = Linting(module, rules, linting)
+        linting = LintSession(module, rules, linting)
         judged.append(_judge(linting, target, settings, comments))
         settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None
@@ -93,7 +93,7 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
     )
 
 
-def _mended(document: Document, settings: Settings) -> Mended:
+def _mended(document: Document, settings: Settings) -> FixResult:
     """The document after the fixes of what is found and not silenced."""
     target = parse_target(settings.targets[0]) if settings.targets else None
     rules = settings.rules.chosen()
@@ -102,11 +102,11 @@ def _mended(document: Document, settings: Settings) -> Mended:
     def judge(document: Document) -> list[Diagnostic]:
         nonlocal module, linting
         module = Module(document, module, target)
-        linting = Linting(module, rules, linting)
+        linting = LintSession(module, rules, linting)
         names = settings.rules.names
         return list(settings.rules.judged(suppressed(linting.diagnostics, document.source, names)))
 
-    return mended(document, judge, settings.fix == "unsafe")
+    return apply_fixes(document, judge, settings.fix == "unsafe")
 
 
 def own_target(module: Module) -> str | None:
@@ -116,11 +116,11 @@ def own_target(module: Module) -> str | None:
 
 
 def _judge(
-    linting: Linting, target: Target | None, settings: Settings, comments: Suppressions
+    linting: LintSession, target: Target | None, settings: Settings, comments: Suppressions
 ) -> Judged:
     module, source = linting.module, linting.module.document.source
     kept = settings.rules.judged(comments.kept(linting.once()))
-    origins = Origins(module)
+    origins = SourceLocations(module)
     found = list(reported(kept, source, origins.of))
     measured, complaints = None, list[str]()
     if settings.ptxas is not None:
@@ -160,7 +160,7 @@ def _with_unused(
         one for rule in unused_rules(rules.names) for one in comments.unused(rule, rules.names)
     )
     told = rules.judged(diagnostics)
-    unused = list(reported(told, module.document.source, Origins(module).of))
+    unused = list(reported(told, module.document.source, SourceLocations(module).of))
     return sorted([*found, *unused], key=by_place) if unused else found
 
 

@@ -11,8 +11,8 @@ from ptx_lsp.cli.explanations.instruction import explain_instruction
 from ptx_lsp.cli.explanations.modifier import explain_word, needs, word_names
 from ptx_lsp.cli.explanations.sections import prose, section, title
 from ptx_lsp.isa import directives, special_registers
+from ptx_lsp.isa.keywords import Keyword, explanations
 from ptx_lsp.isa.schema import table
-from ptx_lsp.isa.words import Word, explanations
 from ptx_lsp.lint.configuration.selection import OUTSIDE, did_you_mean
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style
@@ -113,7 +113,7 @@ def _directive(directive: directives.Directive, style: Style) -> Iterator[str]:
     yield from section("Example", directive.example.splitlines(), style)
 
 
-def _word(name: str, word: Word, style: Style) -> Iterator[str]:
+def _word(name: str, word: Keyword, style: Style) -> Iterator[str]:
     yield from title(name, word.kind, word.summary, style)
     yield from section("Example", [word.example] if word.example else [], style)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from inspect import cleandoc
 
 from ptx_lsp.cli.explanations.sections import prose, section, statements, table, title
-from ptx_lsp.isa.description.in_words import concerns, since, wanted, worded
+from ptx_lsp.isa.description.describe import concerns, describe_operands, describe_selector, since
 from ptx_lsp.isa.description.syntax_text import syntax_text
 from ptx_lsp.isa.matching.fit import Candidate
 from ptx_lsp.isa.matching.resolve import Resolution, resolve
@@ -99,7 +99,7 @@ def _operands(fitting: list[Candidate]) -> list[str]:
     rows: list[tuple[str, str]] = []
     seen: set[tuple[str, str]] = set()
     for candidate in fitting:
-        fresh = [row for row in wanted(candidate) if row not in seen]
+        fresh = [row for row in describe_operands(candidate) if row not in seen]
         seen.update(fresh)
         for name, text in fresh:
             if rows and rows[-1][1] == text:
@@ -135,7 +135,7 @@ def _needs(entry: Entry, fitting: list[Candidate]) -> list[str]:
     for need in entry.needs:
         ways = " or ".join(text for text in map(str, need.ways) if text)
         if ways and concerns(need.because, fitting):
-            lines.append(f"{worded(need.because)}: {ways}" if need.because.text else ways)
+            lines.append(f"{describe_selector(need.because)}: {ways}" if need.because.text else ways)
     return lines or ["any PTX ISA version and target"]
 
 
@@ -150,5 +150,5 @@ def _refused(entry: Entry, fitting: list[Candidate]) -> list[str]:
 def _ended(entry: Entry, fitting: list[Candidate]) -> Iterator[str]:
     for end in entry.ends:
         if concerns(end.when, fitting):
-            named = f"{worded(end.when)}: " if end.when.text else ""
+            named = f"{describe_selector(end.when)}: " if end.when.text else ""
             yield f"{named}{end.sentence} (from PTX ISA {end.version}, sm_{end.number} on)"

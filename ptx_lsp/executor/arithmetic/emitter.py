@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ptx_lsp.executor.arithmetic import wide
-from ptx_lsp.executor.arithmetic.lanes import Integers, limits
+from ptx_lsp.executor.arithmetic.integers import Integers, limits
 from ptx_lsp.executor.arithmetic.program import BOOL, SIGNED, UNSIGNED, Array, DType, Program
 
 _RING: dict[str, np.ufunc] = {"+": np.add, "-": np.subtract, "*": np.multiply}

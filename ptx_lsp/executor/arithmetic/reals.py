@@ -17,7 +17,7 @@ from ptx_lsp.executor.arithmetic import approximate, floats, formats
 from ptx_lsp.executor.arithmetic.emitter import Emitter
 from ptx_lsp.executor.arithmetic.exact import Mode
 from ptx_lsp.executor.arithmetic.floats import Floats
-from ptx_lsp.executor.arithmetic.lanes import Integers
+from ptx_lsp.executor.arithmetic.integers import Integers
 from ptx_lsp.executor.arithmetic.program import BOOL, FLOAT, UNSIGNED, Array, DType, Program
 
 Kind = Literal["value", "+", "-", "*", "/", "root", "integers"]

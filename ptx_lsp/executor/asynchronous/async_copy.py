@@ -14,19 +14,19 @@ from ptx_lsp.executor.asynchronous.pending import pending
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import (
     Indices,
-    Part,
+    MemorySlice,
     Threads,
     by_name,
+    memory_slices,
     pointer,
-    reached,
     shared_offsets,
     threads,
 )
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.memory import Addresses, Space
 from ptx_lsp.executor.machine.observer import CurrentStep
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
@@ -37,8 +37,8 @@ class Copy:
     """A copy of `size` bytes for each thread of a row, into its shared memory."""
 
     def __init__(
-        self, spaces: Spaces, row: Threads, targets: Indices, size: int, whole: list[Part],
-        parts: list[Part], filled: Indices,
+        self, spaces: Spaces, row: Threads, targets: Indices, size: int, whole: list[MemorySlice],
+        parts: list[MemorySlice], filled: Indices,
     ) -> None:
         """`whole` are sources that are read completely; of `parts` only the first `filled` bytes."""
         self._wave, self._spaces, self._lanes = row.wave, spaces, row.lanes
@@ -112,17 +112,17 @@ class Begin:
 
     def _reached(
         self, row: Threads, addresses: Addresses, space: Space, chosen: Bools
-    ) -> list[Part]:
+    ) -> list[MemorySlice]:
         """The sources of some threads, with their positions in the row."""
         if chosen.all():
-            return reached(self._spaces, row, addresses, space, self._size)
+            return memory_slices(self._spaces, row, addresses, space, self._size)
         found = np.flatnonzero(chosen)
-        parts = reached(self._spaces, row.part(chosen), addresses[chosen], space, self._size)
+        parts = memory_slices(self._spaces, row.subset(chosen), addresses[chosen], space, self._size)
         return [replace(part, positions=found[part.positions]) for part in parts]
 
     def _partly(
         self, row: Threads, addresses: Addresses, space: Space, filled: Indices
-    ) -> list[Part]:
+    ) -> list[MemorySlice]:
         """The same for threads that read less, but something."""
         chosen = (filled > 0) & (filled < self._size)
         if not chosen.any():
@@ -130,10 +130,10 @@ class Begin:
         wrong = chosen & (addresses % np.uint64(self._size) != 0)
         if wrong.any():
             raise row.error(f"the access of {self._size} bytes is misaligned", "misaligned", wrong)
-        some, found = row.part(chosen), np.flatnonzero(chosen)
+        some, found = row.subset(chosen), np.flatnonzero(chosen)
         last = addresses[chosen] + filled[chosen].astype(np.uint64) - np.uint64(1)
-        reached(self._spaces, some, last, space, 1)
-        parts = reached(self._spaces, some, addresses[chosen], space, 1)
+        memory_slices(self._spaces, some, last, space, 1)
+        parts = memory_slices(self._spaces, some, addresses[chosen], space, 1)
         return [replace(part, positions=found[part.positions]) for part in parts]
 
 

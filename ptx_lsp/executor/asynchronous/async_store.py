@@ -8,25 +8,25 @@ from __future__ import annotations
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools, Program
-from ptx_lsp.executor.asynchronous.combine import Combine, combination, in_turns
+from ptx_lsp.executor.asynchronous.async_reduction import Reduction, apply_sequentially, reduction
 from ptx_lsp.executor.asynchronous.mbarrier_steps import told_of
 from ptx_lsp.executor.asynchronous.pending import pending
 from ptx_lsp.executor.asynchronous.transfer import ranges
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import (
     Indices,
-    Part,
+    MemorySlice,
     by_name,
+    memory_slices,
     pointer,
-    reached,
     shared_offsets,
     threads,
 )
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.memory import Space
-from ptx_lsp.executor.machine.observer import Access, Actor, Use
+from ptx_lsp.executor.machine.observer import Actor, MemoryEvent, Use
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.entry import form_type
@@ -38,8 +38,8 @@ class Stores:
     """Values on their way to memory, for each thread of a row."""
 
     def __init__(
-        self, spaces: Spaces, lanes: Indices, wave: Wave, parts: list[Part], values: list[Array],
-        barriers: Indices | None, combine: Combine | None,
+        self, spaces: Spaces, lanes: Indices, wave: Wave, parts: list[MemorySlice], values: list[Array],
+        barriers: Indices | None, combine: Reduction | None,
     ) -> None:
         """`values` are unsigned elements that lie side by side, for each of the lanes."""
         self._spaces, self._lanes, self._wave = spaces, lanes, wave
@@ -62,7 +62,7 @@ class Stores:
                 if self._combine is None:
                     memory[index] = values[positions]
                 else:
-                    in_turns(memory, index, values[positions], self._combine)
+                    apply_sequentially(memory, index, values[positions], self._combine)
         if self._barriers is not None:
             at = self._barriers[chosen]
             self._spaces.completed(self._wave, self, self._lanes[chosen], at)
@@ -75,7 +75,7 @@ class StoreLater:
 
     def __init__(
         self, spaces: Spaces, target: tuple[Space, Program], values: Program,
-        barrier: tuple[Space, Program] | None, combine: Combine | None,
+        barrier: tuple[Space, Program] | None, combine: Reduction | None,
     ) -> None:
         self._spaces = spaces
         self._target = target
@@ -90,12 +90,12 @@ class StoreLater:
         size = sum(value.dtype.itemsize for value in values)
         use: Use = "write" if self._combine is None else "update"
         by: Actor = "thread" if self._barrier is None else "copy"
-        parts = reached(self._spaces, row, row.compute(program)[0], space, size, None)
+        parts = memory_slices(self._spaces, row, row.compute(program)[0], space, size, None)
         for part in parts:
             if not part.data.flags.writeable:
                 raise row.error("the memory is read-only", "read-only")
-            self._spaces.tell(wave, Access(
-                use, part.reach.space, part.reach.buffer, part.data, size, row.lanes[part.positions],
+            self._spaces.tell(wave, MemoryEvent(
+                use, part.address.space, part.address.buffer, part.data, size, row.lanes[part.positions],
                 part.offsets, by,
             ))
         barriers: Indices | None = None
@@ -125,7 +125,7 @@ class BulkStore:
         wrong = sizes % 8 != 0
         if wrong.any():
             raise row.error("the size must be a multiple of 8", "misaligned", wrong)
-        row, sizes = row.part(sizes > 0), sizes[sizes > 0]
+        row, sizes = row.subset(sizes > 0), sizes[sizes > 0]
         space, program = self._target
         addresses = row.compute(program)[0]
         found = ranges(self._spaces, row, addresses, space, sizes, use="write", alignment=8)
@@ -148,7 +148,7 @@ def async_store(
     combine = None
     if "red" in match.entry.name.split("."):
         operation = next(one for one in choices.modifiers if one in _OPERATIONS)
-        combine = combination(operation, type)
+        combine = reduction(operation, type)
     barrier = pointer(given["mbar"], space, operands) if "mbar" in given else None
     return StoreLater(
         spaces, pointer(given["a"], space, operands), sources([(one, type) for one in items], operands),

@@ -7,8 +7,8 @@ import numpy as np
 from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Array, Bools, DType, Program
 from ptx_lsp.executor.asynchronous.async_copy import Group
+from ptx_lsp.executor.asynchronous.async_reduction import Reduction, reduction
 from ptx_lsp.executor.asynchronous.cluster import peers
-from ptx_lsp.executor.asynchronous.combine import Combine, combination
 from ptx_lsp.executor.asynchronous.mbarrier_steps import told_of
 from ptx_lsp.executor.asynchronous.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.instructions.access import sources
@@ -20,11 +20,11 @@ from ptx_lsp.executor.instructions.threads import (
     shared_offsets,
     threads,
 )
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.memory import Bytes, Space
-from ptx_lsp.executor.machine.observer import Access, Actor, Use
+from ptx_lsp.executor.machine.observer import Actor, MemoryEvent, Use
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.entry import form_type
@@ -42,7 +42,7 @@ class Bulk:
 
     def __init__(
         self, spaces: Spaces, pointers: dict[str, tuple[Space, Program]], names: tuple[str, ...],
-        values: Program, combine: Combine | None, element: DType, inspect: str,
+        values: Program, combine: Reduction | None, element: DType, inspect: str,
     ) -> None:
         """`pointers` are dstMem, srcMem and perhaps mbar; `names` what `values` computes."""
         self._spaces = spaces
@@ -58,7 +58,7 @@ class Bulk:
         if bool((sizes % 16 != 0).any()):
             raise row.error("the size must be a multiple of 16", "misaligned", sizes % 16 != 0)
         if bool((sizes == 0).any()):
-            row, given = row.part(sizes > 0), {name: one[sizes > 0] for name, one in given.items()}
+            row, given = row.subset(sizes > 0), {name: one[sizes > 0] for name, one in given.items()}
             sizes = sizes[sizes > 0]
         if row.count == 0:
             return
@@ -105,7 +105,7 @@ class Bulk:
         """Tells of the places in several blocks that a copy writes."""
         memory = row.wave.shared.reshape(-1)
         for at, place in zip(which.tolist(), places.tolist(), strict=True):
-            self._spaces.tell(row.wave, Access(
+            self._spaces.tell(row.wave, MemoryEvent(
                 "write", ".shared", None, memory, int(sizes[at]), row.lanes[at : at + 1],
                 np.array([place]),
                 "copy",
@@ -158,5 +158,5 @@ def bulk_copy(
         operation = ".add" if choices["ftype"] else choices["redOp"]
         # As the manual notes, without `.noftz`.
         flushes = (operation, type.name) == (".add", ".f32") and not choices["ftype"]
-        combine, element = combination(operation, type, flushes=flushes), UNSIGNED[type.width]
+        combine, element = reduction(operation, type, flushes=flushes), UNSIGNED[type.width]
     return Bulk(spaces, pointers, names, values, combine, element, inspected(choices.modifiers))

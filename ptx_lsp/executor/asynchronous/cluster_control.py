@@ -1,7 +1,8 @@
 """`clusterlaunchcontrol`
 
-A request to cancel a cluster is granted as long as one has not started (`starts.py`), when it is made; the
-answer comes later. It has the bit 0 for yes, and from bit 32 on the indices of the cluster's first block.
+A request to cancel a cluster is granted as long as one has not started (`cluster_queue.py`), when it is
+made; the answer comes later. It has the bit 0 for yes, and from bit 32 on the indices of the cluster's
+first block.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from ptx_lsp.executor.asynchronous.cluster import peers
 from ptx_lsp.executor.asynchronous.pending import pending
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import (
-    Part,
+    MemorySlice,
     by_name,
+    memory_slices,
     pointer,
-    reached,
     shared_offsets,
     threads,
 )
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.memory import Space
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
@@ -44,7 +45,7 @@ class Request:
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
         space, program = self._target
-        parts = reached(self._spaces, row, row.compute(program)[0], space, 16, "write")
+        parts = memory_slices(self._spaces, row, row.compute(program)[0], space, 16, "write")
         space, program = self._barrier
         barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
         lanes, answers = row.lanes, self._answers(wave, row.count)
@@ -53,7 +54,7 @@ class Request:
             barriers = peers(row, barriers, everybody)[1]
             (part,) = parts
             which, places = peers(row, part.offsets, everybody)
-            parts = [Part(part.data, places, np.arange(places.size), part.reach)]
+            parts = [MemorySlice(part.data, places, np.arange(places.size), part.address)]
             lanes, answers = lanes[which], [one[which] for one in answers]
         stores = Stores(self._spaces, lanes, wave, parts, answers, barriers >> 3, None)
         self._spaces.began(wave, stores)

@@ -20,12 +20,12 @@ from ptx_lsp.executor.instructions.threads import (
     shared_offsets,
     threads,
 )
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Space
 from ptx_lsp.executor.machine.observer import CurrentStep, Use
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
@@ -112,7 +112,7 @@ class TryWait(Wait):
             operands = dict(zip(self._names, row.compute(self._values), strict=True))
             done = self._effect(pending(wave).barriers, row, at, operands)
         assert done is not None
-        return None if done.all() else row.part(~np.asarray(done, np.bool_)).mask
+        return None if done.all() else row.subset(~np.asarray(done, np.bool_)).mask
 
     def missing(self, wave: Wave, mask: Bools) -> str:
         """What the first of these lanes waits for."""

@@ -1,8 +1,8 @@
 """Operations on multimem addresses.
 
-A multimem address stands for one place in the memory of each of several GPUs (`replicas.py`). A store or
-reduction goes to all of them, one after the other; `multimem.ld_reduce` combines what it loads from all, in
-the order of the GPUs, each time rounded to the type that it accumulates in.
+A multimem address stands for one place in the memory of each of several GPUs (`multimem_memory.py`). A
+store or reduction goes to all of them, one after the other; `multimem.ld_reduce` combines what it loads
+from all, in the order of the GPUs, each time rounded to the type that it accumulates in.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from functools import reduce
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Array, Bools, DType
+from ptx_lsp.executor.asynchronous.async_reduction import Reduction, reduction, to_bf16
 from ptx_lsp.executor.asynchronous.async_store import async_store
 from ptx_lsp.executor.asynchronous.bulk_copy import bulk_copy
-from ptx_lsp.executor.asynchronous.combine import Combine, combination, to_bf16
 from ptx_lsp.executor.instructions.access import Load, load, store
 from ptx_lsp.executor.instructions.atomic import atomic
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Addresses
+from ptx_lsp.executor.machine.multimem_memory import replicas
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.replicas import replicas
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.entry import form_type
@@ -97,7 +97,7 @@ def _reduction(match: Match) -> _Reduction:
     element = UNSIGNED[type.width]
     if ".acc::f32" in choices.modifiers:
         return _in_words(element, _add_f16 if small == ".f16" else _add_bf16)
-    return _in_words(element, _folded(combination(operation, type)))
+    return _in_words(element, _folded(reduction(operation, type)))
 
 
 _OPERATIONS = frozenset((".add", ".min", ".max", ".and", ".or", ".xor"))
@@ -112,7 +112,7 @@ def _in_words(element: DType, reduction: _Reduction) -> _Reduction:
     return all
 
 
-def _folded(combine: Combine) -> _Reduction:
+def _folded(combine: Reduction) -> _Reduction:
     return lambda values: reduce(combine, values)
 
 

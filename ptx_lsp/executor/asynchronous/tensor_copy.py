@@ -8,8 +8,8 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Bools, Program
+from ptx_lsp.executor.asynchronous.async_reduction import reduction
 from ptx_lsp.executor.asynchronous.cluster import peers
-from ptx_lsp.executor.asynchronous.combine import combination
 from ptx_lsp.executor.asynchronous.mbarrier_steps import told_of
 from ptx_lsp.executor.asynchronous.tensor_box import Box, Description, flushed
 from ptx_lsp.executor.asynchronous.transfer import Piece, Pieces, inspected, ranges
@@ -22,12 +22,12 @@ from ptx_lsp.executor.instructions.threads import (
     shared_offsets,
     threads,
 )
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Bytes, Space
-from ptx_lsp.executor.machine.observer import Access, Use
+from ptx_lsp.executor.machine.observer import MemoryEvent, Use
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.tensor_map import FIELDS, SIZE
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
@@ -97,7 +97,7 @@ class TensorCopy:
         combine, element = None, UNSIGNED[8 * described.size]
         if "redOp" in self._choices:
             type = TYPES[_combined_type(described.type, self._choices["redOp"])]
-            combine = combination(self._choices["redOp"], type)
+            combine = reduction(self._choices["redOp"], type)
         pattern = inspected(self._choices.modifiers)
         Pieces(self._spaces, row.wave, pieces, barriers, sizes, combine, element, pattern).begin()
 
@@ -134,10 +134,10 @@ class TensorCopy:
         use: Use = "read" if loads else "update" if "redOp" in self._choices else "write"
         elements = places[box.valid][:: described.size]
         lanes = np.full(elements.shape, lane)
-        self._spaces.tell(row.wave, Access(
+        self._spaces.tell(row.wave, MemoryEvent(
             use, ".global", buffer, tensor, described.size, lanes, elements, "copy"
         ))
-        self._spaces.tell(row.wave, Access(
+        self._spaces.tell(row.wave, MemoryEvent(
             "write" if loads else "read", ".shared", None, memory, int(box.valid.size),
             row.lanes[at : at + 1], np.array([place]), "copy",
         ))

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools, DType
-from ptx_lsp.executor.asynchronous.combine import Combine
+from ptx_lsp.executor.asynchronous.async_reduction import Reduction
 from ptx_lsp.executor.asynchronous.pending import pending
-from ptx_lsp.executor.instructions.threads import Indices, Threads, reached
+from ptx_lsp.executor.instructions.threads import Indices, Threads, memory_slices
+from ptx_lsp.executor.machine.address_resolution import ResolvedAddress, Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Bytes, Space
-from ptx_lsp.executor.machine.observer import Access, Actor, Use
-from ptx_lsp.executor.machine.spaces import Reach, Spaces
+from ptx_lsp.executor.machine.observer import Actor, MemoryEvent, Use
 from ptx_lsp.executor.machine.wave import Wave
 
 Where = slice | Indices
@@ -45,7 +45,7 @@ class Piece:
             values = np.where(self.valid, values, np.uint8(0) if self.fill is None else self.fill)
         return values.astype(np.uint8, copy=False)
 
-    def write(self, values: Bytes, combine: Combine | None, element: DType) -> None:
+    def write(self, values: Bytes, combine: Reduction | None, element: DType) -> None:
         if combine is not None:
             old = np.array(self.target[self.target_at])
             values = combine(old.view(element), values.view(element)).view(np.uint8)
@@ -62,7 +62,7 @@ class Pieces:
 
     def __init__(
         self, spaces: Spaces, wave: Wave, pieces: Sequence[Piece], barriers: Indices | None, told: Indices,
-        combine: Combine | None = None, element: DType | None = None, inspect: str = "",
+        combine: Reduction | None = None, element: DType | None = None, inspect: str = "",
     ) -> None:
         """`inspect` is the pattern that is looked for in what is copied, see `has_pattern`."""
         self._spaces, self._wave = spaces, wave
@@ -144,17 +144,17 @@ def ranges(
         lane, first = row.lanes[at : at + 1], np.array([offset])
         size = int(sizes[at])
         if by is not None:
-            spaces.tell(row.wave, Access(use, reach.space, reach.buffer, data, size, lane, first, by))
+            spaces.tell(row.wave, MemoryEvent(use, reach.space, reach.buffer, data, size, lane, first, by))
     return [(data, offset) for data, offset, _ in found]
 
 
 def _placed(
     spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int
-) -> list[tuple[Bytes, int, Reach]]:
-    found: dict[int, tuple[Bytes, int, Reach]] = {}
-    for part in reached(spaces, row, addresses, space, size, None):
+) -> list[tuple[Bytes, int, ResolvedAddress]]:
+    found: dict[int, tuple[Bytes, int, ResolvedAddress]] = {}
+    for part in memory_slices(spaces, row, addresses, space, size, None):
         for position, offset in zip(part.positions.tolist(), part.offsets.tolist(), strict=True):
-            found[position] = part.data, offset, part.reach
+            found[position] = part.data, offset, part.address
     if len(found) != row.count:
         raise ExecutionError("an address outside all buffers", "out-of-bounds")
     return [found[position] for position in range(row.count)]

@@ -21,11 +21,11 @@ from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.variables import Variables, row_bytes
 from ptx_lsp.executor.instrumentation.usage import Usage
 from ptx_lsp.executor.machine.control import Step
-from ptx_lsp.executor.machine.image import Image
-from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.locals import Placed
 from ptx_lsp.executor.machine.memory import CONST_WINDOW, Memory
-from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.symbols import Variable
@@ -52,7 +52,7 @@ class VariableBounds(Observer):
         self._origins: WeakKeyDictionary[Wave, dict[int, Origin]] = WeakKeyDictionary()
         self._coming: list[tuple[int, Origin]] = []
 
-    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
+    def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
         self._memory = memory
         self._bases = {base: rows[0] for rows in memory.replicas for base in rows}
         self._placed = [
@@ -60,7 +60,7 @@ class VariableBounds(Observer):
             *(Placed(".global", one.name, one.base, one.data.size) for one in memory.buffers),
         ]
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         """Works out the origin of the result while the operands are still what they were."""
         usage = self._findings.usages.of(step)
         if not usage.writes:
@@ -70,7 +70,7 @@ class VariableBounds(Observer):
             origin = self._computed(wave, step, usage)
         self._coming = [(register.number, origin) for register in usage.writes]
 
-    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         usage = self._findings.usages.of(step)
         if not usage.writes:
             return
@@ -78,11 +78,11 @@ class VariableBounds(Observer):
         for number, origin in self._coming:
             if usage.opcode == "ld" and ".param" in usage.modifiers:
                 origin = self._passed(wave, number)
-            if take is not None and origin is not origins.get(number, _UNKNOWN):
-                origin = np.where(take, origin, origins.get(number, _UNKNOWN))
+            if active is not None and origin is not origins.get(number, _UNKNOWN):
+                origin = np.where(active, origin, origins.get(number, _UNKNOWN))
             origins[number] = origin
 
-    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         usage = self._findings.usages.of(step)
         if usage.variable is not None:
             origin = self._static(step, usage)
@@ -102,7 +102,7 @@ class VariableBounds(Observer):
                 self._check(wave, step, access, self._placed[number - 1], where)
 
     def _check(
-        self, wave: Wave, step: Step, access: Access, placed: Placed, lanes: npt.NDArray[np.int64]
+        self, wave: Wave, step: Step, access: MemoryEvent, placed: Placed, lanes: npt.NDArray[np.int64]
     ) -> None:
         offsets = access.offsets[lanes]
         if access.buffer is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
-from ptx_lsp.executor.decoding.routines import Enter
+from ptx_lsp.executor.decoding.call_stack import Enter
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
@@ -26,7 +26,7 @@ class Callees(Observer):
         self._findings = findings
         self._undescribed: dict[Enter, dict[int, str]] = {}
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         action = step.action
         if not isinstance(action, Enter) or action.pointer is None:
             return
@@ -36,7 +36,7 @@ class Callees(Observer):
         if wrong:
             addresses = np.broadcast_to(action.pointer.run(wave.registers)[0], wave.shape)
             for address, message in wrong.items():
-                lanes = np.flatnonzero(wave.full(take) & (addresses == address))
+                lanes = np.flatnonzero(wave.full_mask(active) & (addresses == address))
                 if lanes.size:
                     self._findings.add("undescribed-callee", message, wave, step, lanes)
 

@@ -53,9 +53,9 @@ class Checker(Observers):
     def findings(self) -> tuple[Finding, ...]:
         return self._findings.all()
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         self._step = step
-        super().before(wave, step, come, take)
+        super().before(wave, step, arrived, active)
 
     def stopped(self, error: ExecutionError) -> None:
         """Adds what stopped the kernel to the findings."""

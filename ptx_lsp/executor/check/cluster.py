@@ -25,19 +25,19 @@ class EarlyArrivals(Observer):
         self._arrived: WeakKeyDictionary[Wave, Bools] = WeakKeyDictionary()
         """Threads that have arrived and not waited since."""
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         if not isinstance(step.action, ClusterBarrier):
             return
-        arrived = self._arrived.get(wave, np.zeros(wave.shape, np.bool_))
-        here = wave.full(take)
+        unwaited = self._arrived.get(wave, np.zeros(wave.shape, np.bool_))
+        here = wave.full_mask(active)
         if step.action.kind != ".arrive":
-            self._arrived[wave] = arrived & ~here
+            self._arrived[wave] = unwaited & ~here
             return
-        again = np.flatnonzero(arrived & here)
+        again = np.flatnonzero(unwaited & here)
         if again.size:
             message = (
                 "this thread arrives at the cluster barrier again without an intervening "
                 "`barrier.cluster.wait`"
             )
             self._findings.add("early-arrival", message, wave, step, again)
-        self._arrived[wave] = arrived | here
+        self._arrived[wave] = unwaited | here

@@ -33,39 +33,39 @@ class Divergence(Observer):
         self._rounds = rounds
         self._missed: WeakKeyDictionary[Wave, Missed] = WeakKeyDictionary()
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         missed = self._missed.get(wave)
         if missed is not None and missed.meetings:
-            missed.note(step, wave.full(take))
+            missed.note(step, wave.full_mask(active))
         usage = self._findings.usages.of(step)
         if not _is_aligned(usage):
             return
         if isinstance(step.action, Barrier) or usage.opcode in ("bar", "barrier"):
             missed = self._missed.setdefault(wave, Missed(wave, self._rounds))
-            here = wave.full(take)
-            missed.wait(step, here, of_warps(here) & wave.living())
+            here = wave.full_mask(active)
+            missed.wait(step, here, of_warps(here) & wave.live_mask())
             return
-        if take is None:
+        if active is None:
             return
-        self._report(wave, step, take, of_warps(take) & wave.exists & ~take, "divergent-warp")
+        self._report(wave, step, active, of_warps(active) & wave.exists & ~active, "divergent-warp")
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+    def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         missed = self._missed.get(wave)
         if missed is None:
             return
         lines = np.zeros(wave.shape, np.int32)
         wanted = np.zeros(wave.shape, np.bool_)
         for line, one in missed.meetings.items():
-            lines[one.here & come] = line
+            lines[one.here & arrived] = line
             wanted |= one.wanted
         rows = lines.reshape(wave.shape[0], -1, WARP_SIZE)
         highest = np.repeat(rows.max(axis=2), WARP_SIZE, axis=1)
         for line, one in missed.meetings.items():
             here = lines == line
             if here.any():
-                astray = of_warps(here) & (come & wanted & (lines != highest) | ~come & one.missed)
+                astray = of_warps(here) & (arrived & wanted & (lines != highest) | ~arrived & one.missed)
                 self._report(wave, one.step, here, astray, "divergent-barrier")
-        missed.go_on(gone, of_warps(gone))
+        missed.go_on(released, of_warps(released))
 
     def _report(self, wave: Wave, step: Step, here: Bools, astray: Bools, kind: str) -> None:
         if not astray.any():

@@ -17,7 +17,7 @@ class DivisionByZero(Observer):
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         usage = self._findings.usages.of(step)
         if usage.opcode not in ("div", "rem") or any(".f" in one for one in usage.modifiers):
             return
@@ -27,7 +27,7 @@ class DivisionByZero(Observer):
         value = wave.registers[divisors[0].number]
         width = min(8 * value.dtype.itemsize, _width(usage.modifiers))
         low = value if width == 8 * value.dtype.itemsize else value.astype(f"u{width // 8}")
-        zero = np.logical_and(np.equal(low, 0), wave.exists if take is None else take)
+        zero = np.logical_and(np.equal(low, 0), wave.exists if active is None else active)
         lanes = np.flatnonzero(zero)
         if lanes.size:
             message = f"division by zero: the divisor `{divisors[0].name}` is 0"

@@ -9,7 +9,7 @@ import numpy as np
 from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
-from ptx_lsp.executor.machine.launch_config import Shape, index
+from ptx_lsp.executor.machine.launch_config import LaunchConfig, index
 from ptx_lsp.executor.machine.observer import Indices
 from ptx_lsp.executor.machine.wave import Wave
 
@@ -57,10 +57,10 @@ def who(wave: Wave, lanes: Indices) -> tuple[Lane, ...]:
     """The first threads of flat lane numbers."""
     mask = np.zeros(wave.shape, np.bool_)
     mask.reshape(-1)[np.unique(lanes)[:_MOST_LANES]] = True
-    return wave.who(mask)
+    return wave.thread_ids(mask)
 
 
-def lane_of(shape: Shape, thread: int) -> Lane:
+def lane_of(shape: LaunchConfig, thread: int) -> Lane:
     """The thread with a number: block by block, whole warps each."""
     block, lane = divmod(thread, shape.lanes)
     return Lane(index(block, shape.grid), index(lane, shape.block))

@@ -36,17 +36,17 @@ class Members(Observer):
     def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
         if isinstance(step.action, Warp):
             missed = self._missed.setdefault(wave, Missed(wave, self._rounds))
-            missed.wait(step, lanes, step.action.awaited(wave, lanes) & wave.living())
+            missed.wait(step, lanes, step.action.awaited(wave, lanes) & wave.live_mask())
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         missed = self._missed.get(wave)
         if missed is not None and missed.meetings:
-            missed.note(step, wave.full(take))
-            self._meet(wave, step, wave.full(take), missed)
+            missed.note(step, wave.full_mask(active))
+            self._meet(wave, step, wave.full_mask(active), missed)
         masks = step.action.masks(wave) if isinstance(step.action, Warp) else None
         if masks is None:
             return
-        here = wave.full(take)
+        here = wave.full_mask(active)
         absent = np.flatnonzero(here & ~named(wave, masks))
         if absent.size:
             self._report(wave, step, masks, absent, "does not include the executing thread")
@@ -60,7 +60,7 @@ class Members(Observer):
         meeting = missed.meetings.get(step.line)
         if meeting is None or not isinstance(step.action, Warp):
             return
-        absent = meeting.missed & ~wave.living() & step.action.awaited(wave, here)
+        absent = meeting.missed & ~wave.live_mask() & step.action.awaited(wave, here)
         masks = step.action.masks(wave)
         if absent.any() and masks is not None:
             lanes = np.flatnonzero(here & of_warps(absent))

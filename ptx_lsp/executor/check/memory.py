@@ -13,7 +13,7 @@ from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.variables import Variables, row_bytes
 from ptx_lsp.executor.machine.control import Step
-from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 
 
@@ -30,7 +30,7 @@ class UninitializedMemory(Observer):
         """Bytes of shared memory that are under way."""
         self._written: WeakKeyDictionary[Wave, dict[str, Bools]] = WeakKeyDictionary()
 
-    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         if access.space not in (".shared", ".local") or access.lanes.size == 0:
             return
         written = self._bytes(wave, access)
@@ -49,7 +49,7 @@ class UninitializedMemory(Observer):
                 size = row // written.dtype.itemsize
                 written.reshape(-1, size)[:, np.unique(reached % size)] = _ALL[written.dtype.itemsize]
 
-    def _await(self, wave: Wave, step: Step, access: Access) -> None:
+    def _await(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         """Sentence 2."""
         if access.use == "begin" and wave not in self._coming:
             self._coming[wave] = np.zeros(access.data.size, np.bool_)
@@ -64,7 +64,7 @@ class UninitializedMemory(Observer):
         if early.any():
             self._report(wave, step, access, np.asarray(early, np.bool_), "cp.async-not-waited")
 
-    def _bytes(self, wave: Wave, access: Access) -> Bools:
+    def _bytes(self, wave: Wave, access: MemoryEvent) -> Bools:
         """Which bytes of a memory are written. Local memory may have grown: each lane's begins elsewhere
         then.
         """
@@ -79,7 +79,7 @@ class UninitializedMemory(Observer):
         return known.reshape(-1)
 
     def _report(
-        self, wave: Wave, step: Step, access: Access, wrong: Bools, kind: str
+        self, wave: Wave, step: Step, access: MemoryEvent, wrong: Bools, kind: str
     ) -> None:
         offset = int(access.offsets[wrong][0])
         address = self._variables.within(wave, access.space, offset)
@@ -101,7 +101,9 @@ _ALL = {size: int.from_bytes(b"\1" * size, "little") for size in (1, 2, 4, 8)}
 """Elements of so many bytes, each of which is true."""
 
 
-def _by_size(marks: Bools, access: Access) -> tuple[npt.NDArray[np.unsignedinteger], npt.NDArray[np.int64]]:
+def _by_size(
+    marks: Bools, access: MemoryEvent
+) -> tuple[npt.NDArray[np.unsignedinteger], npt.NDArray[np.int64]]:
     """The marks of bytes in elements as large as the access allows, and those it reaches, a row for each."""
     every = int(np.bitwise_or.reduce(access.offsets, initial=access.size | marks.size | 8))
     each = every & -every

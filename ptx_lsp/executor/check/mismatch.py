@@ -29,14 +29,14 @@ class _Phase:
     """The present phase of one barrier, in all blocks of a wave."""
 
     def __init__(self, wave: Wave) -> None:
-        self.come: Bools = np.zeros(wave.shape, np.bool_)
+        self.arrived: Bools = np.zeros(wave.shape, np.bool_)
         """The threads that have come, and for each of them:"""
         self.counts: Numbers = np.zeros(wave.shape, np.int64)
         self.reduces: Numbers = np.zeros(wave.shape, np.int64)
         self.lines: Numbers = np.zeros(wave.shape, np.int64)
 
     def add(self, lanes: Bools, counts: Numbers, line: int, *, reduces: bool) -> None:
-        self.come = self.come | lanes
+        self.arrived = self.arrived | lanes
         self.counts = np.where(lanes, counts, self.counts)
         self.reduces = np.where(lanes, int(reduces), self.reduces)
         self.lines = np.where(lanes, line, self.lines)
@@ -49,10 +49,10 @@ class BarrierMismatch(Observer):
         self._findings = findings
         self._phases: WeakKeyDictionary[Wave, dict[int, _Phase]] = WeakKeyDictionary()
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         if not isinstance(barrier := step.action, Barrier):
             return
-        here = wave.full(take)
+        here = wave.full_mask(active)
         numbers, counts = barrier.numbers(wave), barrier.counts(wave)
         phases = self._phases.setdefault(wave, {})
         for number in np.unique(numbers[here]).tolist():
@@ -63,22 +63,22 @@ class BarrierMismatch(Observer):
             self._compare(wave, step, lanes, phase, _normal(wave, phase.counts), _counting, where)
             self._compare(wave, step, lanes, phase, phase.reduces, _reducing, where)
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+    def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         if number is not None:
             phase = self._phases[wave][number]
-            phase.come = phase.come & ~come
+            phase.arrived = phase.arrived & ~arrived
 
     def _compare(
         self, wave: Wave, step: Step, lanes: Bools, phase: _Phase, values: Numbers, told: Told, where: str
     ) -> None:
         """Reports the lanes in whose block not all that have come have the same value."""
-        most = np.where(phase.come, values, 0).max(axis=1, keepdims=True)
-        least = np.where(phase.come, values, most).min(axis=1, keepdims=True)
+        most = np.where(phase.arrived, values, 0).max(axis=1, keepdims=True)
+        least = np.where(phase.arrived, values, most).min(axis=1, keepdims=True)
         found = lanes & (most != least)
         if not found.any():
             return
         row, lane = (int(one) for one in np.argwhere(found)[0])
-        other = int(np.flatnonzero(phase.come[row] & (values[row] != values[row, lane]))[0])
+        other = int(np.flatnonzero(phase.arrived[row] & (values[row] != values[row, lane]))[0])
         line = int(phase.lines[row, other])
         mine, others = (told(int(values[row, one])) for one in (lane, other))
         message = (
@@ -92,7 +92,7 @@ class BarrierMismatch(Observer):
 
 def _normal(wave: Wave, counts: Numbers) -> Numbers:
     """Counts, where those of all threads are one number."""
-    warps = wave.living().reshape(wave.shape[0], -1, WARP_SIZE).any(axis=2)
+    warps = wave.live_mask().reshape(wave.shape[0], -1, WARP_SIZE).any(axis=2)
     left = WARP_SIZE * np.count_nonzero(warps, axis=1).reshape(-1, 1)
     return np.where((counts == 0) | (counts == left), wave.shape[1], counts)
 

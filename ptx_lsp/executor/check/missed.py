@@ -46,10 +46,10 @@ class Missed:
             meeting.here = meeting.here | lanes
             meeting.wanted = meeting.wanted | wanted
 
-    def note(self, step: Step, take: Bools) -> None:
+    def note(self, step: Step, active: Bools) -> None:
         """Lanes execute a step."""
         for meeting in self.meetings.values():
-            late = take & meeting.wanted & ~meeting.here
+            late = active & meeting.wanted & ~meeting.here
             if late.any():
                 meeting.missed = meeting.missed | self._rounds.miss(
                     self._wave, meeting.step, meeting.here, step, late

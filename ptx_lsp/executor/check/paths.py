@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
+from ptx_lsp.executor.decoding.call_stack import Enter, Return
 from ptx_lsp.executor.decoding.flow import component_numbers, immediate_dominators
-from ptx_lsp.executor.decoding.routines import Enter, Return
 from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.instructions.warp import Warp
 from ptx_lsp.executor.machine.control import Barrier, Block, Jump, Leave, Nothing, Step, successors

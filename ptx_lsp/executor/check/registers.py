@@ -25,14 +25,14 @@ class UninitializedRegisters(Observer):
         self._written: WeakKeyDictionary[Wave, dict[int, Bools | None]] = WeakKeyDictionary()
         """For each register the lanes that have written it; None for all of them."""
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         usage = self._findings.usages.of(step)
         written = self._written.setdefault(wave, {})
         for register in usage.reads:
             if register.number not in written or written[register.number] is not None:
-                self._check(wave, step, register, come if register is usage.guard else take)
+                self._check(wave, step, register, arrived if register is usage.guard else active)
         if usage.opcode in ("bar", "barrier"):  # a reduction, which is there when they go on
-            self._write(wave, step, take)
+            self._write(wave, step, active)
 
     def _check(self, wave: Wave, step: Step, register: Named, mask: Bools | None) -> None:
         here = wave.exists if mask is None else mask
@@ -44,15 +44,15 @@ class UninitializedRegisters(Observer):
                 "uninitialized-register", message, wave, step, missing, variable=register.name
             )
 
-    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
-        self._write(wave, step, take)
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
+        self._write(wave, step, active)
 
-    def _write(self, wave: Wave, step: Step, take: Bools | None) -> None:
+    def _write(self, wave: Wave, step: Step, active: Bools | None) -> None:
         written = self._written.setdefault(wave, {})
         for number, _ in self._findings.usages.of(step).writes:
-            if take is None:
+            if active is None:
                 written[number] = None
             elif number not in written:
-                written[number] = take
+                written[number] = active
             elif (known := written[number]) is not None:
-                written[number] = wave.normal(known | take)
+                written[number] = wave.normal(known | active)

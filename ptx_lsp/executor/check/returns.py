@@ -20,7 +20,7 @@ class Returns(Observer):
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         if isinstance(step.action, Returned):
             message = "the called function returns but is `.noreturn`; it must `exit` or `trap`"
-            self._findings.add("noreturn", message, wave, step, np.flatnonzero(wave.full(take)))
+            self._findings.add("noreturn", message, wave, step, np.flatnonzero(wave.full_mask(active)))

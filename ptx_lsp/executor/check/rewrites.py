@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.races.order import Order, Threads
+from ptx_lsp.executor.check.races.happens_before import Threads, VectorClocks
 
 Cells = npt.NDArray[np.int64]
 Times = npt.NDArray[np.int32]
@@ -63,7 +63,7 @@ class Rewrites:
             for one in self._batches
         ]
 
-    def known(self, order: Order, cells: Cells, users: Threads, since: Times) -> Bools:
+    def known(self, order: VectorClocks, cells: Cells, users: Threads, since: Times) -> Bools:
         """Sentence 2: which users come after some write to their cells since a time."""
         found = self._own(cells, users, since) | (since <= self._forgotten)
         left = np.flatnonzero(~found)
@@ -73,11 +73,11 @@ class Rewrites:
                 continue
             at, writes = _pairs(first, counts)
             times = np.full(at.shape, one.time, np.int32)
-            found[left[at[order.knows(users[left[at]], one.threads[writes], times)]]] = True
+            found[left[at[order.happens_before(users[left[at]], one.threads[writes], times)]]] = True
         return found
 
     def unknown(
-        self, order: Order, cells: Cells, users: Threads, since: Times
+        self, order: VectorClocks, cells: Cells, users: Threads, since: Times
     ) -> Iterator[tuple[Cells, Threads, int]]:
         """Sentence 3: which users do not come after a write to their cells since a time (their places in
         `cells`), who wrote, and at which line.
@@ -85,7 +85,9 @@ class Rewrites:
         for one, first, counts in self._matches(cells, since):
             if counts.sum() <= _MOST_PAIRS:
                 at, writes = _pairs(first, counts)
-                astray = ~order.knows(users[at], one.threads[writes], np.full(at.shape, one.time, np.int32))
+                astray = ~order.happens_before(
+                    users[at], one.threads[writes], np.full(at.shape, one.time, np.int32)
+                )
                 if astray.any():
                     yield at[astray], one.threads[writes[astray]], one.line
 

@@ -34,12 +34,12 @@ class Rounds(Observer):
     def decoded(self, blocks: tuple[Block, ...]) -> None:
         self.paths = Paths(blocks)
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         block = self.paths.decisions.get(id(step))
         if block is not None:
-            self._set(self._decided, wave, block, come)
+            self._set(self._decided, wave, block, arrived)
         if id(step) in self.paths.repeated:
-            self._set(self._awaited, wave, id(step), take)
+            self._set(self._awaited, wave, id(step), active)
 
     def _set(
         self, kept: WeakKeyDictionary[Wave, dict[int, Times]], wave: Wave, key: int, lanes: Bools | None
@@ -51,20 +51,20 @@ class Rounds(Observer):
         else:
             times[key] = np.where(lanes, np.int32(self._now), times.get(key, np.int32(0)))
 
-    def miss(self, wave: Wave, awaited: Step, waiting: Bools, step: Step, take: Bools) -> Bools:
+    def miss(self, wave: Wave, awaited: Step, waiting: Bools, step: Step, active: Bools) -> Bools:
         """Which lanes of `take` miss a step at which others of their warps wait by executing this one."""
         if not self.paths.is_past(awaited, step):
             return np.zeros(wave.shape, np.bool_)
-        take = take & of_warps(waiting)
+        active = active & of_warps(waiting)
         if self.paths.is_after(awaited, step):
-            return take
+            return active
         decision = self.paths.decision(awaited, step)
         decided = np.zeros((1, 1), np.int32) if decision is None else self._decided[wave][decision]
         came = self._awaited.get(wave, {}).get(id(awaited))
         if came is not None:
-            take = take & (came <= decided)
+            active = active & (came <= decided)
         rows = np.where(waiting, decided, _NEVER).reshape(wave.shape[0], -1, WARP_SIZE)
-        return take & (decided >= np.repeat(rows.min(axis=2), WARP_SIZE, axis=1))
+        return active & (decided >= np.repeat(rows.min(axis=2), WARP_SIZE, axis=1))
 
 
 def of_warps(mask: Bools) -> Bools:

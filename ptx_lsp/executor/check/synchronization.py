@@ -8,14 +8,14 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
-from ptx_lsp.executor.check.races.order import Order
-from ptx_lsp.executor.check.races.words import acquires, is_fence, is_near, releases
-from ptx_lsp.executor.check.use import MemoryUse, turns
+from ptx_lsp.executor.check.races.happens_before import VectorClocks
+from ptx_lsp.executor.check.races.memory_order import acquires, is_fence, is_near, releases
+from ptx_lsp.executor.check.shadow_access import MemoryUse, turns
 from ptx_lsp.executor.instructions.warp import Warp
 from ptx_lsp.executor.instrumentation.usage import Usage
 from ptx_lsp.executor.machine.control import Barrier, Block, ClusterBarrier, Step
-from ptx_lsp.executor.machine.image import Image
-from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Memory
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
@@ -26,11 +26,11 @@ class Synchronization(Observer):
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
-        self._order: Order | None = None
+        self._order: VectorClocks | None = None
         self._has_near_fences = False
 
     @property
-    def order(self) -> Order:
+    def order(self) -> VectorClocks:
         assert self._order is not None
         return self._order
 
@@ -38,13 +38,13 @@ class Synchronization(Observer):
         usages = (self._findings.usages.of(step) for block in blocks for step in block.steps)
         self._has_near_fences = any(is_fence(usage) and is_near(usage) for usage in usages)
 
-    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
-        self._order = Order(shape, has_near_fences=self._has_near_fences)
+    def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
+        self._order = VectorClocks(shape, has_near_fences=self._has_near_fences)
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         self.order.now += 1
         usage = self._findings.usages.of(step)
-        mask = wave.full(take)
+        mask = wave.full_mask(active)
         if is_fence(usage):
             self.order.fence(
                 self.order.threads(wave, np.flatnonzero(mask)), acquires=".release" not in usage.modifiers,
@@ -56,11 +56,11 @@ class Synchronization(Observer):
             awaited = step.action.awaited(wave, mask) if isinstance(step.action, Warp) else mask
             self.order.warp(wave, awaited, mask)
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+    def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         if number is None:
-            self.order.cluster(wave, come, gone)
+            self.order.cluster(wave, arrived, released)
         else:
-            self.order.barrier(wave, come, gone, number)
+            self.order.barrier(wave, arrived, released, number)
 
     def _arrive(
         self, wave: Wave, barrier: Barrier | ClusterBarrier, mask: Bools, *, relaxed: bool

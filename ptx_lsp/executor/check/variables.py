@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptx_lsp.executor.machine.image import Image
-from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.locals import Placed
 from ptx_lsp.executor.machine.memory import Memory
-from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 
 
@@ -26,7 +26,7 @@ class Variables(Observer):
     def __init__(self) -> None:
         self.placed: tuple[Placed, ...] = ()
 
-    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
+    def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
         self.placed = tuple(image.placed)
 
     def within(self, wave: Wave, space: str, offset: int) -> int:
@@ -40,7 +40,7 @@ class Variables(Observer):
                 return one.name
         return ""
 
-    def whereabouts(self, wave: Wave, access: Access, index: int) -> Whereabouts:
+    def whereabouts(self, wave: Wave, access: MemoryEvent, index: int) -> Whereabouts:
         """Those of one lane's access."""
         offset = int(access.offsets[index])
         if access.buffer is not None:

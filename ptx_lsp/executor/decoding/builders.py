@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptx_lsp.executor.arithmetic.lanes import constant
+from ptx_lsp.executor.arithmetic.integers import constant
 from ptx_lsp.executor.asynchronous.async_copy import async_copy
 from ptx_lsp.executor.asynchronous.async_store import async_store, bulk_store
 from ptx_lsp.executor.asynchronous.bulk_copy import bulk_copy
@@ -14,9 +14,9 @@ from ptx_lsp.executor.asynchronous.multimem import multimem
 from ptx_lsp.executor.asynchronous.tensor_copy import tensor_copy, tensormap
 from ptx_lsp.executor.instructions.compression import compression
 from ptx_lsp.executor.instructions.compute import move
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.matrices.matrix import matrix
 from ptx_lsp.executor.matrices.matrix_memory import matrix_memory
 from ptx_lsp.executor.matrices.warpgroup import warpgroup

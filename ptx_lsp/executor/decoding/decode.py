@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptx_lsp.executor.arithmetic import lanes
+from ptx_lsp.executor.arithmetic import integers as lanes
 from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.asynchronous.mbarrier_steps import Wait
 from ptx_lsp.executor.decoding.builders import builder
+from ptx_lsp.executor.decoding.call_stack import Allocate, Enter, stack
+from ptx_lsp.executor.decoding.flatten import Context, FlatInstruction, flatten
 from ptx_lsp.executor.decoding.flow import ranks, trapped
-from ptx_lsp.executor.decoding.inline import Context, Line, inlined
-from ptx_lsp.executor.decoding.routines import Allocate, Enter, stack
 from ptx_lsp.executor.instructions.access import Load, Store, load, sources, store, type_of
 from ptx_lsp.executor.instructions.atomic import Atomic, atomic
 from ptx_lsp.executor.instructions.compute import Compute, compute, move
 from ptx_lsp.executor.instructions.warp import OPCODES, warp
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import (
     Action,
     Barrier,
@@ -31,13 +32,12 @@ from ptx_lsp.executor.machine.control import (
     Unsupported,
     successors,
 )
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.frame import Frame
-from ptx_lsp.executor.machine.image import Image
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
-from ptx_lsp.executor.machine.specials import is_clock
-from ptx_lsp.executor.scheduling.groups import Budget
+from ptx_lsp.executor.machine.register_file import RegisterLayout
+from ptx_lsp.executor.machine.special_registers import is_clock
+from ptx_lsp.executor.scheduling.convergence_groups import Budget
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.types import TYPES, Type
@@ -55,7 +55,11 @@ _STACK_ALIGNMENT = 8  # of `alloca` where it tells none, in bytes
 
 
 def decode(
-    function: Function, frame: Frame, image: Image, spaces: Spaces, budget: Budget | None = None
+    function: Function,
+    frame: RegisterLayout,
+    image: ModuleMemory,
+    spaces: Spaces,
+    budget: Budget | None = None,
 ) -> tuple[Block, ...]:
     """The blocks of a kernel. Registers get numbers in `frame`, variables of calls addresses in `image`.
 
@@ -66,12 +70,17 @@ def decode(
 
 class _Decoder:
     def __init__(
-        self, function: Function, frame: Frame, image: Image, spaces: Spaces, budget: Budget | None
+        self,
+        function: Function,
+        frame: RegisterLayout,
+        image: ModuleMemory,
+        spaces: Spaces,
+        budget: Budget | None,
     ) -> None:
         self.spaces = spaces
         self.budget = budget
         self.stack = stack(frame)
-        self.listing = inlined(function, frame, image)
+        self.listing = flatten(function, frame, image)
 
     def blocks(self) -> tuple[Block, ...]:
         lines = self.listing.lines
@@ -100,7 +109,7 @@ class _Decoder:
             for number, (steps, rank) in enumerate(zip(blocks, _order(blocks, edges), strict=True))
         )
 
-    def _step(self, line: Line, onward: int, number_of: Mapping[int, int]) -> Step:
+    def _step(self, line: FlatInstruction, onward: int, number_of: Mapping[int, int]) -> Step:
         node, function = line.node, line.context.function
         source = function.module.document.source
         span = function.module.span(function.place(node))
@@ -115,7 +124,7 @@ class _Decoder:
             return Step(number, text, Unsupported(str(error)), source=line.provenance)
         return Step(number, text, action, guard, negated is not line.skips, line.provenance)
 
-    def _action(self, line: Line, onward: int, number_of: Mapping[int, int]) -> Action | Control:
+    def _action(self, line: FlatInstruction, onward: int, number_of: Mapping[int, int]) -> Action | Control:
         if line.action is not None:
             return line.action
         if line.make is not None:
@@ -190,7 +199,7 @@ class _Decoder:
         )
 
 
-def _guard(line: Line) -> tuple[int, bool]:
+def _guard(line: FlatInstruction) -> tuple[int, bool]:
     guard = line.node.guard
     if guard is None or not (line.is_plain or line.jump_to >= 0):
         return -1, line.skips
@@ -220,7 +229,7 @@ def _reads(operand: nodes.Expression, name: str) -> bool:
 _ENDS = ("bra", "brx", "ret", "exit", "trap", "brkpt", "bar", "barrier")
 
 
-def _ends_block(line: Line) -> bool:
+def _ends_block(line: FlatInstruction) -> bool:
     if line.jump_to >= 0 or line.routines is not None or isinstance(line.action, Control):
         return True
     return line.is_plain and line.node.opcode.text.partition(".")[0] in _ENDS
@@ -265,7 +274,7 @@ def _goes_alone(action: Action | Control) -> bool:
     return isinstance(action, Compute | Load | Store | Atomic | Nothing | Jump | TableJump)
 
 
-def _waits(line: Line) -> bool:
+def _waits(line: FlatInstruction) -> bool:
     """Whether it may wait for other threads: of the warp, which come to its block, or at an mbarrier."""
     opcode, *modifiers = line.node.opcode.text.split(".")
     if "try_wait" in modifiers:

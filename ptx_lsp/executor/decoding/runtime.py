@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 
 Words = npt.NDArray[np.uint64]
@@ -38,10 +38,10 @@ class Provided:
         self._result = result
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
-        full = wave.full(mask)
+        full = wave.full_mask(mask)
         lanes = np.flatnonzero(full)
         given = [
-            wave.everywhere(wave.registers[number]).reshape(-1)[lanes].astype(np.uint64)
+            wave.broadcast(wave.registers[number]).reshape(-1)[lanes].astype(np.uint64)
             for number in self._arguments
         ]
         found = self._function(_Threads(wave, self._spaces, lanes), given)
@@ -72,7 +72,7 @@ class _Threads:
     def bytes(self, at: int, address: int, size: int) -> bytes:
         """What the lane with that position reads at a generic address."""
         where = np.array([address], np.uint64)
-        ((reach, _),) = self.spaces.reach(self.wave, where, "", size, self.mask(at), None)
+        ((reach, _),) = self.spaces.resolve(self.wave, where, "", size, self.mask(at), None)
         start = int(reach.offsets[0])
         return reach.data.reshape(-1)[start : start + size].tobytes()
 
@@ -154,7 +154,7 @@ def _fail(threads: _Threads, arguments: list[Words]) -> Words:
     raise ExecutionError(
         f"assertion `{texts[0]}` failed in `{texts[2]}` ({texts[1]}:{line})",
         "trap",
-        lanes=threads.wave.who(threads.mask(0)),
+        lanes=threads.wave.thread_ids(threads.mask(0)),
     )
 
 

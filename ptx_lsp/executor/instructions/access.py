@@ -8,10 +8,10 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.emitter import Emitter
 from ptx_lsp.executor.arithmetic.program import SIGNED, UNSIGNED, Array, Bools, DType, Program
+from ptx_lsp.executor.machine.address_resolution import SPACES, ResolvedAddress, Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Addresses, Bytes, Space
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import SPACES, Reach, Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.entry import form_type
@@ -56,7 +56,7 @@ class Load:
         rows = self.spaces.same_in_all(wave, addresses, self.space, size) if lanes is None else None
         if rows is not None:
             return lambda at: _columns(rows, element, addresses, at)
-        found = self.spaces.reach(wave, addresses, self.space, size, lanes)
+        found = self.spaces.resolve(wave, addresses, self.space, size, lanes)
         return lambda at: gather(found, shape, element, at)
 
 
@@ -80,7 +80,7 @@ class Store:
             for at, value in enumerate(values):
                 _column(piece, self.element, size, at)[:] = of_lanes(wave, value, lanes).reshape(-1)
             return
-        for reach, part in self.spaces.reach(wave, addresses, self.space, size, lanes, "write"):
+        for reach, part in self.spaces.resolve(wave, addresses, self.space, size, lanes, "write"):
             index = reach.offsets >> np.uint64(self.element.itemsize.bit_length() - 1)
             memory = writable(reach, self.element)
             for at, value in enumerate(values):
@@ -185,13 +185,13 @@ def of_lanes(wave: Wave, value: Array, lanes: Bools | None) -> Array:
     return full if lanes is None else full[lanes]
 
 
-def view(reach: Reach, element: DType) -> Array:
+def view(reach: ResolvedAddress, element: DType) -> Array:
     """The memory as elements of a type."""
     whole = reach.data.size // element.itemsize * element.itemsize
     return reach.data.reshape(-1)[:whole].view(element)
 
 
-def writable(reach: Reach, element: DType) -> Array:
+def writable(reach: ResolvedAddress, element: DType) -> Array:
     """The same for writing; ExecutionError where the memory is constant, or a buffer that is read-only."""
     if not reach.data.flags.writeable:
         raise ExecutionError("the memory is read-only", "read-only")
@@ -211,7 +211,7 @@ def _column(piece: Bytes, element: DType, size: int, at: int) -> Array:
 
 
 def gather(
-    found: list[tuple[Reach, Bools | None]], shape: tuple[int, ...], element: DType, at: int = 0
+    found: list[tuple[ResolvedAddress, Bools | None]], shape: tuple[int, ...], element: DType, at: int = 0
 ) -> Array:
     """What stands in memory, `at` elements behind each address."""
     result: Array | None = None
@@ -240,6 +240,6 @@ def put(memory: Array, index: Addresses, values: Array) -> None:
 
 def scatter(wave: Wave, number: int, values: Array, lanes: Bools) -> None:
     """Gives the lanes of a mask their elements of `values`."""
-    result = np.array(wave.everywhere(wave.registers[number]))
+    result = np.array(wave.broadcast(wave.registers[number]))
     result[lanes] = values
     wave.registers[number] = result

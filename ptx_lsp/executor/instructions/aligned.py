@@ -21,14 +21,14 @@ class Warps:
         """ExecutionError where not all lanes of a warp are there."""
         self.wave = wave
         self._mask = mask
-        there = wave.full(mask).reshape(-1, WARP_SIZE)
+        there = wave.full_mask(mask).reshape(-1, WARP_SIZE)
         self._chosen: npt.NDArray[np.int64] | None = None
         if not there.all():
             some = there.any(axis=1)
             if not there[some].all():
                 lanes = (there & ~there.all(axis=1, keepdims=True)).reshape(wave.shape)
                 message = "an aligned instruction requires all lanes of the warp"
-                raise ExecutionError(message, "divergent", lanes=wave.who(lanes))
+                raise ExecutionError(message, "divergent", lanes=wave.thread_ids(lanes))
             self._chosen = np.flatnonzero(some)
 
     @property
@@ -38,7 +38,7 @@ class Warps:
 
     def of(self, value: Array) -> Array:
         """A value of the wave: warps by lanes."""
-        full = self.wave.everywhere(value).reshape(-1, WARP_SIZE)
+        full = self.wave.broadcast(value).reshape(-1, WARP_SIZE)
         return full if self._chosen is None else full[self._chosen]
 
     def write(self, number: int | None, value: Array) -> None:
@@ -50,7 +50,7 @@ class Warps:
         if self._chosen is None:
             self.wave.registers[number] = bits.reshape(self.wave.shape)
             return
-        full = np.array(self.wave.everywhere(before)).reshape(-1, WARP_SIZE)
+        full = np.array(self.wave.broadcast(before)).reshape(-1, WARP_SIZE)
         full[self._chosen] = bits
         self.wave.registers[number] = full.reshape(self.wave.shape)
 
@@ -68,10 +68,10 @@ class Aligned(Collective):
     def run(self, wave: Wave, mask: Bools | None) -> None:
         self.execute(Warps(wave, mask))
 
-    def incomplete(self, wave: Wave, mask: Bools | None, come: Bools | None) -> Bools | None:
+    def incomplete(self, wave: Wave, mask: Bools | None, arrived: Bools | None) -> Bools | None:
         if mask is None:
             return None
-        absent = wave.living() & ~(mask if come is None else come)
+        absent = wave.live_mask() & ~(mask if arrived is None else arrived)
         missing = absent.reshape(-1, WARP_SIZE).any(axis=1)
         held = mask & np.repeat(missing, WARP_SIZE).reshape(wave.shape)
         return held if held.any() else None

@@ -8,16 +8,16 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.arithmetic.program import UNSIGNED, Array, Bools, Program
-from ptx_lsp.executor.arithmetic.updates import (
+from ptx_lsp.executor.arithmetic.atomic_ops import (
+    AtomicOp,
     Sum,
-    Update,
     accumulated,
     array_type,
+    atomic_op,
     compare_and_swap,
     exchange,
-    update,
 )
+from ptx_lsp.executor.arithmetic.program import UNSIGNED, Array, Bools, Program
 from ptx_lsp.executor.instructions.access import (
     active,
     address_of,
@@ -27,9 +27,9 @@ from ptx_lsp.executor.instructions.access import (
     type_of,
     writable,
 )
+from ptx_lsp.executor.machine.address_resolution import ResolvedAddress, Spaces
 from ptx_lsp.executor.machine.memory import Space
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Reach, Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import Type
@@ -50,7 +50,7 @@ class Atomic:
         self._spaces = spaces
         self._space: Space = space
         self._address, self._operands = address, operands
-        self._update = update(modifiers, type)
+        self._update = atomic_op(modifiers, type)
         self._flushes = type.name == ".f32" and ".add" in modifiers and ".noftz" not in modifiers
         self._dtype = array_type(type)
         self._width = type.width // 8 // self._dtype.itemsize
@@ -64,7 +64,7 @@ class Atomic:
             for value in self._operands.run(wave.registers)
         ]
         size = self._dtype.itemsize * self._width
-        found = self._spaces.reach(
+        found = self._spaces.resolve(
             wave, addresses, self._space, size * self._count, lanes, "update"
         )
         numbers = iter(self._destinations)
@@ -83,13 +83,13 @@ class Atomic:
                 old[here] = _in_turns(memory, index, given, self._of(reach))
             self._write(wave, numbers, old, mask, lanes)
 
-    def _of(self, reach: Reach) -> Update:
+    def _of(self, reach: ResolvedAddress) -> AtomicOp:
         return Sum(flushes=True) if self._flushes and reach.space == ".global" else self._update
 
-    def _index(self, reach: Reach, size: int) -> Indices:
+    def _index(self, reach: ResolvedAddress, size: int) -> Indices:
         return (reach.offsets >> np.uint64(size.bit_length() - 1)).astype(np.int64).reshape(-1)
 
-    def _memory(self, reach: Reach) -> Array:
+    def _memory(self, reach: ResolvedAddress) -> Array:
         flat = writable(reach, self._dtype)
         return flat[: flat.size // self._width * self._width].reshape(-1, self._width)
 
@@ -121,7 +121,7 @@ def atomic(node: nodes.Instruction, match: Match, operands: Operands, spaces: Sp
     )
 
 
-def _in_turns(memory: Array, index: Indices, values: list[Array], update: Update) -> Array:
+def _in_turns(memory: Array, index: Indices, values: list[Array], update: AtomicOp) -> Array:
     """Updates rows of memory one lane after the other; what each lane found."""
     old = np.zeros((index.size, memory.shape[1]), memory.dtype)
     order = np.argsort(index, kind="stable")
@@ -157,7 +157,7 @@ def _in_turns(memory: Array, index: Indices, values: list[Array], update: Update
 
 
 def _run(
-    memory: Array, index: Indices, value: Array, order: Indices, starts: Indices, update: Update
+    memory: Array, index: Indices, value: Array, order: Indices, starts: Indices, update: AtomicOp
 ) -> Array | None:
     """The same for few elements that many lanes meet at; None where that cannot be."""
     old = np.zeros(index.shape, memory.dtype)

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools, Program
 from ptx_lsp.executor.instructions.access import sources
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
@@ -67,7 +67,7 @@ class Compress:
         *data, descriptor = self._operands.run(wave.registers)
         width, index = self._sizes
         elements = _split(_stacked(wave, data), width).reshape(*wave.shape, -1, 4)
-        codes = wave.everywhere(descriptor).astype(np.int64)
+        codes = wave.broadcast(descriptor).astype(np.int64)
         order = np.zeros_like(elements)
         for code in np.unique(codes & 31):
             here = (codes & 31) == code
@@ -105,7 +105,7 @@ _INFINITE = {(16, 0): 0x7C00, (16, 1): 0x7F80, (8, 2): 0x7C, (8, 3): 0x7E}
 
 
 def _stacked(wave: Wave, registers: list[Array]) -> Words:
-    words = [np.asarray(wave.everywhere(one), np.uint32) for one in registers]
+    words = [np.asarray(wave.broadcast(one), np.uint32) for one in registers]
     return np.stack(words, axis=-1)
 
 

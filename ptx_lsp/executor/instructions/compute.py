@@ -7,9 +7,9 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import cast
 
-from ptx_lsp.executor.arithmetic import lanes
+from ptx_lsp.executor.arithmetic import integers as lanes
 from ptx_lsp.executor.arithmetic.emitter import Emitter
-from ptx_lsp.executor.arithmetic.lanes import Integers
+from ptx_lsp.executor.arithmetic.integers import Integers
 from ptx_lsp.executor.arithmetic.program import BOOL, UNSIGNED, Bools, Program
 from ptx_lsp.executor.arithmetic.reals import FORMATS, Reals
 from ptx_lsp.executor.instructions.operation import Symbolic

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ptx_lsp.executor.arithmetic import lanes
+from ptx_lsp.executor.arithmetic import integers as lanes
 from ptx_lsp.executor.arithmetic.emitter import Emitter
-from ptx_lsp.executor.arithmetic.lanes import Integers
+from ptx_lsp.executor.arithmetic.integers import Integers
 from ptx_lsp.executor.arithmetic.reals import Reals, Rounding
-from ptx_lsp.executor.machine.frame import Frame
 from ptx_lsp.executor.machine.memory import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
+from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import Kind, Type
 
@@ -23,7 +23,7 @@ class Symbolic(Rounding):
     """See `ptx_lsp.isa.schema.meaning.Operation`."""
 
     def __init__(
-        self, choices: Choices, type: Type, result: str, frame: Frame, emitter: Emitter,
+        self, choices: Choices, type: Type, result: str, frame: RegisterLayout, emitter: Emitter,
         selectors: Mapping[str, str], minus: Collection[str], *, flushes: bool = False,
     ) -> None:
         """`type` is that of the form, `result` the format of a float result. By name, `selectors` has what is

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools, Program
 from ptx_lsp.executor.instructions.access import located
+from ptx_lsp.executor.machine.address_resolution import SPACES, ResolvedAddress, Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError, Kind
 from ptx_lsp.executor.machine.memory import Bytes, Space
 from ptx_lsp.executor.machine.observer import Use
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import SPACES, Reach, Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.syntax import nodes
@@ -44,7 +44,7 @@ class Threads:
 
     def of(self, value: Array) -> Array:
         """The element of each thread."""
-        return self.wave.everywhere(value).reshape(-1)[self.lanes]
+        return self.wave.broadcast(value).reshape(-1)[self.lanes]
 
     def compute(self, program: Program) -> list[Array]:
         """The outputs of a program, an element for each thread."""
@@ -53,11 +53,11 @@ class Threads:
     def write(self, number: int, values: Array) -> None:
         """Gives a register of each thread its element."""
         old = self.wave.registers[number]
-        result = np.array(self.wave.everywhere(old)).reshape(-1)
+        result = np.array(self.wave.broadcast(old)).reshape(-1)
         result[self.lanes] = values.astype(old.dtype, copy=False)
         self.wave.registers[number] = result.reshape(self.wave.shape)
 
-    def part(self, chosen: Bools) -> Threads:
+    def subset(self, chosen: Bools) -> Threads:
         """Some of them."""
         lanes = self.lanes[chosen]
         mask = np.zeros(self.mask.size, np.bool_)
@@ -66,18 +66,18 @@ class Threads:
 
     def error(self, message: str, kind: Kind, wrong: Bools | None = None) -> ExecutionError:
         """What is to be raised where something is wrong with threads (None: all)."""
-        mask = self.mask if wrong is None else self.part(wrong).mask
-        return ExecutionError(message, kind, lanes=self.wave.who(mask))
+        mask = self.mask if wrong is None else self.subset(wrong).mask
+        return ExecutionError(message, kind, lanes=self.wave.thread_ids(mask))
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class MemorySlice:
     """Memory that the threads at `positions` of a row reach: their offsets in `data`, in bytes."""
 
     data: Bytes
     offsets: Indices
     positions: Indices
-    reach: Reach
+    address: ResolvedAddress
 
 
 def threads(wave: Wave, mask: Bools | None) -> Threads:
@@ -85,15 +85,15 @@ def threads(wave: Wave, mask: Bools | None) -> Threads:
     return Threads(wave, here, np.flatnonzero(here))
 
 
-def reached(
+def memory_slices(
     spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use | None = "read"
-) -> list[Part]:
+) -> list[MemorySlice]:
     """The memory of an access of `size` bytes by each thread. `use` is for observers (None: not told)."""
-    parts: list[Part] = []
-    found = spaces.reach(row.wave, addresses.astype(np.uint64), space, size, row.mask, use)
+    parts: list[MemorySlice] = []
+    found = spaces.resolve(row.wave, addresses.astype(np.uint64), space, size, row.mask, use)
     for reach, part in found:
         positions = np.arange(row.count) if part is None else np.flatnonzero(part)
-        parts.append(Part(reach.data.reshape(-1), reach.offsets.astype(np.int64), positions, reach))
+        parts.append(MemorySlice(reach.data.reshape(-1), reach.offsets.astype(np.int64), positions, reach))
     return parts
 
 
@@ -102,7 +102,7 @@ def shared_offsets(
 ) -> Indices:
     """Where in the shared memory of the wave each thread reaches; ExecutionError elsewhere."""
     offsets = np.zeros(row.count, np.int64)
-    for part in reached(spaces, row, addresses, space, size, use):
+    for part in memory_slices(spaces, row, addresses, space, size, use):
         if not np.may_share_memory(part.data, row.wave.shared):
             wrong = np.zeros(row.count, np.bool_)
             wrong[part.positions] = True

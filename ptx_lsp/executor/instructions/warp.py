@@ -63,14 +63,14 @@ class Warp(Collective):
         for party, lanes in parties:
             party._write(wave, results, lanes)
 
-    def incomplete(self, wave: Wave, mask: Bools | None, come: Bools | None) -> Bools | None:
+    def incomplete(self, wave: Wave, mask: Bools | None, arrived: Bools | None) -> Bools | None:
         if self._members is None or mask is None:
             return None
-        there = mask if come is None else come
+        there = mask if arrived is None else arrived
         wanted = np.asarray(self._members.run(wave.registers)[0], np.uint32)
         wanted = np.where(mask, wanted, np.uint32(0)).reshape(wave.shape[0], -1, WARP_SIZE)
         together = np.bitwise_or.reduce(wanted, axis=2, keepdims=True)
-        missing = (together & ballot(np.logical_and(wave.living(), ~there))) != 0
+        missing = (together & ballot(np.logical_and(wave.live_mask(), ~there))) != 0
         if not missing.any():
             return None
         return np.logical_and(mask, np.repeat(missing, WARP_SIZE, axis=2).reshape(wave.shape))
@@ -89,7 +89,7 @@ class Warp(Collective):
         return np.logical_or(mask, everyone & wave.exists)
 
     def _taking_part(self, wave: Wave, mask: Bools | None) -> Bools:
-        active = wave.full(mask)
+        active = wave.full_mask(mask)
         return active if self._members is None else np.logical_and(active, self._named(wave))
 
     def _write(self, wave: Wave, results: tuple[Array, ...], mask: Bools | None) -> None:
@@ -174,7 +174,7 @@ def _shuffle(
             inside = source <= last
     source = np.where(inside, source, here)
     column = wave.threads - lane(wave) + source
-    full = wave.everywhere(value)
+    full = wave.broadcast(value)
     if column.shape[0] == 1 and column.shape[1] == wave.shape[1]:
         return full[:, column[0]], inside
     return np.take_along_axis(full, np.broadcast_to(column, wave.shape), axis=1), inside
@@ -207,7 +207,7 @@ def _match(
     choices: Choices, wave: Wave, active: Bools, operands: list[Array]
 ) -> tuple[Array, ...]:
     rows = (wave.shape[0], -1, WARP_SIZE)
-    values = wave.everywhere(operands[0]).reshape(rows)
+    values = wave.broadcast(operands[0]).reshape(rows)
     takes_part = active.reshape(rows)
     same = (values[:, :, :, None] == values[:, :, None, :]) & takes_part[:, :, None, :]
     masks = np.packbits(same, axis=3, bitorder="little").view(np.uint32).reshape(wave.shape)
@@ -225,7 +225,7 @@ def _reduce(
     if ".f32" in choices.modifiers:
         return (_spread(wave, _extreme(choices, wave, active, operands[0])),)
     dtype = np.dtype(np.int32 if type == ".s32" else np.uint32)
-    values = wave.everywhere(operands[0]).view(dtype).reshape(rows)
+    values = wave.broadcast(operands[0]).view(dtype).reshape(rows)
     function, start = _REDUCTIONS[choices["op"]](dtype)
     result = function.reduce(
         values, axis=2, keepdims=True, where=active.reshape(rows), initial=start, dtype=dtype
@@ -235,7 +235,7 @@ def _reduce(
 
 def _extreme(choices: Choices, wave: Wave, active: Bools, bits: Array) -> Array:
     """The least or greatest `.f32` of each warp; a NaN loses, or with .NaN wins."""
-    values = np.where(active, wave.everywhere(bits).view(np.float32), np.float32(np.nan))
+    values = np.where(active, wave.broadcast(bits).view(np.float32), np.float32(np.nan))
     if ".abs" in choices.modifiers:
         values = np.abs(values)
     rows = values.reshape(wave.shape[0], -1, WARP_SIZE)
@@ -245,7 +245,7 @@ def _extreme(choices: Choices, wave: Wave, active: Bools, bits: Array) -> Array:
         width //= 2
         rows = function(rows[:, :, :width], rows[:, :, width : 2 * width])
     if ".NaN" in choices.modifiers:
-        nan = np.logical_and(active, np.isnan(wave.everywhere(bits).view(np.float32)))
+        nan = np.logical_and(active, np.isnan(wave.broadcast(bits).view(np.float32)))
         rows = np.where(ballot(nan) != 0, np.float32(np.nan), rows)
     canonical = np.where(np.isnan(rows), np.uint32(0x7FFFFFFF), rows.view(np.uint32))
     return canonical.astype(np.uint32)

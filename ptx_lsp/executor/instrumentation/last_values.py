@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptx_lsp.executor.arithmetic.edge_values import shown
+from ptx_lsp.executor.arithmetic.boundary_values import shown
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.instrumentation.usage import Named, Usages
 from ptx_lsp.executor.machine.control import Step
@@ -47,14 +47,14 @@ class LastValues(Observer):
             for (line, name), (type, lanes) in sorted(self._kept.items(), key=lambda one: one[0])
         )
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         if step.source is not None:
-            self.instructions += int(np.count_nonzero(wave.full(take)))
+            self.instructions += int(np.count_nonzero(wave.full_mask(active)))
 
-    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         if step.source is None or wave.blocks[0, 0] != 0:
             return
-        mask = wave.full(take)[0, :WARP_SIZE]
+        mask = wave.full_mask(active)[0, :WARP_SIZE]
         if not mask.any():
             return
         usage = self._usages.of(step)
@@ -62,7 +62,7 @@ class LastValues(Observer):
             type = _type(step, written, usage.match)
             if type:
                 lanes = self._kept.setdefault((step.line, written.name), (type, [None] * mask.size))[1]
-                values = wave.everywhere(wave.registers[written.number])[0, : mask.size]
+                values = wave.broadcast(wave.registers[written.number])[0, : mask.size]
                 for lane in np.flatnonzero(mask).tolist():
                     lanes[lane] = int(values[lane])
 

@@ -20,7 +20,7 @@ from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
-from ptx_lsp.executor.machine.observer import Access, Indices, Observer
+from ptx_lsp.executor.machine.observer import Indices, MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 
 SECTOR = 32
@@ -74,21 +74,21 @@ class Profile(Observer):
         possible = sum(one.possible_lanes for one in self.lines.values())
         return 100 * self.instructions / possible if possible else 0.0
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         if step.source is None:
             return
         line = self._line(step)
-        mask = wave.full(take)
+        mask = wave.full_mask(active)
         warps = mask.reshape(-1, WARP_SIZE).any(axis=1)
         lanes = int(np.count_nonzero(mask))
         line.issues += int(np.count_nonzero(warps))
         line.lanes += lanes
-        living = wave.living().reshape(-1, WARP_SIZE)
+        living = wave.live_mask().reshape(-1, WARP_SIZE)
         line.possible_lanes += int(np.count_nonzero(living[warps]))
         spelling = step.source.node.opcode.text
         self.opcodes[spelling] = self.opcodes.get(spelling, 0) + lanes
 
-    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         if access.use == "land" or access.space == ".param":
             return
         line = self._line(step)
@@ -110,7 +110,7 @@ class Profile(Observer):
         return self.lines[step.line]
 
 
-def _sectors(wave: Wave, access: Access) -> int:
+def _sectors(wave: Wave, access: MemoryEvent) -> int:
     """Different sectors, warp by warp (sentence 2)."""
     warps = access.lanes // WARP_SIZE
     offsets = access.offsets
@@ -136,7 +136,7 @@ def _different(groups: Indices, values: Indices) -> int:
     return int(np.count_nonzero(new))
 
 
-def _passes(access: Access) -> tuple[int, int]:
+def _passes(access: MemoryEvent) -> tuple[int, int]:
     """The passes that shared memory needs, and the least there could be (sentence 3)."""
     parts = max(1, access.size // _WORD)
     groups = access.lanes // max(1, WARP_SIZE // parts)

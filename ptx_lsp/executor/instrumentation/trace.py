@@ -12,7 +12,7 @@ from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.instrumentation.usage import Named, Usages
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import Lane
-from ptx_lsp.executor.machine.observer import Access, Indices, Observer, Use
+from ptx_lsp.executor.machine.observer import Indices, MemoryEvent, Observer, Use
 from ptx_lsp.executor.machine.wave import Wave
 
 Values: TypeAlias = tuple[tuple[str, int], ...]
@@ -56,26 +56,26 @@ class Trace(Observer):
         self._chosen: list[tuple[int, Lane, Values]] = []
         self._addresses: dict[int, tuple[str, Use, int]] = {}
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         self._flush()
         self._number += 1
         self._chosen = []
         self._step, self._wave = step, wave
         if not step.line or (self._lines is not None and step.line not in self._lines):
             return
-        chosen = self._choose(wave, wave.full(take))
+        chosen = self._choose(wave, wave.full_mask(active))
         if len(self.events) >= self._limit:
             self.dropped += len(chosen)
             return
         usage = self._usages.of(step)
         self._chosen = [(flat, lane, _values(wave, usage.reads, flat)) for flat, lane in chosen]
 
-    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         for flat, _, _ in self._chosen:
             for at in np.flatnonzero(access.lanes == flat)[:1].tolist():
                 self._addresses[flat] = access.space, access.use, _address(wave, access, at)
 
-    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         self._flush(written=True)
 
     def ended(self) -> None:
@@ -107,7 +107,7 @@ class Trace(Observer):
 def _lane(wave: Wave, flat: int) -> Lane:
     mask = np.zeros(wave.shape, np.bool_)
     mask.reshape(-1)[flat] = True
-    return wave.who(mask)[0]
+    return wave.thread_ids(mask)[0]
 
 
 def _values(wave: Wave, registers: tuple[Named, ...], flat: int) -> Values:
@@ -120,7 +120,7 @@ def _values(wave: Wave, registers: tuple[Named, ...], flat: int) -> Values:
     return tuple(found.items())
 
 
-def _address(wave: Wave, access: Access, at: int) -> int:
+def _address(wave: Wave, access: MemoryEvent, at: int) -> int:
     offset = int(access.offsets[at])
     if access.buffer is not None:
         return access.buffer.base + offset

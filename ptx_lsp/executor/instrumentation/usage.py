@@ -12,7 +12,7 @@ from ptx_lsp.executor.machine.control import Provenance, Step
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
-from ptx_lsp.isa.schema.operand import Access
+from ptx_lsp.isa.schema.operand import AccessMode
 from ptx_lsp.isa.types import Type
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.directives.source_line import SourceLine, source_line
@@ -106,7 +106,7 @@ def operand_types(match: Match) -> tuple[Type | str, ...]:
 
 def _parts(
     operand: nodes.Expression, match: Match | None, at: int
-) -> Iterator[tuple[nodes.Expression, Access]]:
+) -> Iterator[tuple[nodes.Expression, AccessMode]]:
     """The parts of an operand, with what happens to each."""
     if match is None or at >= len(match.places):
         yield operand, "read"

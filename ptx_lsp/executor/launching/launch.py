@@ -13,18 +13,18 @@ import numpy as np
 
 from ptx_lsp.executor.check.checker import Checker
 from ptx_lsp.executor.decoding.decode import decode
+from ptx_lsp.executor.launching.launch_request import launch_config_of
 from ptx_lsp.executor.launching.parameters import Value, parameters
-from ptx_lsp.executor.launching.shape import shape_of
+from ptx_lsp.executor.machine.address_resolution import Spaces
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
-from ptx_lsp.executor.machine.frame import Frame
-from ptx_lsp.executor.machine.image import Image
 from ptx_lsp.executor.machine.memory import Memory, bytes_of
 from ptx_lsp.executor.machine.observer import Observer, combined
-from ptx_lsp.executor.machine.spaces import Spaces
+from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.texture import Opaque
-from ptx_lsp.executor.scheduling.groups import Budget
+from ptx_lsp.executor.scheduling.convergence_groups import Budget
 from ptx_lsp.executor.scheduling.machine import Machine, Progress
-from ptx_lsp.executor.textures.opaque import bound
+from ptx_lsp.executor.textures.handles import bound
 from ptx_lsp.model.module import Module
 
 _WORKSPACE_BYTES = 256
@@ -76,15 +76,15 @@ def launch(
         message = f"kernel `{entry}` does not exist; the kernels are {names or 'none'}"
         raise ExecutionError(message, "launch")
     memory = Memory(is_narrow=module.stated_address_size != 64)
-    image = Image(module, kernel, memory, shared_bytes)
+    image = ModuleMemory(module, kernel, memory, shared_bytes)
     checker = Checker() if check else None
     observer = combined((checker, *observers) if checker is not None else observers)
     opaque = bound(kernel, image, bind or {})
     spaces = Spaces(memory, parameters(kernel, image, memory, opaque, args), observer)
     spaces.opaque = opaque
-    frame = Frame()
+    frame = RegisterLayout()
     blocks = decode(kernel, frame, image, spaces, budget)
-    shape = shape_of(kernel, image, grid, block, cluster, shared_bytes)
+    shape = launch_config_of(kernel, image, grid, block, cluster, shared_bytes)
     shape = replace(shape, workspace=_workspace(frame, memory))
     if observer is not None:
         observer.decoded(blocks)
@@ -107,7 +107,7 @@ def launch(
     return checker.findings if checker is not None else ()
 
 
-def _workspace(frame: Frame, memory: Memory) -> int:
+def _workspace(frame: RegisterLayout, memory: Memory) -> int:
     """The address of the grid's workspace where the kernel asks for it: its size, and the word in which
     `grid.sync()` of cooperative groups counts the blocks that have come (CUDA's `driver_abi.h`).
     """

@@ -24,7 +24,7 @@ import numpy as np
 from ptx_lsp.executor.launching.specs import MOST_ELEMENTS, Array, SpecError, Value, value
 from ptx_lsp.executor.launching.tensor_spec import tensor
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.replicas import Multimem
+from ptx_lsp.executor.machine.multimem_memory import Multimem
 from ptx_lsp.executor.machine.tensor_map import TensorMap
 from ptx_lsp.executor.machine.texture import (
     AXES,

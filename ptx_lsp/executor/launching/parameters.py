@@ -8,15 +8,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.image import Image
 from ptx_lsp.executor.machine.locals import HANDLE_BYTES
 from ptx_lsp.executor.machine.memory import Memory, bytes_of
-from ptx_lsp.executor.machine.replicas import Multimem
+from ptx_lsp.executor.machine.multimem_memory import Multimem
 from ptx_lsp.executor.machine.tensor_map import TensorMap
 from ptx_lsp.executor.machine.texture import Opaque
-from ptx_lsp.executor.textures.opaque import TYPES as KINDS
-from ptx_lsp.executor.textures.opaque import passed
+from ptx_lsp.executor.textures.handles import TYPES as KINDS
+from ptx_lsp.executor.textures.handles import passed
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import size_bytes
 from ptx_lsp.model.symbols import Variable
@@ -26,7 +26,7 @@ Value: TypeAlias = Plain | Opaque
 
 
 def parameters(
-    kernel: Function, image: Image, memory: Memory, opaque: dict[int, Opaque], args: Sequence[Value]
+    kernel: Function, image: ModuleMemory, memory: Memory, opaque: dict[int, Opaque], args: Sequence[Value]
 ) -> npt.NDArray[np.uint8]:
     """The parameter memory of a launch; arrays become buffers of `memory`. ExecutionError for an argument
     that does not fit its parameter.

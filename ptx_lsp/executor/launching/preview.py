@@ -16,12 +16,12 @@ from itertools import islice, product
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.arithmetic.edge_values import edge_values, shown
+from ptx_lsp.executor.arithmetic.boundary_values import edge_values, shown
 from ptx_lsp.executor.instrumentation.last_values import LaneValues, LastValues
+from ptx_lsp.executor.launching.instruction_harness import CARRY, instruction_harness
 from ptx_lsp.executor.launching.launch import launch
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.launching.object_specs import argument, array_of, bindings
-from ptx_lsp.executor.launching.single import CARRY, single
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
 from ptx_lsp.isa.instructions.extended import READ_CARRY
 from ptx_lsp.isa.matching.fit import Candidate
@@ -174,7 +174,7 @@ def _instruction(
         results.append(("", CARRY))
     tried = [list(row) for row in islice(_diagonally(choices), _MOST_TRIED)]
     written = [type for _, type in results]
-    found = single(spelling, tried, types, written).run(seconds=seconds)
+    found = instruction_harness(spelling, tried, types, written).run(seconds=seconds)
     rows = tuple(_row(tried[at], types, found[at], written) for at in _telling(found))
     note = _WITHIN if _APPROXIMATE & candidate.choices.modifiers else ""
     return InstructionPreview(spelling, tuple(names), tuple(columns), rows, note)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ptx_lsp.executor.arithmetic.program import Bools, Program
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.specials import clock
+from ptx_lsp.executor.machine.special_registers import clock
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes
@@ -107,7 +107,7 @@ class TableJump(Transfer):
         index = np.asarray(self.index.run(wave.registers)[0], np.uint32)
         if index.size == 1:
             return [(self._target(wave, int(index[0, 0]), mask), mask)]
-        full = wave.full(mask)
+        full = wave.full_mask(mask)
         found: Arrivals = []
         everywhere = np.broadcast_to(index, wave.shape)
         for value in np.unique(everywhere[full]).tolist():
@@ -121,7 +121,7 @@ class TableJump(Transfer):
         message = (
             f"index {index} is out of range: the list of targets has {len(self.targets)} entries"
         )
-        raise ExecutionError(message, "out-of-bounds", lanes=wave.who(wave.full(mask)))
+        raise ExecutionError(message, "out-of-bounds", lanes=wave.thread_ids(wave.full_mask(mask)))
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class Collective(ABC):
     def run(self, wave: Wave, mask: Bools | None) -> None: ...
 
     @abstractmethod
-    def incomplete(self, wave: Wave, mask: Bools | None, come: Bools | None) -> Bools | None:
+    def incomplete(self, wave: Wave, mask: Bools | None, arrived: Bools | None) -> Bools | None:
         """Of the lanes in `mask` those that miss others, alive and not among `come`; None for none."""
 
     @abstractmethod
@@ -220,7 +220,7 @@ class Step:
             return mask, True
         if not holds.any():
             return mask, False
-        here = np.logical_and(holds, wave.full(mask))
+        here = np.logical_and(holds, wave.full_mask(mask))
         return wave.normal(here), bool(here.any())
 
 

@@ -15,7 +15,7 @@ Numbers: TypeAlias = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
-class Shape:
+class LaunchConfig:
     """A launch: how many blocks, how many threads in each, and the bytes that each has.
 
     `cluster` has the blocks of a cluster in each dimension, by which `grid` can be divided; `workspace` is

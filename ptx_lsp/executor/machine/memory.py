@@ -61,7 +61,7 @@ class Memory:
         self._is_narrow = is_narrow
         self._ends = {base: base for base in (LOW_BASE, CONST_WINDOW, GLOBAL_BASE)}
         self.replicas: list[list[int]] = []
-        """For each multimem address where its memory begins in each GPU, see `replicas.py`."""
+        """For each multimem address where its memory begins in each GPU, see `multimem_memory.py`."""
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

@@ -1,8 +1,4 @@
-"""Those who look on while a kernel runs: checkers, traces, profiles.
-
-Without an observer nothing is told and nothing is computed for one. With one, every instruction is told of by
-itself, in the order in which the machine executes them.
-"""
+"""The interface of tools that observe execution: checkers, traces, profiles."""
 
 from __future__ import annotations
 
@@ -15,8 +11,8 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.machine.control import Block, Step
-from ptx_lsp.executor.machine.image import Image
-from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Buffer, Bytes, Memory, Space
 from ptx_lsp.executor.machine.wave import Wave, WaveState
 
@@ -30,7 +26,7 @@ Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Access:
+class MemoryEvent:
     """What one instruction does with memory: lane `lanes[i]` of the wave (flat: block by block) uses `size`
     bytes of `data` from `offsets[i]` on.
 
@@ -49,25 +45,25 @@ class Access:
 
 
 class Observer:
-    """Is told what happens. Lanes are masks of a wave: None for all of its threads."""
+    """Called for events of an execution. Lanes are masks of a wave: None for all of its threads."""
 
     def decoded(self, blocks: tuple[Block, ...]) -> None:
         """The kernel has these blocks of instructions; the launch will begin."""
 
-    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
+    def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
         """A launch begins."""
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         """The lanes `come` are at an instruction; those of `take` will execute it, its guard being true."""
 
     def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
         """Lanes wait at an instruction for others of their warps; more than once where it takes long."""
 
-    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         """An instruction uses memory, within bounds; what it writes is not there yet."""
 
-    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
-        """The instruction is done. Not told of jumps, ends of threads and barriers, which wait."""
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
+        """Called after an instruction completes; not called for branches, exits and barriers."""
 
     def began(self, wave: Wave, operation: object) -> None:
         """The present instruction begins an asynchronous operation: what it uses is told with it."""
@@ -79,7 +75,7 @@ class Observer:
         phases of `barriers` (offsets in shared memory). With `is_read` it has no more than read its sources.
         """
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+    def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         """Barrier `number` of blocks (None: that of clusters) lets the lanes `gone` go on, all lanes of
         `come` having reached it.
         """
@@ -98,25 +94,25 @@ class Observers(Observer):
         for one in self._observers:
             one.decoded(blocks)
 
-    def launched(self, shape: Shape, image: Image, memory: Memory) -> None:
+    def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
         for one in self._observers:
             one.launched(shape, image, memory)
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         for one in self._observers:
-            one.before(wave, step, come, take)
+            one.before(wave, step, arrived, active)
 
     def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
         for one in self._observers:
             one.held(wave, step, lanes)
 
-    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         for one in self._observers:
             one.accessed(wave, step, access)
 
-    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         for one in self._observers:
-            one.after(wave, step, take)
+            one.after(wave, step, active)
 
     def began(self, wave: Wave, operation: object) -> None:
         for one in self._observers:
@@ -128,9 +124,9 @@ class Observers(Observer):
         for one in self._observers:
             one.completed(wave, operation, lanes, barriers, is_read=is_read)
 
-    def met(self, wave: Wave, step: Step, come: Bools, gone: Bools, number: int | None) -> None:
+    def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         for one in self._observers:
-            one.met(wave, step, come, gone, number)
+            one.met(wave, step, arrived, released, number)
 
     def ended(self) -> None:
         for one in self._observers:
@@ -168,6 +164,6 @@ def per_lane(
     if mask is not None and values.shape != mask.shape:
         lanes = np.flatnonzero(mask)
         return lanes, np.broadcast_to(values.reshape(-1), lanes.shape)
-    active = wave.full(CurrentStep.of(wave).active)
+    active = wave.full_mask(CurrentStep.of(wave).active)
     lanes = np.flatnonzero(active)
     return lanes, np.broadcast_to(values, wave.shape).reshape(-1)[lanes]

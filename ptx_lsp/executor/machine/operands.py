@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptx_lsp.executor.arithmetic import lanes
-from ptx_lsp.executor.arithmetic.lanes import Integers
+from ptx_lsp.executor.arithmetic import integers as lanes
+from ptx_lsp.executor.arithmetic.integers import Integers
 from ptx_lsp.executor.arithmetic.literals import bits, constant
 from ptx_lsp.executor.arithmetic.program import BOOL
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.frame import Frame
 from ptx_lsp.executor.machine.locals import Relative
+from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.function import Function
@@ -39,7 +39,11 @@ class Operands:
     """
 
     def __init__(
-        self, function: Function, frame: Frame, addresses: Mapping[int, int | Relative], instance: int = 0
+        self,
+        function: Function,
+        frame: RegisterLayout,
+        addresses: Mapping[int, int | Relative],
+        instance: int = 0,
     ) -> None:
         self.function = function
         self.frame = frame

@@ -1,4 +1,7 @@
-"""Blocks that run together, all their threads as lanes of arrays: registers, memory, who is where."""
+"""A wave: a batch of blocks executed together, one array lane per thread, with their registers and memory.
+
+CUDA's best-practices guide calls the blocks that are resident at once a *wave*; AMD's wave is a warp.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools, Registers
 from ptx_lsp.executor.machine.errors import Lane
-from ptx_lsp.executor.machine.frame import Frame
-from ptx_lsp.executor.machine.launch_config import Numbers, Shape, index
+from ptx_lsp.executor.machine.launch_config import LaunchConfig, Numbers, index
 from ptx_lsp.executor.machine.memory import Addresses, Bytes
+from ptx_lsp.executor.machine.register_file import RegisterLayout
 
 
 class WaveState:
@@ -25,13 +28,13 @@ class WaveState:
     @classmethod
     def of(cls, wave: Wave) -> Self:
         """That of the wave, made when it is first asked for."""
-        found = cls.begun(wave)
+        found = cls.existing(wave)
         if found is None:
             found = wave.states[cls] = cls(wave)
         return found
 
     @classmethod
-    def begun(cls, wave: Wave) -> Self | None:
+    def existing(cls, wave: Wave) -> Self | None:
         """That of the wave; None where nobody has asked for it yet."""
         found = wave.states.get(cls)
         return found if isinstance(found, cls) else None
@@ -46,7 +49,7 @@ class Wave:
 
     registers: Registers
 
-    def __init__(self, shape: Shape, frame: Frame, blocks: Numbers) -> None:
+    def __init__(self, shape: LaunchConfig, frame: RegisterLayout, blocks: Numbers) -> None:
         """`blocks` are numbers of blocks, see `Shape.order`."""
         count = blocks.size
         self.launch = shape
@@ -85,7 +88,7 @@ class Wave:
             value = np.where(mask, value, self.registers[number])
         self.registers[number] = value
 
-    def everywhere(self, value: Array) -> Array:
+    def broadcast(self, value: Array) -> Array:
         """The value with an element for each lane."""
         return np.broadcast_to(value, self.shape)
 
@@ -95,19 +98,19 @@ class Wave:
             return mask
         return None if self.count == self.shape[0] * self.shape[1] else self.exists
 
-    def full(self, mask: Bools | None) -> Bools:
+    def full_mask(self, mask: Bools | None) -> Bools:
         """The mask itself; for None that of all threads."""
         return self.exists if mask is None else mask
 
-    def living(self) -> Bools:
+    def live_mask(self) -> Bools:
         """The threads that have not ended."""
-        return self.full(self.live)
+        return self.full_mask(self.live)
 
     def normal(self, mask: Bools) -> Bools | None:
         """None for a mask of all threads."""
         return None if np.count_nonzero(mask) == self.count else mask
 
-    def who(self, mask: Array) -> tuple[Lane, ...]:
+    def thread_ids(self, mask: Array) -> tuple[Lane, ...]:
         """The first 32 threads of a mask."""
         found = np.flatnonzero(np.logical_and(mask, self.exists))[:32]
         blocks, threads = (

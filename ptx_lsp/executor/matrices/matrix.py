@@ -14,8 +14,8 @@ from ptx_lsp.executor.arithmetic.floats import Doubles
 from ptx_lsp.executor.arithmetic.program import Array, Program
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.aligned import Aligned, Warps
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.matrices import elements, fragments, products, scaling, sparsity
 from ptx_lsp.executor.matrices.fragments import Fragment, Words
 from ptx_lsp.isa.matching.match import Match

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Array, Bools, Program
 from ptx_lsp.executor.instructions.access import address_of, gather, put, writable
 from ptx_lsp.executor.instructions.aligned import Aligned, Warps
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Addresses, Space
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.matrices import elements
 from ptx_lsp.executor.matrices.fragments import Fragment
@@ -44,7 +44,7 @@ class Memory:
         self, wave: Wave, addresses: Addresses, lanes: Bools, width: int, count: int = 1
     ) -> list[Array]:
         """`count` neighbours of `width` bytes from each address; `lanes` are those that have one."""
-        found = self._spaces.reach(wave, addresses, self._space, width * count, lanes)
+        found = self._spaces.resolve(wave, addresses, self._space, width * count, lanes)
         return [gather(found, addresses.shape, UNSIGNED[8 * width], at) for at in range(count)]
 
     def store(
@@ -52,7 +52,7 @@ class Memory:
     ) -> None:
         """The values of each lane, behind each other."""
         width = values[0].dtype.itemsize
-        found = self._spaces.reach(
+        found = self._spaces.resolve(
             wave, addresses, self._space, width * len(values), lanes, "write"
         )
         for reach, part in found:
@@ -66,7 +66,7 @@ class Memory:
         chosen = np.zeros((1, 32), np.bool_)
         chosen[:, :count] = True
         wave = warps.wave
-        lanes = np.tile(chosen, (1, wave.shape[1] // 32)) & wave.full(warps.lanes)
+        lanes = np.tile(chosen, (1, wave.shape[1] // 32)) & wave.full_mask(warps.lanes)
         return self.addresses(warps)[:, :count].reshape(-1), lanes
 
 
@@ -183,7 +183,7 @@ class Fragments(Aligned):
             offset = major[:, at].astype(np.uint64) * wide + minor[:, at].astype(np.uint64)
             found.append((base + offset * np.uint64(self._bits) // np.uint64(8)).reshape(-1))
         wave = warps.wave
-        return found, wave.full(warps.lanes), inputs
+        return found, wave.full_mask(warps.lanes), inputs
 
 
 class LoadFragment(Fragments):

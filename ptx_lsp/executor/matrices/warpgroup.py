@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Bools, Program
 from ptx_lsp.executor.instructions.aligned import Aligned, Warps
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.memory import Addresses
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.matrices import elements, fragments, products, sparsity
 from ptx_lsp.executor.matrices.fragments import Words
@@ -82,7 +82,7 @@ class Shared:
         count = addresses.shape[1]
         rounds = -(-count // 32)
         padded = np.concatenate([addresses, np.repeat(addresses[:, :1], 32 * rounds - count, axis=1)], axis=1)
-        lanes = warps.wave.full(warps.lanes)
+        lanes = warps.wave.full_mask(warps.lanes)
         found: list[Words] = []
         for at in range(rounds):
             flat: Addresses = padded[:, 32 * at : 32 * at + 32].reshape(-1).astype(np.uint64)

@@ -53,7 +53,7 @@ class Barriers:
         self._observer = observer
         self._meetings: dict[int, _Meeting] = {}
 
-    def come(self, step: Step, barrier: Barrier, onward: int, mask: Bools | None) -> list[Gone]:
+    def arrive(self, step: Step, barrier: Barrier, onward: int, mask: Bools | None) -> list[Gone]:
         """Lanes come to a barrier; who goes on now, they or others."""
         wave = self._wave
         if (
@@ -65,18 +65,18 @@ class Barriers:
         values = barrier.operands.run(wave.registers)
         counts = np.asarray(values[1], np.int64) if barrier.is_counted else np.zeros((1, 1), np.int64)
         votes = np.asarray(values[-1], np.bool_)
-        full = wave.full(mask)
+        full = wave.full_mask(mask)
         odd = full & (counts % WARP_SIZE != 0)
         if odd.any():
             message = f"the thread count of a barrier must be a multiple of {WARP_SIZE}"
-            raise ExecutionError(message, "out-of-bounds", lanes=wave.who(odd))
+            raise ExecutionError(message, "out-of-bounds", lanes=wave.thread_ids(odd))
         numbers = np.broadcast_to(np.asarray(values[0], np.int64), wave.shape)
         found: list[Gone] = []
         for number in np.unique(numbers[full]).tolist():
             lanes = full & (numbers == number)
             if not 0 <= number < _BARRIERS:
                 message = f"barrier {number} does not exist; the barriers are 0 to {_BARRIERS - 1}"
-                raise ExecutionError(message, "out-of-bounds", lanes=wave.who(lanes))
+                raise ExecutionError(message, "out-of-bounds", lanes=wave.thread_ids(lanes))
             meeting = self._meetings.setdefault(number, _Meeting(wave))
             meeting.add(step, barrier, onward, lanes, counts, votes)
             if barrier.kind == ".arrive":
@@ -86,7 +86,7 @@ class Barriers:
 
     def left(self) -> list[Gone]:
         """Threads have ended; who need not wait for them any longer."""
-        return [gone for number in list(self._meetings) for gone in self._released(number)]
+        return [released for number in list(self._meetings) for released in self._released(number)]
 
     def waiting(self) -> list[tuple[str, Party]]:
         """All who wait, and at what."""
@@ -99,21 +99,21 @@ class Barriers:
         meeting = self._meetings[number]
         found: list[Gone] = []
         while True:
-            gone, come = meeting.complete()
-            if gone is None:
+            released, arrived = meeting.complete()
+            if released is None:
                 break
-            if not gone.any():
+            if not released.any():
                 continue
             step = meeting.parties[-1].step
-            found += meeting.release(gone)
-            self._tell(step, come, gone, number)
+            found += meeting.release(released)
+            self._tell(step, arrived, released, number)
         if meeting.is_over:
             del self._meetings[number]
         return found
 
-    def _tell(self, step: Step, come: Bools, gone: Bools, number: int) -> None:
+    def _tell(self, step: Step, arrived: Bools, released: Bools, number: int) -> None:
         if self._observer is not None:
-            self._observer.met(self._wave, step, come, gone, number)
+            self._observer.met(self._wave, step, arrived, released, number)
 
 
 class _Meeting:
@@ -159,40 +159,40 @@ class _Meeting:
     def complete(self) -> tuple[Bools | None, Bools]:
         """The lanes that go on now, where the barrier of some block is complete, and all that made it so."""
         wave = self._wave
-        living = _warps(wave, wave.living())
+        living = _warps(wave, wave.live_mask())
         waits = np.zeros(wave.shape, np.bool_)
         for party in self.parties:
             waits = waits | party.lanes
         waiting = _warps(wave, waits)
-        come = waiting.any(axis=2) & ~(living & ~waiting).any(axis=2)
+        arrived = waiting.any(axis=2) & ~(living & ~waiting).any(axis=2)
         self._count(living)
-        places = self._counted.reshape(-1, 1) + WARP_SIZE * np.cumsum(come, axis=1)
+        places = self._counted.reshape(-1, 1) + WARP_SIZE * np.cumsum(arrived, axis=1)
         all_of_them = WARP_SIZE * np.count_nonzero(living.any(axis=2), axis=1)
         wanted = np.where(self._wanted > 0, self._wanted, all_of_them)
         done = (places[:, -1] >= wanted) & (places[:, -1] > 0)
         if not done.any():
             return None, waits
-        chosen = come & done.reshape(-1, 1) & (places <= wanted.reshape(-1, 1))
+        chosen = arrived & done.reshape(-1, 1) & (places <= wanted.reshape(-1, 1))
         rest = wanted - WARP_SIZE * np.count_nonzero(chosen, axis=1)
         self._counted = np.where(done, np.maximum(self._counted - rest, 0), self._counted)
-        gone = np.repeat(chosen, WARP_SIZE, axis=1) & waits
-        made = gone | self._arrived & done.reshape(-1, 1)
+        released = np.repeat(chosen, WARP_SIZE, axis=1) & waits
+        made = released | self._arrived & done.reshape(-1, 1)
         self._arrived = self._arrived & ~done.reshape(-1, 1)
-        still = (waits & ~gone).any(axis=1) | (self._counted > 0) | self._arrivals.any(axis=1)
+        still = (waits & ~released).any(axis=1) | (self._counted > 0) | self._arrivals.any(axis=1)
         self._wanted = np.where(done & ~still, 0, self._wanted)
-        return gone, made
+        return released, made
 
-    def release(self, gone: Bools) -> list[Gone]:
+    def release(self, released: Bools) -> list[Gone]:
         """Lets lanes go, with the result of a reduction where they asked for one."""
         wave = self._wave
-        holds = np.count_nonzero(self._votes & gone, axis=1).reshape(-1, 1)
-        members = np.count_nonzero(gone, axis=1).reshape(-1, 1)
+        holds = np.count_nonzero(self._votes & released, axis=1).reshape(-1, 1)
+        members = np.count_nonzero(released, axis=1).reshape(-1, 1)
         found: list[Gone] = []
         for party in self.parties:
-            lanes = party.lanes & gone
+            lanes = party.lanes & released
             if not lanes.any():
                 continue
-            party.lanes = party.lanes & ~gone
+            party.lanes = party.lanes & ~released
             barrier = party.step.action
             assert isinstance(barrier, Barrier)
             if barrier.destination is not None:
@@ -225,7 +225,7 @@ class ClusterBarriers:
         self._waits: Counts = np.zeros(wave.shape, np.int64)
         self._parties: list[Party] = []
 
-    def come(
+    def arrive(
         self, step: Step, barrier: ClusterBarrier, onward: int, mask: Bools | None
     ) -> list[Gone]:
         """Lanes arrive or wait; who goes on now."""
@@ -233,14 +233,14 @@ class ClusterBarriers:
         if self._arrivals is None:
             self._arrivals = np.zeros(wave.shape, np.int64)
         if barrier.kind == ".arrive":
-            self._arrivals += wave.full(mask)
+            self._arrivals += wave.full_mask(mask)
             return [Gone(onward, mask), *self.left()]
-        missing = wave.full(mask) & (self._arrivals <= self._waits)
+        missing = wave.full_mask(mask) & (self._arrivals <= self._waits)
         if missing.any():
             message = "threads wait at the cluster barrier without having arrived"
-            raise ExecutionError(message, "deadlock", step.line, wave.who(missing))
-        self._waits += wave.full(mask)
-        self._parties.append(Party(step, onward, wave.full(mask)))
+            raise ExecutionError(message, "deadlock", step.line, wave.thread_ids(missing))
+        self._waits += wave.full_mask(mask)
+        self._parties.append(Party(step, onward, wave.full_mask(mask)))
         return self.left()
 
     def left(self) -> list[Gone]:
@@ -250,7 +250,7 @@ class ClusterBarriers:
         wave = self._wave
         cluster = (-1, wave.launch.cluster_blocks * wave.shape[1])
         most = np.iinfo(np.int64).max
-        least = np.where(wave.living(), self._arrivals, most).reshape(cluster).min(axis=1, keepdims=True)
+        least = np.where(wave.live_mask(), self._arrivals, most).reshape(cluster).min(axis=1, keepdims=True)
         free = (self._arrivals.reshape(cluster) <= least).reshape(wave.shape)
         found: list[Gone] = []
         step, everyone = self._parties[-1].step, np.zeros(wave.shape, np.bool_)
@@ -278,7 +278,9 @@ class ClusterBarriers:
         first = np.unravel_index(np.argmax(party.lanes), party.lanes.shape)
         wave = self._wave
         rows = slice(int(first[0]) // wave.launch.cluster_blocks * wave.launch.cluster_blocks, None)
-        late = (wave.living() & (self._arrivals < self._arrivals[first]))[rows][: wave.launch.cluster_blocks]
+        late = (wave.live_mask() & (self._arrivals < self._arrivals[first]))[rows][
+            : wave.launch.cluster_blocks
+        ]
         return int(np.count_nonzero(late))
 
 

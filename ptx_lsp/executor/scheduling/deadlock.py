@@ -22,14 +22,14 @@ Waiting = tuple[str, Party]
 def deadlock(wave: Wave, waiting: Sequence[Waiting], *, note: str = "") -> ExecutionError:
     """Tells of all who wait in the first block of which threads do, and where those of other blocks wait."""
     lanes = np.logical_or.reduce([party.lanes for _, party in waiting])
-    who = wave.who(lanes)
+    who = wave.thread_ids(lanes)
     row = int(np.argmax(lanes.any(axis=1)))
     counts = [np.count_nonzero(party.lanes, axis=1) for _, party in waiting]
     counted = list(zip(waiting, counts, strict=True))
     here = [_told(one, int(count[row])) for one, count in counted if count[row]]
     elsewhere = [_told(one, int(count.sum())) for one, count in counted if not count[row]]
     others = f"; in other blocks, {', '.join(elsewhere)}" if elsewhere else ""
-    living = int(np.count_nonzero(wave.living()[row]))
+    living = int(np.count_nonzero(wave.live_mask()[row]))
     message = (
         f"deadlock in block {who[0].block}: of {living} running threads, "
         f"{', '.join(here)}{others}{note}"
@@ -47,7 +47,7 @@ def held(
 ) -> Iterator[Waiting]:
     """Groups that wait for others of their warps, or at an mbarrier."""
     for block in at:
-        step, lanes = blocks[block].steps[0], wave.full(groups[block])
+        step, lanes = blocks[block].steps[0], wave.full_mask(groups[block])
         if isinstance(step.action, TryWait):
             yield f"at {step.action.missing(wave, lanes)}", Party(step, block, lanes)
         else:
@@ -61,7 +61,7 @@ def going_round(
     `others`.
     """
     found = [(*_looked_at(blocks[block], wave), block) for block in went]
-    left = wave.living()
+    left = wave.live_mask()
     for _, party in others:
         left = left & ~party.lanes
     for _, what, step, block in sorted(found, key=lambda one: (one[0], one[3])):

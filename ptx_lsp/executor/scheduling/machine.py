@@ -11,16 +11,16 @@ import numpy as np
 from ptx_lsp.executor.asynchronous.cluster_control import Request
 from ptx_lsp.executor.asynchronous.pending import Pending
 from ptx_lsp.executor.machine.control import Block, Timed
-from ptx_lsp.executor.machine.frame import Frame
-from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Memory
 from ptx_lsp.executor.machine.observer import Observer
-from ptx_lsp.executor.machine.specials import fill_specials
+from ptx_lsp.executor.machine.register_file import RegisterLayout
+from ptx_lsp.executor.machine.special_registers import fill_special_registers
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.executor.scheduling.groups import Budget
-from ptx_lsp.executor.scheduling.run import Run
-from ptx_lsp.executor.scheduling.schedule import Schedule
-from ptx_lsp.executor.scheduling.starts import Starts
+from ptx_lsp.executor.scheduling.cluster_queue import ClusterQueue
+from ptx_lsp.executor.scheduling.convergence_groups import Budget
+from ptx_lsp.executor.scheduling.scheduler import Scheduler
+from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 
 _MOST_RESIDENT = 1 << 19
 """About so many threads are on their way at most: more than any device has room for."""
@@ -33,8 +33,15 @@ class Machine:
     """A kernel and its launch."""
 
     def __init__(
-        self, blocks: tuple[Block, ...], frame: Frame, shape: Shape, memory: Memory, budget: Budget,
-        observer: Observer | None = None, *, seed: int = 0,
+        self,
+        blocks: tuple[Block, ...],
+        frame: RegisterLayout,
+        shape: LaunchConfig,
+        memory: Memory,
+        budget: Budget,
+        observer: Observer | None = None,
+        *,
+        seed: int = 0,
     ) -> None:
         self._blocks = blocks
         self._frame = frame
@@ -43,8 +50,8 @@ class Machine:
         self._budget = budget
         self._observer = observer
         self._schedule = Schedule(seed)
-        self._starts = Starts(shape, self._schedule, cancels=_cancels(blocks))
-        self._runs: deque[Run] = deque()
+        self._starts = ClusterQueue(shape, self._schedule, cancels=_cancels(blocks))
+        self._runs: deque[Scheduler] = deque()
         self._slices = 0
         """How many there were since a wave began."""
         self._stuck: list[bytes] = []
@@ -68,7 +75,7 @@ class Machine:
                     run.forget()
                 before = run.wave.executed
                 self._budget.spent -= before
-                is_done = run.slice()
+                is_done = run.run_slice()
                 executed += run.wave.executed - before
                 self._budget.spent += run.wave.executed
                 self._slices += 1
@@ -88,32 +95,32 @@ class Machine:
         runs = self._runs
         if not runs or not self._has_room:
             return not runs
-        return self._schedule.is_shuffled or runs[-1].waits or self._slices >= 1 << len(runs)
+        return self._schedule.is_shuffled or runs[-1].is_waiting or self._slices >= 1 << len(runs)
 
     @property
     def _has_room(self) -> bool:
         return self._shape.lanes * sum(run.wave.shape[0] for run in self._runs) < _MOST_RESIDENT
 
     def _start(self) -> None:
-        following = self._starts.wave()
+        following = self._starts.next_wave()
         if following is None:
             return
         wave = Wave(self._shape, self._frame, following)
-        fill_specials(wave, self._frame)
+        fill_special_registers(wave, self._frame)
         wave.eager, wave.cancel = self._schedule.is_eager, self._starts.cancel
         self._runs.appendleft(
-            Run(self._blocks, wave, self._memory, self._budget, self._schedule, self._observer)
+            Scheduler(self._blocks, wave, self._memory, self._budget, self._schedule, self._observer)
         )
         self._slices = 0
 
-    def _end(self, run: Run) -> None:
-        pending = Pending.begun(run.wave)
+    def _end(self, run: Scheduler) -> None:
+        pending = Pending.existing(run.wave)
         if pending is not None:
             pending.bulk.wait_all()
         self._budget.spent = 0
         self._stuck.clear()
 
-    def _check(self, run: Run) -> None:
+    def _check(self, run: Scheduler) -> None:
         """ExecutionError where no wave can go on, and none that could help will begin."""
         if run.stuck is None:
             self._stuck.clear()

@@ -78,7 +78,7 @@ class Stall:
         """A group takes its turn."""
         self._turns += 1
         if self._state is not None:
-            full, went = self._wave.full(mask), self._state.went
+            full, went = self._wave.full_mask(mask), self._state.went
             went[block] = went[block] | full if block in went else full
 
     def stuck(self, groups: Groups, held: Collection[int]) -> Stuck | None:
@@ -87,7 +87,7 @@ class Stall:
             return None
         free = [block for block in groups if block not in held]
         if free and all(self._blocks[block].is_endless for block in free):
-            return Stuck({block: self._wave.full(groups[block]) for block in free}, is_alone=True)
+            return Stuck({block: self._wave.full_mask(groups[block]) for block in free}, is_alone=True)
         state = self._state
         if state is None or self._turns & (self._turns - 1) == 0:
             self._begin(groups)
@@ -120,12 +120,12 @@ class Stall:
             if not _equal(before, registers[number]):
                 self._suspect = number
                 return False
-        full = self._wave.full
+        full = self._wave.full_mask
         return all(_equal(full(mask), full(groups[block])) for block, mask in state.groups.items())
 
     def _have_gone(self, state: _State, groups: Groups, free: list[int]) -> bool:
-        gone = np.logical_or.reduce([np.zeros(self._wave.shape, np.bool_), *state.went.values()])
-        return not any((self._wave.full(groups[block]) & ~gone).any() for block in free)
+        released = np.logical_or.reduce([np.zeros(self._wave.shape, np.bool_), *state.went.values()])
+        return not any((self._wave.full_mask(groups[block]) & ~released).any() for block in free)
 
     def _own_memory(self) -> bytes:
         """Of all that the wave can write."""

@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Array, Bools, Program
-from ptx_lsp.executor.asynchronous.combine import combination, in_turns
+from ptx_lsp.executor.asynchronous.async_reduction import apply_sequentially, reduction
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import Indices, Threads, by_name, threads
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.texture import SPATIAL, Image, Surface
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.executor.textures.opaque import handle, objects
+from ptx_lsp.executor.textures.handles import handle, objects
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.entry import form_type
 from ptx_lsp.isa.schema.selector import Choices
@@ -47,7 +47,7 @@ class SurfaceAccess(ABC):
         for surface, here in objects(self._spaces, row, handles, Surface):
             some = np.zeros(row.count, np.bool_)
             some[here] = True
-            self._access(row.part(some), surface.image, [one[here] for one in at])
+            self._access(row.subset(some), surface.image, [one[here] for one in at])
 
     def _access(self, row: Threads, image: Image, at: list[Indices]) -> None:
         geometry = self._choices["geom"].lstrip(".")
@@ -149,10 +149,10 @@ class SurfaceReduction(SurfaceAccess):
         if self._formatted:
             sign = "s" if image.data.dtype.kind == "i" else "u"
             name = f".{sign}{8 * self._element.itemsize}"
-        combine = combination(self._choices["op"], TYPES[name])
+        combine = reduction(self._choices["op"], TYPES[name])
         value = row.compute(self.values)[0].astype(self._element)
         index = offsets[inside] // self._element.itemsize
-        in_turns(self._memory(image), index, value[inside], combine)
+        apply_sequentially(self._memory(image), index, value[inside], combine)
 
 
 def surface(

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from ptx_lsp.executor.arithmetic.program import Array, Bools, Program
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import Indices, Threads, by_name, threads
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.spaces import Spaces
 from ptx_lsp.executor.machine.texture import Sampler, Surface, Texture, sampler_property
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.executor.textures.opaque import TYPES as KINDS
-from ptx_lsp.executor.textures.opaque import handle, objects
+from ptx_lsp.executor.textures.handles import TYPES as KINDS
+from ptx_lsp.executor.textures.handles import handle, objects
 from ptx_lsp.executor.textures.sampling import Reader, Texels, on_cube
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.selector import Choices
@@ -60,7 +60,7 @@ class Fetch:
                 of_samplers = row.compute(self._sampler)[0].astype(np.int64)[positions]
                 some = np.zeros(row.count, np.bool_)
                 some[positions] = True
-                samplers = objects(self._spaces, row.part(some), of_samplers, Sampler)
+                samplers = objects(self._spaces, row.subset(some), of_samplers, Sampler)
             for sampler, inner in samplers:
                 here = positions[inner]
                 reader = Reader(texture, sampler, of_integers=self._of_integers)

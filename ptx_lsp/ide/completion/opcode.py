@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptx_lsp.ide.completion.suggestion import Suggestion
-from ptx_lsp.isa.description.in_words import since
+from ptx_lsp.isa.description.describe import since
 from ptx_lsp.isa.matching.fit import Candidate
 from ptx_lsp.isa.matching.resolve import possible_next, resolve, unfinished
 from ptx_lsp.isa.modifiers import lookup as modifiers

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.operand_place import depths, wanted
 from ptx_lsp.ide.cursor.partial_statement import PartialStatement, partial_statement
-from ptx_lsp.isa.description.in_words import wanted as operands_in_words
+from ptx_lsp.isa.description.describe import describe_operands as operands_in_words
 from ptx_lsp.isa.matching.fit import Candidate
 from ptx_lsp.isa.matching.resolve import resolve, unfinished
 from ptx_lsp.model.module import Module

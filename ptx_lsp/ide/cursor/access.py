@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.notation import Place
-from ptx_lsp.isa.schema.operand import Access, Operand
+from ptx_lsp.isa.schema.operand import AccessMode, Operand
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.symbols import Register
@@ -39,7 +39,7 @@ def use_in(function: Function, instruction: nodes.Instruction, name: nodes.Name)
     return "other"
 
 
-def _unknown(operand: nodes.Operand, index: int, count: int) -> Access:
+def _unknown(operand: nodes.Operand, index: int, count: int) -> AccessMode:
     """The access of an opcode that the table does not have: the first of several operands is written."""
     is_written = index == 0 and count > 1 and not isinstance(operand, nodes.Address)
     return "write" if is_written else "read"
@@ -47,7 +47,7 @@ def _unknown(operand: nodes.Operand, index: int, count: int) -> Access:
 
 def _in_operand(
     match: Match, place: Place, wanted: Operand, operand: nodes.Operand, name: nodes.Name
-) -> Access:
+) -> AccessMode:
     match operand:
         case nodes.Address():
             return wanted.access if operand.items and operand.items[0].start == name.start else "read"
@@ -65,7 +65,7 @@ def _in_operand(
             return wanted.access
 
 
-def _of_memory(operand: nodes.Operand, found: Access) -> Use:
+def _of_memory(operand: nodes.Operand, found: AccessMode) -> Use:
     """The name of a variable is its address, except in brackets."""
     if not isinstance(operand, nodes.Address) or found == "none":
         return "other"

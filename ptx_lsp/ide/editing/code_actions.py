@@ -12,7 +12,7 @@ from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.operand import Operand
 from ptx_lsp.lint.configuration.suppression import insertion
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
-from ptx_lsp.lint.fixes.mending import apart
+from ptx_lsp.lint.fixes.fix_application import non_overlapping
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import element_type
@@ -55,7 +55,7 @@ def fix_all(diagnostics: Sequence[Diagnostic], rule: str | None = None) -> tuple
         for one in diagnostics
         if one.fix is not None and (one.fix.safe if rule is None else one.rule == rule)
     ]
-    return tuple(sorted({edit for _, fix in apart(fixes) for edit in fix.edits}))
+    return tuple(sorted({edit for _, fix in non_overlapping(fixes) for edit in fix.edits}))
 
 
 _NEEDS = ("needs-target", "needs-version", "unsupported-directive")

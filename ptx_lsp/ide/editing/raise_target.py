@@ -15,7 +15,7 @@ from ptx_lsp.isa.target import (
     satisfies,
 )
 from ptx_lsp.lint.diagnostic import Diagnostic
-from ptx_lsp.lint.needs import unmet
+from ptx_lsp.lint.unmet_requirements import unmet_requirements
 from ptx_lsp.model.directives.directives import directives
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
@@ -50,7 +50,7 @@ _RULES = ("needs-target", "unsupported-directive")
 
 def _unmet_ways(module: Module, here: Sequence[Diagnostic]) -> Iterator[Requirement]:
     spans = {one.span for one in here if one.rule in _RULES}
-    for need in unmet(module):
+    for need in unmet_requirements(module):
         if module.span(need.place) in spans:
             yield from need.ways
     version, target = module.version, module.target

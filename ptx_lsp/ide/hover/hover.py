@@ -17,10 +17,10 @@ from ptx_lsp.ide.hover.instruction import instruction_text, modifier_text
 from ptx_lsp.ide.hover.links import source_of
 from ptx_lsp.ide.hover.symbol import symbol_text
 from ptx_lsp.ide.hover.word import explained, pragma_text, target_text, version_text, word_text
+from ptx_lsp.isa.keywords import BLOCK, GUARD, VECTOR
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.target import parse_version
-from ptx_lsp.isa.words import BLOCK, GUARD, VECTOR
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import arguments

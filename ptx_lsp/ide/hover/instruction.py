@@ -9,7 +9,7 @@ from inspect import cleandoc
 
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.needs_met import met_in_words
-from ptx_lsp.isa.description.in_words import concerns, since, wanted, worded
+from ptx_lsp.isa.description.describe import concerns, describe_operands, describe_selector, since
 from ptx_lsp.isa.description.syntax_text import syntax_text
 from ptx_lsp.isa.matching.fit import Candidate
 from ptx_lsp.isa.matching.match import Match
@@ -113,7 +113,7 @@ def _operands(candidates: tuple[Candidate, ...], match: Match | None, texts: lis
     """Each operand once, with the actual operand if the form is known."""
     rows: dict[tuple[str, str], None] = {}
     for candidate in candidates:
-        rows.update(dict.fromkeys(wanted(candidate)))
+        rows.update(dict.fromkeys(describe_operands(candidate)))
     here: dict[str, str] = {}
     if match is not None:
         for (place, _), text in zip(match.places, texts, strict=False):
@@ -139,13 +139,13 @@ def _needs(
 def _because(need: Need, match: Match | None) -> str:
     """The part with the requirement: of alternatives, the one in the spelling."""
     if match is None:
-        return worded(need.because)
+        return describe_selector(need.because)
     modifiers = match.candidate.choices.modifiers
     terms = [
         term._replace(values=term.values & modifiers or term.values) if not term.negated else term
         for term in need.because.terms
     ]
-    return worded(need.because._replace(terms=tuple(terms)))
+    return describe_selector(need.because._replace(terms=tuple(terms)))
 
 
 def _objections(module: Module, match: Match | None) -> Iterator[str]:

@@ -6,11 +6,11 @@ from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.needs_met import met_in_words
 from ptx_lsp.isa import directives, features, pragmas
 from ptx_lsp.isa.device_limits import LIMITS
+from ptx_lsp.isa.keywords import OPTION_SUMMARIES, Keyword, explanations
 from ptx_lsp.isa.modifiers import lookup as modifiers
 from ptx_lsp.isa.spaces import SPACES
 from ptx_lsp.isa.target import OPTIONS, TARGETS, VERSIONS, Requirement, Version, parse_target
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.isa.words import OPTION_SUMMARIES, Word, explanations
 from ptx_lsp.model.module import Module
 
 
@@ -38,7 +38,7 @@ def word_text(module: Module, word: str, *, in_body: bool = False) -> str | None
     return listed(f"{code(one.name)} {one.summary}" for one in found[:4]) or None
 
 
-def explained(name: str, word: Word) -> list[str]:
+def explained(name: str, word: Keyword) -> list[str]:
     """The text for a punctuation mark, or for a word that is in no table of instructions or directives."""
     return [f"**{name}** ({word.kind}): {word.summary}", *([fenced(word.example)] if word.example else [])]
 

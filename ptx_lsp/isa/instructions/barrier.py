@@ -32,7 +32,7 @@ for _name, _aligned, _least, _others, _note in (
         syntax=f"{_name}.sync{_aligned} a{{, b}};",
         operands={"a": _NUMBER, "b": _THREADS},
         since=[_least],
-        pinned=-1,  # ptxas takes .sync anywhere, .arrive and .red belong to the name
+        fixed_order_modifiers=-1,  # ptxas takes .sync anywhere, .arrive and .red belong to the name
         notes=[_note],
         example=f"{_name}.sync 0; {_name}.sync 1, 64;",
     )
@@ -75,7 +75,7 @@ instruction(
     syntax="bar.warp.sync membermask;",
     operands={"membermask": reads(".u32")},
     since=[("", "6.0", 30)],
-    pinned=-1,  # ptxas's name is bar.warp
+    fixed_order_modifiers=-1,  # ptxas's name is bar.warp
     example="bar.warp.sync 0xffffffff;",
 )
 
@@ -88,7 +88,7 @@ instruction(
         barrier.cluster.wait{.acquire}{.aligned};
         .sem = { .release, .relaxed };
     """,
-    pinned=1,
+    fixed_order_modifiers=1,
     since=[("", "7.8", 90), (".release|.relaxed|.acquire", "8.0", 90)],
     example="barrier.cluster.arrive.release; barrier.cluster.wait.acquire;",
 )

@@ -64,6 +64,6 @@ instruction(
         "access-property": reads(".u64"),
     },
     since=[("", "7.4", 80)],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="createpolicy.fractional.L2::evict_last.b64 %b64_1, 0.5;",
 )

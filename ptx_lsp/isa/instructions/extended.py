@@ -106,7 +106,7 @@ def subc(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     summary="Multiplies a by b, adds c to a half of the product, and writes the carry.",
     syntax=f"mad.mode.cc.type d, a, b, c; .mode = {{ .hi, .lo }}; {_TYPES}",
     since=[("", "3.0", 20), _WIDE_CARRY],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="mad.lo.cc.u32 %r1, %r2, %r3, %r4;",
 )
 def mad_cc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
@@ -125,7 +125,7 @@ def mad_cc(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
         {_SHORT}
     """,
     since=[("", "3.0", 20), (".cc .u64|.s64", "4.3", 20)],
-    pinned=1,
+    fixed_order_modifiers=1,
     notes=["ptxas takes 64-bit types from PTX ISA 3.0; the manual says 4.3.", _SHORT_NOTE],
     example="madc.hi.u32 %r1, %r2, %r3, %r4;",
 )

@@ -64,7 +64,7 @@ _PRODUCT = writes({".wide": "wide .type", "": ".type"})
     operands={"d": _PRODUCT},
     unless=[(".wide .u64|.s64", "there is no 128-bit product: .wide takes 16- and 32-bit types")],
     since=[("", "1.0", 10)],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="mul.wide.u32 %rd1, %r1, 4;",
 )
 def mul(op: Operation, a: Lanes, b: Lanes) -> Lanes:
@@ -85,7 +85,7 @@ def mul(op: Operation, a: Lanes, b: Lanes) -> Lanes:
     operands={"d": _PRODUCT, "c": reads({".wide": "wide .type", "": ""})},
     unless=[(".wide .u64|.s64", "there is no 128-bit product: .wide takes 16- and 32-bit types")],
     since=[("", "1.0", 10)],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="mad.lo.s32 %r1, %r2, %r3, 7;",
 )
 def mad(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
@@ -104,7 +104,7 @@ def mad(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
         .type = { .u64, .s64 };
     """,
     since=[("", "9.3", 80)],
-    pinned=1,
+    fixed_order_modifiers=1,
     notes=["ptxas takes .s64 too, which the manual does not have."],
     example="clmad.lo.u64 %rd1, %rd2, %rd3, %rd4;",
 )
@@ -126,7 +126,7 @@ def clmad(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
         .type = { .u32, .s32 };
     """,
     since=[("", "1.0", 10)],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="mul24.lo.s32 %r1, %r2, %r3;",
 )
 def mul24(op: Operation, a: Lanes, b: Lanes) -> Lanes:
@@ -144,7 +144,7 @@ def mul24(op: Operation, a: Lanes, b: Lanes) -> Lanes:
         .type = { .u32, .s32 };
     """,
     since=[("", "1.0", 10)],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="mad24.lo.s32 %r1, %r2, %r3, %r4;",
 )
 def mad24(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
@@ -301,7 +301,7 @@ def dp4a(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     """,
     operands={"d": writes(".u32"), "a": reads(".u32"), "b": reads(".u32"), "c": reads(".u32")},
     since=[("", "5.0", 61)],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="dp2a.lo.u32.u32 %r1, %r2, %r3, %r4;",
 )
 def dp2a(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:

@@ -132,7 +132,7 @@ def lop3_test(
     """,
     operands={"c": reads(".u32")},
     since=[("", "3.1", 32)],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="shf.l.wrap.b32 %r1, %r2, %r3, 8;",
 )
 def shf(op: Operation, a: Lanes, b: Lanes, c: Lanes) -> Lanes:

@@ -37,7 +37,7 @@ instruction(
         pmevent a;
         pmevent.mask mask;
     """,
-    pinned=1,
+    fixed_order_modifiers=1,
     operands={"a": immediate(0, 15), "mask": immediate(0, 0xFFFF)},
     since=[("", "1.4", 10), (".mask", "3.0", 20)],
     example="pmevent 7;",
@@ -64,7 +64,7 @@ instruction(
     """,
     operands={"count": immediate(values=tuple(range(24, 257, 8)))},
     since=[("", "8.0", "sm_90a sm_100a sm_110a sm_120a", "8.8", "sm_90a sm_100f sm_110f sm_120f")],
-    pinned=1,
+    fixed_order_modifiers=1,
     notes=[
         "The count is a multiple of 8; all warps of a warpgroup execute the instruction.",
         "ptxas takes .s32 too, which the manual does not have.",
@@ -83,7 +83,7 @@ instruction(
         .space      = { .shared::cta };
         .multicast  = { .multicast::cluster::all };
     """,
-    pinned=1,
+    fixed_order_modifiers=1,
     operands={"addr": address(".space", access="write"), "mbar": address(".space", access="both")},
     since=[
         ("", "8.6", 100),

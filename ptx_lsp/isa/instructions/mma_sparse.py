@@ -99,7 +99,7 @@ instruction(
         "ptxas takes a predicate or a vector for the metadata, except in the oldest spellings.",
         "ptxas advises ::ordered_metadata: without it, mma.sp is slow on later targets.",
     ],
-    pinned=-1,  # .sp is an ordinary modifier, that may stand anywhere
+    fixed_order_modifiers=-1,  # .sp is an ordinary modifier, that may stand anywhere
     example="mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4},"
     " {%r1, %r2}, {%r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 0x1;",
 )
@@ -139,7 +139,7 @@ instruction(
         (".scale_vec::4X .ue8m0", "9.1", "sm_120f"),
     ],
     notes=["ptxas also takes a predicate or a vector for the metadata and the scales."],
-    pinned=-1,
+    fixed_order_modifiers=-1,
     example="mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale"
     ".f32.e2m1.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4},"
     " {%f1, %f2, %f3, %f4}, %r5, 0, %r7, {0, 1}, %r8, {2, 1};",

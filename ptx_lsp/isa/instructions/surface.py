@@ -35,7 +35,7 @@ instruction(
     operands={"d": writes(count=_VECTOR, wider=True, sink=True), "a": _READ, "b": _COORDINATES},
     unless=[_TOO_LONG, ("vec= +d:sink", "the result cannot be _")],
     since=[("", "1.5", 10), *_GEOMETRY, (".ca|.cg|.cs|.cv", "2.0", 20)],
-    pinned=1,
+    fixed_order_modifiers=1,
     example="suld.b.2d.v2.b32.trap {%r1, %r2}, [surf0, {%r3, %r4}];",
 )
 
@@ -62,7 +62,7 @@ instruction(
         (".p", "2.0", 20),
         (".p .a1d|.a2d", "4.1", 30),
     ],
-    pinned=1,
+    fixed_order_modifiers=1,
     notes=[
         "ptxas takes .clamp and .zero for sm_1x, too.",
         "ptxas takes .p with cache operations and with .a1d and .a2d; the manual does not.",
@@ -98,7 +98,7 @@ instruction(
         ("+a:register", "3.1", 20),
         (".min|.max .u64|.s64|.b64", "8.1", 50),
     ],
-    pinned=1,
+    fixed_order_modifiers=1,
     notes=["ptxas takes a wider register for c."],
     example="sured.b.add.2d.u32.trap [surf0, {%r1, %r2}], %r3;",
 )

@@ -136,7 +136,7 @@ instruction(
     unless=_UNLESS,
     since=[*_KINDS, *_SCALED, (".kind::mxf4|.kind::mxf4nvf4", "8.6", _ANY_A)],
     notes=[*_NOTES, "The manual does not list sm_107a for .kind::mxf4 and .kind::mxf4nvf4."],
-    pinned=-1,  # .sp may stand anywhere
+    fixed_order_modifiers=-1,  # .sp may stand anywhere
     example="tcgen05.mma.sp.cta_group::1.kind::f16 [%r1], %rd1, %rd2, [%r3], %r2, %p1;",
 )
 
@@ -179,6 +179,6 @@ instruction(
     """,
     operands=_OPERANDS | _SPARSE | _MASK,
     since=_KINDS[:2],
-    pinned=-1,  # .sp may stand anywhere
+    fixed_order_modifiers=-1,  # .sp may stand anywhere
     example="tcgen05.mma.ws.sp.cta_group::1.kind::tf32 [%r1], [%r4], %rd2, [%r3], %r2, %p1;",
 )

@@ -45,7 +45,7 @@ instruction(
         "p": predicate("write"), "d": writes(".b32"), "a": predicate(), "membermask": _MASK,
     },
     since=[("", "6.0", 30)],
-    pinned=-1,  # ptxas takes .sync anywhere
+    fixed_order_modifiers=-1,  # ptxas takes .sync anywhere
     example="vote.sync.ballot.b32 %r1, %p1, 0xffffffff;",
 )
 
@@ -101,7 +101,7 @@ instruction(
         ("", "7.0", 80),
         (".f32", "8.6", "sm_100a", "8.8", "sm_100f"),
     ],
-    pinned=-1,  # ptxas takes .sync anywhere
+    fixed_order_modifiers=-1,  # ptxas takes .sync anywhere
     example="redux.sync.add.s32 %r1, %r2, 0xffffffff;",
 )
 
@@ -114,7 +114,7 @@ instruction(
         "d": writes(".b32", sink=True), "p": predicate("write"), "membermask": _MASK,
     },
     since=[("", "8.0", 90)],
-    pinned=-1,  # ptxas takes .sync anywhere
+    fixed_order_modifiers=-1,  # ptxas takes .sync anywhere
     example="elect.sync _|%p1, 0xffffffff;",
 )
 

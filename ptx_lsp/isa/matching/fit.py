@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from ptx_lsp.isa.matching.ignored import is_ignored
+from ptx_lsp.isa.matching.ignored_modifiers import is_ignored
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.notation import Form, Place, Slot
@@ -106,9 +106,9 @@ def fit(entry: Entry, form: Form, words: tuple[str, ...]) -> Fit:
                 if at > last:
                     break
         if found < 0:
-            if _repeats(words, number, form, entry.pinned):
+            if _repeats(words, number, form, entry.fixed_order_modifiers):
                 style.append(_repeated(number, word))
-            elif number >= entry.pinned and is_ignored(form, words, number):
+            elif number >= entry.fixed_order_modifiers and is_ignored(form, words, number):
                 style.append(_ignored(number, word))
             else:
                 extra.append(number)
@@ -118,9 +118,9 @@ def fit(entry: Entry, form: Form, words: tuple[str, ...]) -> Fit:
             if found < last_of.get(kept_in_order(word), -1):
                 misplaced.append(number)
                 reversed_types += kept_in_order(word) == "type"
-            elif found < entry.pinned:
+            elif found < entry.fixed_order_modifiers:
                 misplaced.append(number)
-        elif number < entry.pinned and found >= entry.pinned:
+        elif number < entry.fixed_order_modifiers and found >= entry.fixed_order_modifiers:
             misplaced.append(number)
         last = max(last, found)
         kept = kept_in_order(word)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ptx_lsp.isa.matching.fit import Fit, Problem, is_right, kept_in_order
-from ptx_lsp.isa.matching.near import is_of_class, near_modifiers
+from ptx_lsp.isa.matching.spelling_suggestions import is_of_class, similar_modifiers
 from ptx_lsp.isa.types import TYPES
 
 
@@ -28,7 +28,7 @@ def explain(best: Fit, fitting: Sequence[Fit], words: tuple[str, ...]) -> tuple[
             problems.append(Problem("modifier-not-allowed", number + 1, message, instead))
         else:
             suits = _never if is_hopeless else partial(_is_right_with, name, words, number)
-            meant = near_modifiers(word, sorted(known), suits) or _alike(word, _instead(best, fitting))
+            meant = similar_modifiers(word, sorted(known), suits) or _alike(word, _instead(best, fitting))
             message = f"`{name}` has no modifier `{word}`"
             problems.append(Problem("unknown-modifier", number + 1, message, meant))
     for number in best.misplaced if best.extra or not best.missing else ():

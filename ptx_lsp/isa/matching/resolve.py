@@ -14,8 +14,8 @@ from functools import lru_cache
 from ptx_lsp.isa.matching.fit import Candidate, Problem, excluded, fit, is_right
 from ptx_lsp.isa.matching.match import Match, best_match
 from ptx_lsp.isa.matching.misfit import explain
-from ptx_lsp.isa.matching.near import near
-from ptx_lsp.isa.removed import REMOVED
+from ptx_lsp.isa.matching.spelling_suggestions import similar_names
+from ptx_lsp.isa.removed_opcodes import REMOVED
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.operand import Argument
 
@@ -63,7 +63,7 @@ def resolve(spelling: str) -> Resolution:
         if opcode in REMOVED:
             message = f"`{opcode}` was removed from PTX; {REMOVED[opcode]}"
             return Resolution(spelling, (), (Problem("unknown-opcode", 0, message),))
-        found = near(opcode, table.opcodes())
+        found = similar_names(opcode, table.opcodes())
         taking = tuple(one for one in found if is_right(one, words))
         message = f"`{opcode}` is not a PTX instruction"
         return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, taking or found),))

@@ -78,7 +78,7 @@ class Entry:
         until: Sequence[Until],
         notes: Sequence[str],
         example: str,
-        pinned: int,
+        fixed_order_modifiers: int,
     ) -> None:
         self.name: Final = name
         self.opcode: Final = name.partition(".")[0]
@@ -89,7 +89,7 @@ class Entry:
         self.operands: Final = operands
         self.notes: Final = tuple(notes)
         self.example: Final = example
-        self.pinned: Final = pinned + name.count(".")
+        self.fixed_order_modifiers: Final = fixed_order_modifiers + name.count(".")
         self.meaning: Meaning | None = None
         self._since: Final = since
         self._unless: Final = unless
@@ -168,7 +168,7 @@ def instruction(
     unless: Sequence[Unless] = (),
     until: Sequence[Until] = (),
     notes: Sequence[str] = (),
-    pinned: int = 0,
+    fixed_order_modifiers: int = 0,
 ) -> Entry:
     """Adds a row to the table. The shorthands are described at `Since`, `Unless` and `Until`.
 
@@ -180,7 +180,7 @@ def instruction(
     module = str(caller.f_globals["__name__"]) if caller is not None else ""
     entry = Entry(
         name, section, module, summary, syntax, operands or {},
-        since, unless, until, notes, example, pinned,
+        since, unless, until, notes, example, fixed_order_modifiers,
     )
     ENTRIES.append(entry)
     return entry

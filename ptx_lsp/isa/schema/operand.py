@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 from ptx_lsp.isa.schema.selector import Choices, parse
 from ptx_lsp.isa.types import TYPES, twice
 
-Access = Literal["read", "write", "both", "none"]
+AccessMode = Literal["read", "write", "both", "none"]
 
 Given = Literal[
     "register",  # type
@@ -74,7 +74,7 @@ class Operand:
     (or with `|`, the first there is) whose constant bounds this one.
     """
 
-    access: Access
+    access: AccessMode
     kinds: frozenset[Given]
     type: Follows = ""
     count: Count = 0
@@ -155,7 +155,7 @@ def immediate(
 def address(
     space: Follows = "",
     *,
-    access: Access = "read",
+    access: AccessMode = "read",
     also: tuple[Given, ...] = (),
     type: Follows = ANY_ADDRESS,
     pointer: str | bool = False,
@@ -169,7 +169,7 @@ def address(
     return Operand(access, kinds | frozenset(also), type, space=space, pointer=pointer)
 
 
-def predicate(access: Access = "read", *, sink: bool = False) -> Operand:
+def predicate(access: AccessMode = "read", *, sink: bool = False) -> Operand:
     """A predicate register; where one is read, ptxas takes an integer as well."""
     kinds = set[Given](("register",))
     if sink:
@@ -186,7 +186,7 @@ def name(*kinds: Given, what: str) -> Operand:
 
 def only(
     *kinds: Given,
-    access: Access = "read",
+    access: AccessMode = "read",
     type: Follows = "",
     space: Follows = "",
     what: str = "",

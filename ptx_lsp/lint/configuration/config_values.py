@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from ptx_lsp.isa.target import TARGETS, parse_target
 from ptx_lsp.lint.configuration.budget import Budget, BudgetError, parse
-from ptx_lsp.lint.configuration.known import known_rules
+from ptx_lsp.lint.configuration.rule_index import rule_index
 from ptx_lsp.lint.configuration.selection import UnknownRuleError, did_you_mean, matching
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
 
@@ -139,7 +139,7 @@ def _path(value: object, key: str) -> str:
 def _rule(value: object, key: str) -> str:
     text = _text(value, key)
     try:
-        matching(known_rules(), text)
+        matching(rule_index(), text)
     except UnknownRuleError as error:
         raise WrongValueError(f"`{key}`: {error}") from error
     return text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptx_lsp.lint.configuration.known import Known, known_rules
+from ptx_lsp.lint.configuration.rule_index import RuleEntry, rule_index
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
-from ptx_lsp.lint.fixes.nearest import nearest
+from ptx_lsp.lint.fixes.similar_names import similar_name
 
 if TYPE_CHECKING:
     from ptx_lsp.lint.rule import Rule
@@ -71,7 +71,7 @@ class Rules(NamedTuple):
 
 def chosen(layers: Iterable[Choice]) -> Rules:
     """The result of the layers; initially all rules except hints. Raises UnknownRuleError."""
-    everything = known_rules()
+    everything = rule_index()
     names = {rule.name for rule in everything if rule.severity != "hint"} | set(OUTSIDE)
     severities: dict[str, Severity] = {}
     for layer in layers:
@@ -84,7 +84,7 @@ def chosen(layers: Iterable[Choice]) -> Rules:
     return Rules(frozenset(names), tuple(sorted(severities.items())))
 
 
-def matching(rules: Sequence[Known], word: str) -> list[str]:
+def matching(rules: Sequence[RuleEntry], word: str) -> list[str]:
     """The names of the rules that a word refers to. Raises UnknownRuleError."""
     if word in OUTSIDE:
         return [word]
@@ -100,9 +100,9 @@ def matching(rules: Sequence[Known], word: str) -> list[str]:
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """`; did you mean ...?`, or nothing if no candidate is close."""
-    near = nearest(name, candidates)
+    near = similar_name(name, candidates)
     return f"; did you mean `{near}`?" if near is not None else ""
 
 
-def _all_matching(rules: Sequence[Known], words: Iterable[str]) -> set[str]:
+def _all_matching(rules: Sequence[RuleEntry], words: Iterable[str]) -> set[str]:
     return {name for word in words for name in matching(rules, word)}

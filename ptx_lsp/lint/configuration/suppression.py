@@ -16,7 +16,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.lint.configuration.known import known_rules
+from ptx_lsp.lint.configuration.rule_index import rule_index
 from ptx_lsp.lint.configuration.selection import (
     EVERY,
     OUTSIDE,
@@ -127,7 +127,7 @@ class Suppressions:
         unused: list[str] = []
         for word in one.rules:
             try:
-                named = matching(known_rules(), word)
+                named = matching(rule_index(), word)
             except UnknownRuleError as error:
                 left = [other for other in one.rules if other != word]
                 return str(error), left

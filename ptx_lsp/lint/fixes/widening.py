@@ -12,8 +12,8 @@ from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.isa.matching.mismatch import mismatch
 from ptx_lsp.isa.schema.operand import Argument, Operand
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.lint.diagnostic import Remedy, Replacement
-from ptx_lsp.lint.fixes.removal import declarations_in
+from ptx_lsp.lint.diagnostic import FixProposal, Replacement
+from ptx_lsp.lint.fixes.deletion_edits import declarations_in
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
@@ -22,7 +22,7 @@ from ptx_lsp.syntax import nodes
 _CUT = frozenset(f"cvt.{narrow}.{wide}" for narrow in ("u32", "s32") for wide in ("u64", "s64"))
 
 
-def widen(function: Function, instruction: nodes.Instruction, base: nodes.Name) -> Remedy | None:
+def widen(function: Function, instruction: nodes.Instruction, base: nodes.Name) -> FixProposal | None:
     """Replaces the pointer `base` in `instruction` with the whole one; None if that is unknown."""
     register = function.resolve(base)
     if not isinstance(register, Register):
@@ -30,7 +30,7 @@ def widen(function: Function, instruction: nodes.Instruction, base: nodes.Name) 
     whole = _whole(function, instruction, register)
     if whole is not None:
         replacement = Replacement(function.place(base), whole.text)
-        return Remedy(
+        return FixProposal(
             f"Use `{whole.text}`, whose lower half is `{base.text}`", (replacement,), safe=False
         )
     return _declare_wider(function, register)
@@ -56,7 +56,7 @@ def _writes(function: Function, register: Register) -> list[InstructionInfo]:
     return [step for step in known.instructions if number in step.defs]
 
 
-def _declare_wider(function: Function, register: Register) -> Remedy | None:
+def _declare_wider(function: Function, register: Register) -> FixProposal | None:
     """Declares `register` as `.b64` (2)."""
     declaration = declarations_in(function).get(id(register.declarator))
     if declaration is None or len(declaration.declarators) > 1 or register.declarator.range is not None:
@@ -68,7 +68,7 @@ def _declare_wider(function: Function, register: Register) -> Remedy | None:
     if len(types) != 1 or not all(_suits(function, step, register) for step in using):
         return None
     replacement = Replacement(function.place(types[0]), ".b64")
-    return Remedy(f"Declare `{register.name}` as `.b64`", (replacement,), safe=False)
+    return FixProposal(f"Declare `{register.name}` as `.b64`", (replacement,), safe=False)
 
 
 def _suits(function: Function, step: InstructionInfo, register: Register) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.line import Related, operand_or_line
+from ptx_lsp.lint.anchoring import Related, operand_or_line
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.argument_match import ArgumentMismatch, argument_mismatch
 from ptx_lsp.model.calls.calls import Call, Callee, Formal, calls
@@ -134,8 +134,8 @@ def _about_extra(function: Function, call: Call, table: Symbol) -> Finding | Non
     if call.argument_list is None and isinstance(table, Register | Variable):
         text = f"({extra.text})"
         message = f"call arguments must be in parentheses: `{text}`"
-        remedy = Remedy(f"Write `{text}`", (Replacement(function.place(extra), text),))
-        return _at(function, call, extra, message)._replace(remedy=remedy)
+        remedy = FixProposal(f"Write `{text}`", (Replacement(function.place(extra), text),))
+        return _at(function, call, extra, message)._replace(fix=remedy)
     message = f"`{name}` is a function; only a call through a register takes `{extra.text}`"
     return _at(function, call, extra, message)
 

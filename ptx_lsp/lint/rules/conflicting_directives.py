@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.removal import remove
+from ptx_lsp.lint.fixes.deletion_edits import delete_directive
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.directives.performance_directives import (
     PerformanceDirective,
@@ -72,7 +72,7 @@ def conflicting_directives(function: Function) -> Iterator[Finding]:
             f"`{second.name}` conflicts with `{first.name}`: `{exact}` already fixes the size "
             f"that `{bound}` bounds",
             ((function.place(first.node.name), f"`{first.name}` is given here"),),
-            remove(function, limit.node) if _is_within(function, given, limit) else None,
+            delete_directive(function, limit.node) if _is_within(function, given, limit) else None,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.isa.target import Version
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
@@ -125,8 +125,12 @@ def _about(number: int, version: Version | None) -> str | None:
 
 def _finding(place: Place, number: int, message: str, version: Version | None) -> Finding:
     is_removed = version is not None and version >= _REMOVED
-    remedy = Remedy("Write `.const`", (Replacement(place, ".const"),)) if is_removed and not number else None
-    return Finding(place, message, remedy=remedy)
+    remedy = (
+        FixProposal("Write `.const`", (Replacement(place, ".const"),))
+        if is_removed and not number
+        else None
+    )
+    return Finding(place, message, fix=remedy)
 
 
 def _is_open(declarator: nodes.Declarator) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from analyses.dataflow.dead_writes import dead_writes, registers_read
 from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
 from analyses.well_formed import is_well_formed
-from ptx_lsp.lint.diagnostic import Finding, Remedy
-from ptx_lsp.lint.fixes.removal import removal
+from ptx_lsp.lint.diagnostic import Finding, FixProposal
+from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
@@ -72,7 +72,9 @@ def dead_write(function: Function) -> Iterator[Finding]:
     for step in dead:
         place = function.place(step.node.operands[0])
         is_read = not read.isdisjoint(step.defs)
-        remedy = Remedy(f"Remove this `{step.opcode}`", (removal(function.place(step.node)),), safe=False)
+        remedy = FixProposal(
+            f"Remove this `{step.opcode}`", (deletion(function.place(step.node)),), safe=False
+        )
         message = _message(step, flow, is_read=is_read)
         yield Finding(place, message, severity="hint", alternatives=(remedy,))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.target import effective
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.directives.directives import directives_of
 from ptx_lsp.model.function import Function
@@ -59,5 +59,5 @@ def deprecated_directive(function: Function) -> Iterator[Finding]:
             continue
         message = f"`{row.name}` is ignored since PTX ISA {row.deprecated}; write `{row.successor}`"
         replacement = Replacement(use.place, row.successor)
-        remedy = Remedy(f"Write `{row.successor}`", (replacement,), safe=False)
-        yield Finding(use.place, message, remedy=remedy)
+        remedy = FixProposal(f"Write `{row.successor}`", (replacement,), safe=False)
+        yield Finding(use.place, message, fix=remedy)

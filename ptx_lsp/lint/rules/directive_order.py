@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.removal import remove
+from ptx_lsp.lint.fixes.deletion_edits import delete_directive
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.directives.performance_directives import PerformanceDirective, signatures
 from ptx_lsp.model.function import Function
@@ -63,7 +63,7 @@ def directive_order(function: Function) -> Iterator[Finding]:
                     function.place(given.node.name),
                     message,
                     ((function.place(earlier.node.name), "the first one"),),
-                    remove(function, given.node) if same and None not in given.values else None,
+                    delete_directive(function, given.node) if same and None not in given.values else None,
                 )
             before.setdefault(given.name, given)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.divergence import decided, divided
+from ptx_lsp.lint.divergence import divergence_finding, possibly_divergent
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
@@ -78,11 +78,11 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: either the instruction or the branch may be in the wrong place.
     """
-    found = decided(function, _aligned(function))
+    found = possibly_divergent(function, _aligned(function))
     if not found or not is_well_formed(function):
         return
     for step in found:
-        finding = divided(function, step, counts_exited=True)
+        finding = divergence_finding(function, step, counts_exited=True)
         if finding is not None:
             yield finding
 

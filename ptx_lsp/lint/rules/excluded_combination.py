@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.guess import Offer
-from ptx_lsp.lint.fixes.insertion import insert_missing
+from ptx_lsp.lint.fixes.insertion_edits import insert_missing
+from ptx_lsp.lint.fixes.suggestions import Suggestion
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -65,5 +65,5 @@ def excluded_combination(function: Function) -> Iterator[Finding]:
         ]
         for index, problem in enumerate(excluded):
             place = problem_place(function, instruction, problem)
-            found = insert_missing(function, instruction) if index == 0 else Offer()
-            yield Finding(place, problem.message, remedy=found.remedy, alternatives=found.alternatives)
+            found = insert_missing(function, instruction) if index == 0 else Suggestion()
+            yield Finding(place, problem.message, fix=found.fix, alternatives=found.alternatives)

@@ -12,7 +12,7 @@ from analyses.divergence.uniformity import Uniformity, uniformity
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.well_formed import is_well_formed
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.divergence import reasons
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
@@ -94,7 +94,7 @@ def false_uni(function: Function) -> Iterator[Finding]:
         place = opcode_part(function, step.node, part)
         verb = "is" if severity == "warning" else "may be"
         message = f"this `{step.opcode}` is marked `.uni` but {verb} divergent within a warp"
-        remedy = Remedy("Remove `.uni`", (Replacement(place, ""),))
+        remedy = FixProposal("Remove `.uni`", (Replacement(place, ""),))
         yield Finding(place, message, tuple(reasons(function, step.number)), remedy, severity)
 
 

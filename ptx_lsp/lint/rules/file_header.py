@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.target import LATEST, VERSIONS
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.header import Header, header
 from ptx_lsp.model.module import Module
@@ -97,7 +97,7 @@ def file_header(module: Module) -> Iterator[Finding]:
             continue
         message = f"duplicate `{word}`; only one is allowed, at the start of the file"
         related = ((Place(first.node, 0, len(word)), "the first one"),)
-        remedy = Remedy(f"Delete this `{word}`", (_deletion(module, item),))
+        remedy = FixProposal(f"Delete this `{word}`", (_deletion(module, item),))
         yield Finding(place, message, related, remedy)
 
 
@@ -110,8 +110,8 @@ def _address_size(found: Header) -> Iterator[Finding]:
                     "`.address_size 32` is no longer supported: ptxas 13 compiles for "
                     "64-bit addresses only"
                 )
-                remedy = Remedy("Write `64`", (Replacement(place, "64"),), safe=False)
-                yield Finding(place, message, remedy=remedy)
+                remedy = FixProposal("Write `64`", (Replacement(place, "64"),), safe=False)
+                yield Finding(place, message, fix=remedy)
             elif size != _ADDRESS_SIZE:
                 yield Finding(place, "`.address_size` must be 64")
         case _:
@@ -146,7 +146,7 @@ def _absent(
     at = len(source.data) if stands is None else offset
     line_end = source.line_end(at)
     inserted = f"{'' if _begins_line(source, at) else line_end}{text}{line_end}"
-    remedy = Remedy(
+    remedy = FixProposal(
         f"Insert `{text}`", (Replacement(Place(None, at, at), inserted),), safe=False
     )
     return Finding(place, f"`{word}` is missing; it must be {where}", (), remedy)
@@ -171,13 +171,13 @@ def _end(module: Module) -> Place:
     return Place(None, size, size)
 
 
-def _move(module: Module, item: Item, offset: int) -> Remedy:
+def _move(module: Module, item: Item, offset: int) -> FixProposal:
     source = module.document.source
     text = source.part(item.start, item.end).rstrip()
     line_end = source.line_end(offset)
     inserted = f"{text}{line_end}" if _begins_line(source, offset) else f"{line_end}{text}"
     replacements = (Replacement(Place(None, offset, offset), inserted), _deletion(module, item))
-    return Remedy(f"Move `{text}` to where it belongs", replacements)
+    return FixProposal(f"Move `{text}` to where it belongs", replacements)
 
 
 def _begins_line(source: Source, offset: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.dataflow.pointer_provenance import PointerAccess, pointer_accesses
 from ptx_lsp.facts import collect_over_results
 from ptx_lsp.isa.matching.resolve import resolve
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -82,10 +82,10 @@ def _findings(function: Function, access: PointerAccess) -> Iterator[Finding]:
     place = opcode_part(function, access.node, 0)
     message = f"this access is generic, but its address is known to be in `{origin.space}` memory"
     remedy = _remedy(function, access) if origin.space == ".global" else None
-    yield Finding(place, message, remedy=remedy)
+    yield Finding(place, message, fix=remedy)
 
 
-def _remedy(function: Function, access: PointerAccess) -> Remedy | None:
+def _remedy(function: Function, access: PointerAccess) -> FixProposal | None:
     """Writes `.global` where the form has it."""
     node = access.node
     words = node.opcode.text.split(".")
@@ -96,5 +96,5 @@ def _remedy(function: Function, access: PointerAccess) -> Remedy | None:
             end = opcode_part(function, node, index - 1).end
             replacement = Replacement(function.part(end, end), ".global")
             is_safe = access.provenance.offset is not None
-            return Remedy("Write `.global`", (replacement,), is_safe)
+            return FixProposal("Write `.global`", (replacement,), is_safe)
     return None

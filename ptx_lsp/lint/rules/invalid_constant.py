@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.lint.anchoring import operand_or_line
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import faults

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from ptx_lsp.isa.opaque import FIELDS, WORDS
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.nearest import nearest
+from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.body import names_in, predefined
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
@@ -191,7 +191,7 @@ def _of_opaque(value: nodes.Expression, type: str) -> Iterator[_Wrong]:
         if not isinstance(item, nodes.FieldValue):
             yield from _of_opaque(item, type)
         elif item.name.text not in fields:
-            meant = nearest(item.name.text, fields)
+            meant = similar_name(item.name.text, fields)
             hint = (
                 f"did you mean `{meant}`?"
                 if meant

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptx_lsp.facts import collect_over_instructions
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
@@ -93,8 +93,8 @@ def _of_uses(uses: Iterable[Use]) -> Iterator[Finding]:
                 remedy = None
                 if word == ".sreg":
                     whole = Place(use.owner, use.node.start, use.node.end)
-                    remedy = Remedy("Delete the declaration", (Replacement(whole, ""),))
-                yield Finding(use.place, message, remedy=remedy)
+                    remedy = FixProposal("Delete the declaration", (Replacement(whole, ""),))
+                yield Finding(use.place, message, fix=remedy)
             case _:
                 pass
 
@@ -127,8 +127,8 @@ def _dimensions(function: Function) -> Iterator[Finding]:
     if are_known and are_closed and node.body is not None:
         at = node.body.start
         head = function.place(nodes.Missing(at, at))
-        remedy = Remedy(f"Write `{modern}`", (Replacement(place, ""), Replacement(head, f"{modern} ")))
-    yield Finding(place, message, remedy=remedy)
+        remedy = FixProposal(f"Write `{modern}`", (Replacement(place, ""), Replacement(head, f"{modern} ")))
+    yield Finding(place, message, fix=remedy)
 
 
 @collect_over_instructions
@@ -143,8 +143,8 @@ def _components(function: Function, instruction: nodes.Instruction) -> Iterator[
                 message = (
                     f"`{word.text}` is PTX 1.x syntax that ptxas does not accept; write `{modern}`"
                 )
-                remedy = Remedy(f"Write `{modern}`", (Replacement(place, modern),))
-                yield Finding(place, message, remedy=remedy)
+                remedy = FixProposal(f"Write `{modern}`", (Replacement(place, modern),))
+                yield Finding(place, message, fix=remedy)
 
 
 def _texture(place: Place, node: nodes.Declaration, owner: Owner) -> Iterator[Finding]:
@@ -168,4 +168,4 @@ def _surface(place: Place, words: tuple[nodes.Name, ...], owner: Owner) -> Findi
     replacements = (
         Replacement(place, ".global"), Replacement(Place.of(owner, types[0]), ".surfref"),
     )
-    return Finding(place, message, remedy=Remedy("Write `.global .surfref`", replacements))
+    return Finding(place, message, fix=FixProposal("Write `.global .surfref`", replacements))

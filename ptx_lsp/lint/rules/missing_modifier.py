@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.guess import Offer, either
-from ptx_lsp.lint.fixes.insertion import insert_missing
+from ptx_lsp.lint.fixes.insertion_edits import insert_missing
+from ptx_lsp.lint.fixes.suggestions import Suggestion, either
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -64,18 +64,18 @@ def missing_modifier(function: Function) -> Iterator[Finding]:
         for index, problem in enumerate(missing):
             place = problem_place(function, instruction, problem)
             # The fix of the first writes all that is missing.
-            found = insert_missing(function, instruction) if index == 0 else Offer()
+            found = insert_missing(function, instruction) if index == 0 else Suggestion()
             message = problem.message
             inserted = _single(found)
             if len(missing) == 1 and inserted:
                 message = (
                     f"`{instruction.opcode.text.partition('.')[0]}` requires {either(inserted)}"
                 )
-            yield Finding(place, message, remedy=found.remedy, alternatives=found.alternatives)
+            yield Finding(place, message, fix=found.fix, alternatives=found.alternatives)
 
 
-def _single(found: Offer) -> tuple[str, ...]:
+def _single(found: Suggestion) -> tuple[str, ...]:
     """The modifiers that suit the operands, where each is all that is missing."""
-    remedies = found.alternatives if found.remedy is None else (found.remedy,)
+    remedies = found.alternatives if found.fix is None else (found.fix,)
     texts = [replacement.text for remedy in remedies for replacement in remedy.replacements]
     return tuple(texts) if len(texts) == len(remedies) else ()

@@ -8,7 +8,7 @@ from analyses.control_flow.dominance import Dominance
 from analyses.divergence.uniformity import uniformity
 from analyses.instructions.uses_and_defs import instructions
 from analyses.well_formed import is_well_formed
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
@@ -85,9 +85,9 @@ def missing_uni(function: Function) -> Iterator[Finding]:
             continue
         opcode = step.node.opcode
         replacement = Replacement(function.part(opcode.end, opcode.end), ".uni")
-        remedy = Remedy("Write `.uni`", (replacement,))
+        remedy = FixProposal("Write `.uni`", (replacement,))
         message = "this branch is uniform within a warp; consider adding `.uni`"
-        yield Finding(function.place(opcode), message, remedy=remedy)
+        yield Finding(function.place(opcode), message, fix=remedy)
 
 
 def _looping(known: Dominance) -> frozenset[int]:

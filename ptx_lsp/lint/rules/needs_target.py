@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.needs import unmet
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.lint.unmet_requirements import unmet_requirements
 from ptx_lsp.model.module import Module
 
 
@@ -55,7 +55,7 @@ def needs_target(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: another target is another machine.
     """
-    for need in unmet(module):
+    for need in unmet_requirements(module):
         if need.version is None:
             ways = ", or ".join(dict.fromkeys(str(way) for way in need.ways))
             yield Finding(

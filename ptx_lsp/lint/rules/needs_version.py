@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.needs import raise_version, unmet
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.lint.unmet_requirements import raise_version, unmet_requirements
 from ptx_lsp.model.module import Module
 
 
@@ -56,8 +56,8 @@ def needs_version(module: Module) -> Iterator[Finding]:
     The fix raises `.version` to the lowest sufficient one, which does not change the meaning of the
     file.
     """
-    for need in unmet(module):
+    for need in unmet_requirements(module):
         if need.version is not None:
             has = module.version
             message = f"{need.what} requires PTX ISA {need.version}; the file declares {has}"
-            yield Finding(need.place, message, remedy=raise_version(module, need.version))
+            yield Finding(need.place, message, fix=raise_version(module, need.version))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.types import TYPES, Kind, Type
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import argument
@@ -63,9 +63,9 @@ def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator
         name = operand.array
         if isinstance(symbol, Register):
             behind = function.place(nodes.Missing(name.end, name.end))
-            remedy = Remedy("Insert `,`", (Replacement(behind, ","),))
+            remedy = FixProposal("Insert `,`", (Replacement(behind, ","),))
             message = f"`{name.text}` is a register, not an array; is a `,` missing after it?"
-            yield Finding(function.place(name), message, remedy=remedy)
+            yield Finding(function.place(name), message, fix=remedy)
         elif isinstance(symbol, Variable) and not symbol.declarator.dimensions:
             message = f"`{name.text}` is not an array"
             related = ((symbol.place, f"`{name.text}` is declared without dimensions"),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -56,14 +56,14 @@ def not_ptx(module: Module) -> Iterator[Finding]:
     if nul >= 0:
         end = len(data) - len(data[nul:].lstrip(b"\0"))
         remedy = (
-            Remedy("Remove the NUL characters", (Replacement(Place(None, nul, end), ""),))
+            FixProposal("Remove the NUL characters", (Replacement(Place(None, nul, end), ""),))
             if end == len(data)
             else None
         )
         yield Finding(
             Place(None, nul, end),
             "NUL characters are not allowed anywhere; ptxas stops at the first one",
-            remedy=remedy,
+            fix=remedy,
         )
     if b"#" not in data and module.document.source.is_ascii:
         return

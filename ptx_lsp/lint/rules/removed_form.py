@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.insertion import insert_missing
+from ptx_lsp.lint.fixes.insertion_edits import insert_missing
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -61,4 +61,4 @@ def removed_form(function: Function) -> Iterator[Finding]:
             if not end.deprecated:
                 remedy, alternatives = insert_missing(function, instruction)
                 place = opcode_part(function, instruction, 0)
-                yield Finding(place, end.sentence, remedy=remedy, alternatives=alternatives)
+                yield Finding(place, end.sentence, fix=remedy, alternatives=alternatives)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.removal import remove
+from ptx_lsp.lint.fixes.deletion_edits import delete_directive
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
@@ -59,5 +59,5 @@ def repeated_directive(function: Function) -> Iterator[Finding]:
             function.place(later.node.name),
             f"duplicate `{later.name}`, {end}",
             ((function.place(earlier.node.name), "the first one"),),
-            remove(function, later.node) if same else None,
+            delete_directive(function, later.node) if same else None,
         )

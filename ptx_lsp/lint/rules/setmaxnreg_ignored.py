@@ -14,7 +14,7 @@ from analyses.registers.register_reallocation import (
     unknown_entry_count,
 )
 from ptx_lsp.facts import collect_over_functions, fact
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives
@@ -102,7 +102,7 @@ def _of_kernel(function: Function) -> Iterator[Finding]:
             f"unknown: {_MESSAGES[unknown]}"
         )
         remedy = _minimum(function) if unknown == "no minnctapersm" else None
-        yield Finding(_place(function, first), message, remedy=remedy)
+        yield Finding(_place(function, first), message, fix=remedy)
         return
     kept = call_in_the_way(function)
     if kept is not None:
@@ -119,7 +119,7 @@ def _of_call(function: Function, first: Request, kept: OutOfLineCall) -> Finding
     return Finding(_place(function, first), message, ((where, "this call"),))
 
 
-def _minimum(function: Function) -> Remedy | None:
+def _minimum(function: Function) -> FixProposal | None:
     """`.minnctapersm 1` behind the block size, where it would count."""
     block, bounds = effective_directives(function).block, launch_bounds(function)
     if block is None or bounds is None:
@@ -129,4 +129,4 @@ def _minimum(function: Function) -> Remedy | None:
         return None
     end = function.place(block.node).end
     insertion = Replacement(function.part(end, end), " .minnctapersm 1")
-    return Remedy("Add `.minnctapersm 1`", (insertion,))
+    return FixProposal("Add `.minnctapersm 1`", (insertion,))

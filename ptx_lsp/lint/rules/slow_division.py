@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
@@ -72,7 +72,7 @@ def slow_division(function: Function, instruction: nodes.Instruction) -> Iterato
     if opcode in _WIDE:
         message = f"`{opcode}` compiles to about 70 instructions"
         remedy = _remedy(function, instruction)
-        yield Finding(function.place(instruction.opcode), message, remedy=remedy, severity="info")
+        yield Finding(function.place(instruction.opcode), message, fix=remedy, severity="info")
     elif opcode in _NARROW and not isinstance(divisor, nodes.Number):
         message = f"`{opcode}` compiles to about 15 instructions"
         yield Finding(function.place(instruction.opcode), message, severity="hint")
@@ -84,7 +84,7 @@ def slow_division(function: Function, instruction: nodes.Instruction) -> Iterato
         yield Finding(function.place(instruction.opcode), message, severity="hint")
 
 
-def _remedy(function: Function, instruction: nodes.Instruction) -> Remedy | None:
+def _remedy(function: Function, instruction: nodes.Instruction) -> FixProposal | None:
     """A shift or mask in place of an unsigned division by a power of two."""
     opcode, divisor = instruction.opcode, instruction.operands[2]
     value = integer(divisor.text) if isinstance(divisor, nodes.Number) else None
@@ -93,7 +93,7 @@ def _remedy(function: Function, instruction: nodes.Instruction) -> Remedy | None
     is_quotient = opcode.text.startswith("div")
     instead = "shr.u64" if is_quotient else "and.b64"
     constant = value.bit_length() - 1 if is_quotient else value - 1
-    return Remedy(
+    return FixProposal(
         f"Write `{instead}`",
         (
             Replacement(function.place(opcode), instead),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptx_lsp.isa.dotted_names import name_of
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.syntax import nodes
@@ -66,7 +66,7 @@ def split_opcode(function: Function, instruction: nodes.Instruction) -> Iterator
         return
     place = function.part(opcode.start + gap.start(), opcode.start + gap.end())
     is_blank = gap[0].strip(" \t\r\n\f\x1a") == ""
-    remedy = Remedy(f"Write `{name}`", (Replacement(place, ""),)) if is_blank else None
+    remedy = FixProposal(f"Write `{name}`", (Replacement(place, ""),)) if is_blank else None
     yield Finding(
-        place, f"the opcode `{name}` must not contain white space or comments", remedy=remedy
+        place, f"the opcode `{name}` must not contain white space or comments", fix=remedy
     )

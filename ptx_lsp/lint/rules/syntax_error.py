@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from ptx_lsp.facts import collect_over_functions
 from ptx_lsp.isa.directives import find
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.fixes.removal import removal
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
+from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
@@ -96,7 +96,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
 
     for one in collect_over_functions(missing_semicolons, module):
         message = f"expected `;` before {_shown(one.opcode)}"
-        remedy = Remedy("Insert `;`", (Replacement(one.gap, ";"),))
+        remedy = FixProposal("Insert `;`", (Replacement(one.gap, ";"),))
         yield Finding(one.place, message, ((one.gap, "`;` is missing from an instruction"),), remedy)
 
 
@@ -127,7 +127,7 @@ def _unclosed(
     message = (
         "unclosed block: expected `}` before the end of the file" if opening else finding.message
     )
-    return Finding(Place(None, size, size), message, related, finding.remedy), size
+    return Finding(Place(None, size, size), message, related, finding.fix), size
 
 
 def _opening(function: Function, source: Source) -> nodes.Missing | None:
@@ -167,8 +167,8 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
         wanted = _number(item, problem, text[start]) or f"expected {problem.expected}"
         message = f"unexpected {shown}; {wanted}"
         place = Place.of(item.node, problem)
-        remedy = Remedy(f"Remove {shown}", (removal(place),)) if problem.token == "" else None
-        return Finding(place, message, remedy=remedy), start
+        remedy = FixProposal(f"Remove {shown}", (deletion(place),)) if problem.token == "" else None
+        return Finding(place, message, fix=remedy), start
     at = _passed(text, start)
     token = _TOKEN.match(text, at)
     place = Place.of(item.node, problem)
@@ -183,7 +183,7 @@ def _finding(item: Item, problem: SyntaxProblem, text: str) -> tuple[Finding, in
     remedy = None
     if problem.token is not None:
         where = Place(anchor(item.node), problem.start, problem.start)
-        remedy = Remedy(f"Insert `{problem.token}`", (Replacement(where, problem.token),))
+        remedy = FixProposal(f"Insert `{problem.token}`", (Replacement(where, problem.token),))
     return Finding(place, message, related, remedy), at
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.fixes.nearest import nearest
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
+from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import Free
 from ptx_lsp.model.function import Function
@@ -139,7 +139,7 @@ def _finding(place: Place, name: str, later: Declared | None, near: list[str]) -
             f"`{name}` is used before its declaration",
             ((later.place, f"`{name}` is declared here"),),
         )
-    return Finding(place, f"`{name}` is not declared", remedy=_remedy(place, nearest(name, near)))
+    return Finding(place, f"`{name}` is not declared", fix=_remedy(place, similar_name(name, near)))
 
 
 def _out_of_block(place: Place, name: str, hidden: Declared) -> Finding:
@@ -167,14 +167,14 @@ def _unknown(function: Function, use: Free, *, guess: bool) -> Finding:
                 f"`{name}` is out of scope: it is declared in `{other.name}`",
                 ((found.place, f"`{name}` is declared here"),),
             )
-    close = nearest(name, chain(scope.all_names(), function.module.names)) if guess else None
+    close = similar_name(name, chain(scope.all_names(), function.module.names)) if guess else None
     message = f"`{name}` is not declared"
     if close is not None:
         message += f"; did you mean `{close}`?"
-    return Finding(place, message, remedy=_remedy(place, close))
+    return Finding(place, message, fix=_remedy(place, close))
 
 
-def _longer(beyond: Range, name: str) -> Remedy | None:
+def _longer(beyond: Range, name: str) -> FixProposal | None:
     """Declares so many that `name` is one of them, where it is not far beyond."""
     declared = beyond.declared
     count, index = declared.declarator.range, range_index(name, declared.name)
@@ -182,7 +182,7 @@ def _longer(beyond: Range, name: str) -> Remedy | None:
         return None
     place = Place(declared.place.owner, count.start, count.end)
     message = f"Declare `{declared.name}<{index + 1}>`"
-    return Remedy(message, (Replacement(place, str(index + 1)),), safe=False)
+    return FixProposal(message, (Replacement(place, str(index + 1)),), safe=False)
 
 
 class _Elsewhere:
@@ -207,7 +207,7 @@ class _Elsewhere:
         return next((one.member(name) for one in ranges if index < one.count), None)
 
 
-def _remedy(place: Place, close: str | None) -> Remedy | None:
+def _remedy(place: Place, close: str | None) -> FixProposal | None:
     if close is None:
         return None
-    return Remedy(f"Replace with `{close}`", (Replacement(place, close),), safe=False)
+    return FixProposal(f"Replace with `{close}`", (Replacement(place, close),), safe=False)

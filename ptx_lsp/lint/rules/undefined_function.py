@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.facts import collect_over_functions, directive_fact
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -106,5 +106,5 @@ def _finding(symbol: FunctionName) -> Finding:
     if not symbol.linkage:
         where = Place(place.owner, kind.start, kind.start)
         replacement = Replacement(where, ".extern ")
-        remedy = Remedy("Declare it `.extern`", (replacement,), safe=False)
-    return Finding(place, message, remedy=remedy)
+        remedy = FixProposal("Declare it `.extern`", (replacement,), safe=False)
+    return Finding(place, message, fix=remedy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa import special_registers
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import COMPONENTS
@@ -66,7 +66,7 @@ def unknown_component(function: Function) -> Iterator[Finding]:
         yield Finding(function.place(word), message, tuple(_declaration(wrong)), remedy)
 
 
-def _judged(function: Function, wrong: WrongComponent) -> tuple[str, Remedy | None]:
+def _judged(function: Function, wrong: WrongComponent) -> tuple[str, FixProposal | None]:
     name, word = wrong.symbol.name, wrong.member.components[0]
     component = word.text
     match wrong.of:
@@ -74,12 +74,12 @@ def _judged(function: Function, wrong: WrongComponent) -> tuple[str, Remedy | No
             message = f"`{name}` has no component `{component}`"
             lower = component.lower()
             if lower in COMPONENTS:
-                remedy = Remedy(f"Write `{lower}`", (Replacement(function.place(word), lower),))
+                remedy = FixProposal(f"Write `{lower}`", (Replacement(function.place(word), lower),))
                 return f"{message}; did you mean `{lower}`?", remedy
             return f"{message}; a vector has `.x`, `.y`, `.z` and `.w`", None
         case "special register":
             rest = function.part(wrong.member.object.end, wrong.member.end)
-            remedy = Remedy(f"Delete `{component}`", (Replacement(rest, ""),))
+            remedy = FixProposal(f"Delete `{component}`", (Replacement(rest, ""),))
             return f"`{name}` is a single value without components; remove `{component}`", remedy
         case "register" if special_registers.find(name) is not None:
             message = (

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import DIRECTIVES
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.fixes.nearest import nearest
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
+from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.directives import unknown_directives
 from ptx_lsp.model.module import Module
@@ -59,10 +59,10 @@ def unknown_directive(module: Module) -> Iterator[Finding]:
             yield Finding(use.place, message)
             continue
         known = [row.name for row in DIRECTIVES.values() if row.is_accepted and use.where in row.places]
-        guess = nearest(word.lower(), known)
+        guess = similar_name(word.lower(), known)
         message = f"`{word}` is not a PTX directive"
         remedy = None
         if guess is not None:
             message += f"; did you mean `{guess}`?"
-            remedy = Remedy(f"Write `{guess}`", (Replacement(use.place, guess),), safe=False)
-        yield Finding(use.place, message, remedy=remedy)
+            remedy = FixProposal(f"Write `{guess}`", (Replacement(use.place, guess),), safe=False)
+        yield Finding(use.place, message, fix=remedy)

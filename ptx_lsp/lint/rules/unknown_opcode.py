@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.isa.matching.near import closeness
+from ptx_lsp.isa.matching.spelling_suggestions import closeness
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.guess import Offer, either, replace, suiting
+from ptx_lsp.lint.fixes.suggestions import Suggestion, either, fitting_names, replace
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -61,14 +61,14 @@ def unknown_opcode(function: Function) -> Iterator[Finding]:
         for problem in verdict.problems:
             if problem.kind == "unknown-opcode":
                 place = problem_place(function, instruction, problem)
-                names, is_right = suiting(function, instruction, problem)
+                names, is_right = fitting_names(function, instruction, problem)
                 message = problem.message
                 if names:
                     message += f"; did you mean {either(names)}?"
                 found = replace(place, names if is_right else ())
                 if found.alternatives and len(names) > 1 and _is_nearest(instruction.opcode.text, *names[:2]):
-                    found = Offer(found.alternatives[0], found.alternatives[1:])
-                yield Finding(place, message, remedy=found.remedy, alternatives=found.alternatives)
+                    found = Suggestion(found.alternatives[0], found.alternatives[1:])
+                yield Finding(place, message, fix=found.fix, alternatives=found.alternatives)
 
 
 def _is_nearest(spelling: str, name: str, other: str) -> bool:

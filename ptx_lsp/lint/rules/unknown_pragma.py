@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.pragmas import PRAGMAS, split
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.fixes.nearest import nearest
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
+from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.pragmas import pragmas
 from ptx_lsp.model.module import Module
@@ -57,13 +57,13 @@ def unknown_pragma(module: Module) -> Iterator[Finding]:
             continue
         if not use.text.isascii():
             continue  # the rule `not-ptx`
-        guess = nearest(name.strip().lower(), list(PRAGMAS))
+        guess = similar_name(name.strip().lower(), list(PRAGMAS))
         message = f'`"{use.text}"` is not a pragma of ptxas'
         remedy = None
         if guess is not None:
             rest = use.text[len(name) :] if PRAGMAS[guess].takes_number else ""
             message += f"; did you mean `{guess}`?"
             replacement = Replacement(use.place, f'"{guess}{rest}"')
-            remedy = Remedy(f"Write `{guess}`", (replacement,), safe=False)
+            remedy = FixProposal(f"Write `{guess}`", (replacement,), safe=False)
         severity = None if use.where == "module" else "warning"
-        yield Finding(use.place, message, remedy=remedy, severity=severity)
+        yield Finding(use.place, message, fix=remedy, severity=severity)

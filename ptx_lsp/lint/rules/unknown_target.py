@@ -14,10 +14,10 @@ from ptx_lsp.isa.target import (
     known_targets,
     parse_target,
 )
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.fixes.nearest import nearest
-from ptx_lsp.lint.needs import raise_version
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
+from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.lint.unmet_requirements import raise_version
 from ptx_lsp.model.directives.debugging import has_syntax_errors
 from ptx_lsp.model.directives.directives import target_directives
 from ptx_lsp.model.module import Module
@@ -100,7 +100,7 @@ def _too_old(module: Module, place: Place, name: str, least: Version) -> Iterato
     if version is not None and version < least:
         message = f"`{name}` requires PTX ISA {least}; the file declares {version}"
         remedy = raise_version(module, least)
-        yield Finding(place, message, remedy=remedy and remedy._replace(safe=False))
+        yield Finding(place, message, fix=remedy and remedy._replace(safe=False))
 
 
 def _conflicts(
@@ -128,12 +128,12 @@ def _without_data(module: Module, place: Place, name: str) -> Iterator[Finding]:
 
 def _unknown(place: Place, name: str) -> Finding:
     known = [str(target) for target in known_targets()]
-    guess = nearest(name.lower(), [*known, *OPTIONS])
+    guess = similar_name(name.lower(), [*known, *OPTIONS])
     message = f"`{name}` is not a PTX target"
     if guess is None:
         return Finding(place, message)
-    remedy = Remedy(f"Write `{guess}`", (Replacement(place, guess),), safe=False)
-    return Finding(place, f"{message}; did you mean `{guess}`?", remedy=remedy)
+    remedy = FixProposal(f"Write `{guess}`", (Replacement(place, guess),), safe=False)
+    return Finding(place, f"{message}; did you mean `{guess}`?", fix=remedy)
 
 
 def _is_header_only(module: Module) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import DIRECTIVES
 from ptx_lsp.isa.types import OPAQUE, TYPES
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.fixes.nearest import nearest
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
+from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
@@ -113,8 +113,8 @@ def _unknown(declared: Declared, word: nodes.Name) -> Finding:
         )
         if bits not in _DECLARABLE:
             return Finding(place, message)
-        remedy = Remedy(f"Write `{bits}`", (Replacement(place, bits),))
-        return Finding(place, f"{message}; declare `{bits}`", remedy=remedy)
+        remedy = FixProposal(f"Write `{bits}`", (Replacement(place, bits),))
+        return Finding(place, f"{message}; declare `{bits}`", fix=remedy)
     if word is declared.node.modifiers[0] and len(declared.node.modifiers) > 1:
         return _closest(declared, word, "a state space or type", {*_SPACES, *_VECTORS, *_DECLARABLE})
     return _closest(declared, word, "a type", {*_VECTORS, *_DECLARABLE})
@@ -124,9 +124,9 @@ def _closest(
     declared: Declared, word: nodes.Name, what: str, choices: set[str]
 ) -> Finding:
     place = declared.place(word)
-    guess = nearest(word.text.lower(), sorted(choices))
+    guess = similar_name(word.text.lower(), sorted(choices))
     message = f"`{word.text}` is not {what}"
     if guess is None:
         return Finding(place, message)
-    remedy = Remedy(f"Write `{guess}`", (Replacement(place, guess),), safe=False)
-    return Finding(place, f"{message}; did you mean `{guess}`?", remedy=remedy)
+    remedy = FixProposal(f"Write `{guess}`", (Replacement(place, guess),), safe=False)
+    return Finding(place, f"{message}; did you mean `{guess}`?", fix=remedy)

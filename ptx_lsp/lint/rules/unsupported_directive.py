@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ptx_lsp.facts import collect_over_functions, directive_fact
 from ptx_lsp.isa.directives import Directive, find
 from ptx_lsp.isa.target import effective, has
-from ptx_lsp.lint.diagnostic import Finding, Remedy, Replacement
-from ptx_lsp.lint.needs import raise_version
+from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import module_rule
+from ptx_lsp.lint.unmet_requirements import raise_version
 from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
@@ -73,8 +73,8 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
             message += "; write `.global .texref`, without `.u32`"
         if row.successor and version >= (row.removed or version):
             message += f"; write `{row.successor}`"
-            remedy = Remedy(f"Write `{row.successor}`", (Replacement(place, row.successor),))
-        yield Finding(place, message, remedy=remedy and remedy._replace(safe=False))
+            remedy = FixProposal(f"Write `{row.successor}`", (Replacement(place, row.successor),))
+        yield Finding(place, message, fix=remedy and remedy._replace(safe=False))
 
 
 class _Unmet(NamedTuple):

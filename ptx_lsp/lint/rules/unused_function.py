@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from analyses.well_formed import all_well_formed
 from ptx_lsp.facts import collect_over_functions, fact
-from ptx_lsp.lint.diagnostic import Finding, Remedy
-from ptx_lsp.lint.fixes.removal import removal
+from ptx_lsp.lint.diagnostic import Finding, FixProposal
+from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.uses import names_elsewhere
@@ -83,7 +83,7 @@ def unused_function(module: Module) -> Iterator[Finding]:
             f"`{symbol.name}` is never called, and other files cannot call it without `.visible`"
         )
         whole = Place.of(symbol.node, symbol.node)
-        remedy = Remedy(f"Remove `{symbol.name}`", (removal(whole),), safe=False)
+        remedy = FixProposal(f"Remove `{symbol.name}`", (deletion(whole),), safe=False)
         yield Finding(symbol.place, message, alternatives=(remedy,) if len(every) == 1 else ())
 
 

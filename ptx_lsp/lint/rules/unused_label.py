@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from analyses.well_formed import is_well_formed
 from ptx_lsp.facts import collect_over_functions, fact
-from ptx_lsp.lint.diagnostic import Finding, Remedy
-from ptx_lsp.lint.fixes.removal import removal
+from ptx_lsp.lint.diagnostic import Finding, FixProposal
+from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.uses import names_elsewhere, unused
@@ -64,8 +64,8 @@ def unused_label(module: Module) -> Iterator[Finding]:
     elsewhere = names_elsewhere(module)
     for label, whole in collect_over_functions(_without_use, module):
         if label.name not in elsewhere:
-            remedy = Remedy(f"Remove `{label.name}:`", (removal(whole),), safe=False)
-            yield Finding(label.place, f"label `{label.name}` is never used", remedy=remedy)
+            remedy = FixProposal(f"Remove `{label.name}:`", (deletion(whole),), safe=False)
+            yield Finding(label.place, f"label `{label.name}` is never used", fix=remedy)
 
 
 @fact

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.removal import remove_register
+from ptx_lsp.lint.fixes.deletion_edits import delete_register
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.uses import unused
@@ -68,5 +68,5 @@ def unused_register(function: Function) -> Iterator[Finding]:
         count = register.declarator.range
         shown = f"{register.name}<{count.text}>" if isinstance(count, nodes.Number) else register.name
         what = f"register `{shown}` is" if count is None else f"registers `{shown}` are"
-        remedy = remove_register(function, register, shown)
-        yield Finding(register.place, f"{what} declared but never used", remedy=remedy)
+        remedy = delete_register(function, register, shown)
+        yield Finding(register.place, f"{what} declared but never used", fix=remedy)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from analyses.well_formed import all_well_formed
 from ptx_lsp.facts import collect_over_functions, fact
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.removal import remove_variable
+from ptx_lsp.lint.fixes.deletion_edits import delete_variable
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.uses import names_elsewhere, unused
@@ -93,4 +93,4 @@ def _is_named(variable: Variable, names: Collection[str]) -> bool:
 
 def _finding(variable: Variable) -> Finding:
     message = f"variable `{variable.name}` is never used"
-    return Finding(variable.place, message, remedy=remove_variable(variable))
+    return Finding(variable.place, message, fix=delete_variable(variable))

@@ -13,7 +13,7 @@ from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.divergence import decided, related
+from ptx_lsp.lint.divergence import possibly_divergent, related
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 
@@ -84,7 +84,7 @@ def wrong_mask(function: Function) -> Iterator[Finding]:
     There is no fix: either the mask or the branch may be wrong.
     """
     found = [step for step in _syncs(function) if step.node.operands]  # else no mask
-    judged = {step.number for step in decided(function, found)}
+    judged = {step.number for step in possibly_divergent(function, found)}
     found = [
         step
         for step in found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.fixes.guess import MOST_OFFERED, either, replace, suiting
+from ptx_lsp.lint.fixes.suggestions import MOST_OFFERED, either, fitting_names, replace
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
@@ -61,7 +61,7 @@ def wrong_modifier(function: Function) -> Iterator[Finding]:
         for problem in verdict.problems:
             if problem.kind in ("unknown-modifier", "modifier-not-allowed"):
                 place = problem_place(function, instruction, problem)
-                names, is_right = suiting(function, instruction, problem)
+                names, is_right = fitting_names(function, instruction, problem)
                 message = problem.message
                 if len(names) > MOST_OFFERED:
                     shown = ", ".join(f"`{name}`" for name in names[:MOST_OFFERED])
@@ -69,4 +69,4 @@ def wrong_modifier(function: Function) -> Iterator[Finding]:
                 elif names:
                     message += f"; did you mean {either(names)}?"
                 remedy, alternatives = replace(place, names if is_right else ())
-                yield Finding(place, message, remedy=remedy, alternatives=alternatives)
+                yield Finding(place, message, fix=remedy, alternatives=alternatives)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.isa.matching.fit import Problem
+from ptx_lsp.lint.anchoring import operand_or_line
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.line import operand_or_line
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.targets import names_target

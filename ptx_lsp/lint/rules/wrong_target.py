@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.facts import collect_over_instructions, directive_fact
+from ptx_lsp.lint.anchoring import Related, operand_or_line, part_or_line
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.line import Related, operand_or_line, part_or_line
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.targets import is_indirect_branch
 from ptx_lsp.model.function import Function

@@ -12,7 +12,7 @@ from pygls.uris import to_fs_path
 
 from ptx_lsp.lint.configuration.containment import is_file, leads_inside
 from ptx_lsp.lint.configuration.suppression import suppressed
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
@@ -100,7 +100,7 @@ def _report(
         return None
     document = Document.parse(source)
     lintings = [
-        Linting(Module(document, None, target), wanted.chosen) for target in wanted.targets or (None,)
+        LintSession(Module(document, None, target), wanted.chosen) for target in wanted.targets or (None,)
     ]
     found = suppressed(merged(lintings, wanted.rules), source, wanted.rules.names)
     items = Converter(asked.uri, source, asked.client).diagnostics(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptx_lsp.executor.launching.single import HEADER, single
+from ptx_lsp.executor.launching.instruction_harness import HEADER, instruction_harness
 
 __all__ = ["HEADER", "run"]
 
@@ -13,4 +13,4 @@ def run(
     instruction: str, inputs: Sequence[Sequence[int]], types: Sequence[str], results: Sequence[str]
 ) -> list[list[int]]:
     """What `instruction` gives for each tuple of operands; all as bits, see `single`."""
-    return [list(row) for row in single(instruction, inputs, types, results).run()]
+    return [list(row) for row in instruction_harness(instruction, inputs, types, results).run()]

@@ -15,13 +15,13 @@ import numpy as np
 
 from ptx_lsp.executor.decoding.decode import decode
 from ptx_lsp.executor.instructions.compute import Compute
-from ptx_lsp.executor.launching.single import CARRY, HEADER, register_type
-from ptx_lsp.executor.machine.frame import Frame
-from ptx_lsp.executor.machine.image import Image
-from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.launching.instruction_harness import CARRY, HEADER, register_type
+from ptx_lsp.executor.machine.address_resolution import Spaces
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Memory
-from ptx_lsp.executor.machine.spaces import Spaces
-from ptx_lsp.executor.machine.specials import fill_specials
+from ptx_lsp.executor.machine.register_file import RegisterLayout
+from ptx_lsp.executor.machine.special_registers import fill_special_registers
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.model.instructions.arguments import arguments
@@ -32,7 +32,7 @@ Results = tuple[int, ...]
 
 _BLOCKS, _THREADS = 2, 32
 _SHAPES = {"grid": (1, 1), "block": (_BLOCKS, 1), "thread": (1, _THREADS), "lane": (_BLOCKS, _THREADS)}
-_LAUNCH = Shape((_BLOCKS, 1, 1), (_THREADS, 1, 1), 0, 0, 0)
+_LAUNCH = LaunchConfig((_BLOCKS, 1, 1), (_THREADS, 1, 1), 0, 0, 0)
 
 
 def by_shape(groups: Sequence[Sequence[Line]]) -> Iterator[tuple[Line, str, set[Results]]]:
@@ -90,15 +90,15 @@ class _Executions:
         text = HEADER + "\n".join([".visible .entry k()", "{", *names, *body, "ret;", "}", ""])
         self._function = Module.parse(text).definitions["k"]
         self._instructions = [node for node, _ in self._function.body.instructions]
-        memory, frame = Memory(), Frame()
-        image = Image(module_of(self._function), self._function, memory, 0)
+        memory, frame = Memory(), RegisterLayout()
+        image = ModuleMemory(module_of(self._function), self._function, memory, 0)
         blocks = decode(self._function, frame, image, Spaces(memory, np.zeros(0, np.uint8)))
         self._steps = [step for block in blocks for step in block.steps]
         symbols = {symbol.name: symbol for symbol in self._function.body.registers}
         self._numbers = {name: frame.register(symbols[name]) for name in declared}
         self._carry = frame.carry()
         self._wave = Wave(_LAUNCH, frame, np.arange(_BLOCKS, dtype=np.uint32))
-        fill_specials(self._wave, frame)
+        fill_special_registers(self._wave, frame)
 
     def is_legal(self, number: int) -> bool:
         """Whether the table admits such operands."""
@@ -119,7 +119,7 @@ class _Executions:
         with np.errstate(all="ignore"):
             action.run(self._wave, None)
         found = [registers[self._number("d", at, type)] for at, type in enumerate(line.result_types)]
-        lanes = zip(*(self._wave.everywhere(one).reshape(-1).tolist() for one in found), strict=True)
+        lanes = zip(*(self._wave.broadcast(one).reshape(-1).tolist() for one in found), strict=True)
         return {line.raw(row) for row in set(lanes)}
 
     def _number(self, role: str, at: int, type: str) -> int:

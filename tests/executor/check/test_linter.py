@@ -56,7 +56,7 @@ class Uniform(Observer):
         self._usages = Usages()
         self._reads: dict[int, tuple[Function, Read] | None] = {}
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         found = self._of(step)
         if found is None:
             return
@@ -67,14 +67,14 @@ class Uniform(Observer):
         for register in usage.reads:
             is_guard = register is usage.guard
             if is_guard and known.guard_level(read.number) in UNIFORM:
-                self._compare(wave, step, register.name, wave.registers[register.number], come, "guard")
+                self._compare(wave, step, register.name, wave.registers[register.number], arrived, "guard")
             elif not is_guard:
                 number = self._number(function, read, register.name)
                 if number != guard and number >= 0 and known.use_level(read.number, number) in UNIFORM:
-                    self._compare(wave, step, register.name, wave.registers[register.number], take, "value")
+                    self._compare(wave, step, register.name, wave.registers[register.number], active, "value")
         if usage.opcode == "bra" and usage.guard is not None:
             values = np.broadcast_to(wave.registers[usage.guard.number], wave.shape)
-            split = _differs(values, wave.full(come)).any()
+            split = _differs(values, wave.full_mask(arrived)).any()
             self.seen["splits" if split else "together"] += 1
 
     def _of(self, step: Step) -> tuple[Function, Read] | None:
@@ -100,7 +100,7 @@ class Uniform(Observer):
     ) -> None:
         self.seen[what] += 1
         if value.size > 1 and value.shape[1] > 1:
-            differs = _differs(np.broadcast_to(value, wave.shape), wave.full(mask))
+            differs = _differs(np.broadcast_to(value, wave.shape), wave.full_mask(mask))
             if differs.any():
                 self.wrong.append(f"line {step.line}: {name}, a uniform {what}, differs in `{step.text}`")
 

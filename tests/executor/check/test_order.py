@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.races.order import Order
-from ptx_lsp.executor.machine.frame import Frame
-from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.check.races.happens_before import VectorClocks
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
+from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.wave import Wave
 
 BLOCKS, LANES = 3, 64
@@ -34,11 +34,11 @@ class Reference:
         clock[thread] = now
         return clock
 
-    def meet(self, come: list[int], gone: list[int], now: int) -> None:
+    def meet(self, arrived: list[int], released: list[int], now: int) -> None:
         together = [0] * KNOWN
-        for thread in come:
+        for thread in arrived:
             together = _most(together, self.full(thread, now))
-        for thread in gone:
+        for thread in released:
             self.clocks[thread] = _most(self.clocks[thread], together)
 
     def fence(self, thread: int, now: int, *, acquires: bool, releases: bool) -> None:
@@ -89,9 +89,9 @@ def mask(threads: list[int]) -> Bools:
 @pytest.mark.parametrize("seed", range(20))
 def test_vector_clocks(seed: int) -> None:
     random = Random(seed)
-    shape = Shape((BLOCKS, 1, 1), (LANES, 1, 1), 0, 0, 0)
-    wave = Wave(shape, Frame(), np.arange(BLOCKS, dtype=np.uint32))
-    order, reference = Order(shape), Reference()
+    shape = LaunchConfig((BLOCKS, 1, 1), (LANES, 1, 1), 0, 0, 0)
+    wave = Wave(shape, RegisterLayout(), np.arange(BLOCKS, dtype=np.uint32))
+    order, reference = VectorClocks(shape), Reference()
     places: dict[int, int] = {}
     begun: list[tuple[int, int]] = []
     known = more = 0
@@ -108,9 +108,9 @@ def test_vector_clocks(seed: int) -> None:
                 reference.meet(of_block, of_block, now)
             case 1:
                 some = sorted(random.sample(of_block, random.randrange(2, 40)))
-                gone = some[: random.randrange(1, len(some))]
-                order.barrier(wave, mask(some), mask(gone))
-                reference.meet(some, gone, now)
+                released = some[: random.randrange(1, len(some))]
+                order.barrier(wave, mask(some), mask(released))
+                reference.meet(some, released, now)
             case 2 | 3:
                 first = random.randrange(THREADS // 32) * 32
                 some = sorted(random.sample(range(first, first + 32), random.randrange(1, 33)))
@@ -147,7 +147,7 @@ def test_vector_clocks(seed: int) -> None:
         others = range(THREADS * 3 if begun else THREADS)
         pairs = [(random.randrange(THREADS), random.choice(others)) for _ in range(60)]
         times = [random.randrange(1, now + 1) for _ in pairs]
-        found = order.knows(
+        found = order.happens_before(
             np.array([a for a, _ in pairs]), np.array([b for _, b in pairs]), np.array(times, np.int32)
         )
         want = [reference.knows(a, column(b), t) for (a, b), t in zip(pairs, times, strict=True)]

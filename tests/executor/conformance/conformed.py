@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ptx_lsp.executor.launching.single import HEADER
+from ptx_lsp.executor.launching.instruction_harness import HEADER
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.notation import Form

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ptx_lsp.executor.launching.instruction_harness import InstructionHarness
 from ptx_lsp.executor.launching.object_specs import Object, array_of
-from ptx_lsp.executor.launching.single import Single
 from ptx_lsp.executor.launching.specs import Array, Value
 from ptx_lsp.executor.machine.tensor_map import TensorMap
 from ptx_lsp.executor.machine.texture import Opaque
@@ -101,7 +101,7 @@ class Gpu:
             Target(number, "a" if number >= 90 else ""),
         )
 
-    def run(self, kernel: Single) -> list[tuple[int, ...]]:
+    def run(self, kernel: InstructionHarness) -> list[tuple[int, ...]]:
         """The results of each thread; raises CudaError where the driver refuses the kernel."""
         self.launch(kernel.text, "k", (kernel.grid,), (kernel.block,), [*kernel.inputs, *kernel.outputs])
         return kernel.rows()

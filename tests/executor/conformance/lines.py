@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ptx_lsp.executor.launching.single import CARRY
+from ptx_lsp.executor.launching.instruction_harness import CARRY
 from ptx_lsp.isa.instructions.extended import READ_CARRY
 from ptx_lsp.isa.matching.match import arrangements
 from ptx_lsp.isa.matching.resolve import resolve

@@ -16,8 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from ptx_lsp.executor.launching.instruction_harness import (
+    HEADER,
+    InstructionHarness,
+    instruction_harness,
+)
 from ptx_lsp.executor.launching.object_specs import Object
-from ptx_lsp.executor.launching.single import HEADER, Single, single
 from ptx_lsp.executor.launching.specs import Value
 from ptx_lsp.executor.machine.texture import Opaque
 from tests.executor.conformance.conformance_kernel import KERNELS, Launch, launches
@@ -32,7 +36,7 @@ class Device(Protocol):
 
     @property
     def description(self) -> Description: ...
-    def run(self, kernel: Single) -> list[tuple[int, ...]]: ...
+    def run(self, kernel: InstructionHarness) -> list[tuple[int, ...]]: ...
     def launch(
         self, text: str, entry: str, grid: Sequence[int], block: Sequence[int],
         arguments: Sequence[Value | Object],
@@ -129,7 +133,7 @@ def _named(file: Path) -> Iterator[tuple[str, Launch]]:
 
 def kernels(
     header: str = HEADER, paths: Sequence[Path] | None = None
-) -> Iterator[tuple[list[Line], Single]]:
+) -> Iterator[tuple[list[Line], InstructionHarness]]:
     """A kernel for all lines of one spelling with the same constants, all files (None: of tests/conformance)
     together.
     """
@@ -143,7 +147,7 @@ def kernels(
     for group in groups.values():
         first = group[0]
         rows = [line.operands for line in group]
-        yield group, single(first.spelling, rows, first.types, first.result_types, header)
+        yield group, instruction_harness(first.spelling, rows, first.types, first.result_types, header)
 
 
 def _answer(line: Line, row: tuple[int, ...], described: Description) -> str:

@@ -14,8 +14,12 @@ import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.executor import launch, tensor_map
+from ptx_lsp.executor.launching.instruction_harness import (
+    HEADER,
+    InstructionHarness,
+    instruction_harness,
+)
 from ptx_lsp.executor.launching.object_specs import Object
-from ptx_lsp.executor.launching.single import HEADER, Single, single
 from ptx_lsp.executor.launching.specs import Value
 from ptx_lsp.executor.machine.texture import Opaque
 from ptx_lsp.isa.target import Target, Version
@@ -42,7 +46,7 @@ class Here:
 
     description = Description("Reference Executor", Version(13, 5), Target(107, "a"))
 
-    def run(self, kernel: Single) -> list[tuple[int, ...]]:
+    def run(self, kernel: InstructionHarness) -> list[tuple[int, ...]]:
         if "mul24" in kernel.text:
             raise CudaError("cuModuleLoadData failed: a PTX JIT compilation failed (218)")
         return kernel.run()
@@ -243,14 +247,14 @@ def test_the_driver_is_called_as_it_wants(tmp_path: Path) -> None:
     gpu = Gpu(str(library))
     assert str(gpu.description) == "Fake GPU, sm_90a, driver for CUDA 12.8"
     rows = [(1, 2), (0xFFFFFFFF, 3), (5, 5)]
-    assert gpu.run(single("add.u32", rows, (".u32", ".u32"), (".u32",))) == [(3,), (2,), (10,)]
+    assert gpu.run(instruction_harness("add.u32", rows, (".u32", ".u32"), (".u32",))) == [(3,), (2,), (10,)]
     kept = [np.array([1, 2], "u4"), np.array([3, 4], "u4"), np.zeros(2, "u4"), np.uint32(7)]
     gpu.launch("", "k", (1,), (2,), kept)
     assert list(np.asarray(kept[2])) == [4, 6]
     gpu.launch("", "k", (2,), (1,), kept, cluster=(2,))
     assert list(np.asarray(kept[2])) == [6, 6]
     with pytest.raises(CudaError, match=r"cuModuleLoadData failed: a PTX JIT compilation failed \(218\)"):
-        gpu.run(single("refused.u32", rows, (".u32", ".u32"), (".u32",)))
+        gpu.run(instruction_harness("refused.u32", rows, (".u32", ".u32"), (".u32",)))
     gpu.launch("", "k", (1,), (2,), [*kept[:3], tensor_map(np.zeros((4, 16), "f4"), box=(2, 8))])
 
 

@@ -20,14 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ptx_lsp.executor.decoding.decode import decode
+from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action, Control, Unsupported
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.frame import Frame
-from ptx_lsp.executor.machine.image import Image
-from ptx_lsp.executor.machine.launch_config import Shape
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Memory
-from ptx_lsp.executor.machine.spaces import Spaces
-from ptx_lsp.executor.machine.specials import fill_specials
+from ptx_lsp.executor.machine.register_file import RegisterLayout
+from ptx_lsp.executor.machine.special_registers import fill_special_registers
 from ptx_lsp.executor.machine.texture import Opaque, Surface, Texture
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
@@ -83,16 +83,16 @@ def _of_point(of_point: list[str], point: Point) -> Iterator[Executed]:
     module = Module.parse("\n".join(text))
     kernel = module.definitions["k"]
     memory = Memory()
-    image = Image(module, kernel, memory, 0)
+    image = ModuleMemory(module, kernel, memory, 0)
     spaces = Spaces(memory, np.zeros(image.parameter_bytes, np.uint8))
-    frame = Frame()
+    frame = RegisterLayout()
     blocks = decode(kernel, frame, image, spaces)
     spaces.opaque = {
         image.addresses[id(variable.declarator)]: _OPAQUE[variable.type]
         for variable in module.variables if isinstance(variable, Variable) and variable.type in _OPAQUE
     }
     base = memory.add("buffer", np.zeros(1 << 16, np.uint8))
-    shape = Shape((1, 1, 1), (32, 1, 1), image.shared_bytes, 0, image.local_bytes)
+    shape = LaunchConfig((1, 1, 1), (32, 1, 1), image.shared_bytes, 0, image.local_bytes)
     reasons: dict[int, str] = {}
     matches: dict[int, Match] = {}
     for step in (step for block in blocks for step in block.steps):
@@ -124,9 +124,9 @@ def _is_odd(match: Match) -> bool:
     return any(problem.kind == "repeated-modifier" for problem in match.candidate.problems)
 
 
-def _wave(shape: Shape, frame: Frame) -> Wave:
+def _wave(shape: LaunchConfig, frame: RegisterLayout) -> Wave:
     wave = Wave(shape, frame, shape.order)
-    fill_specials(wave, frame)
+    fill_special_registers(wave, frame)
     return wave
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ptx_lsp import ptxas
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from tests.oracle.instructions.judge import VERDICTS
 
@@ -116,7 +116,7 @@ def judged(tool: Path, place: str, expression: str) -> bool | None:
 
 def linted(place: str, expression: str) -> bool:
     """Whether the linter accepts it."""
-    found = Linting(Module.parse(_file(place, expression))).diagnostics
+    found = LintSession(Module.parse(_file(place, expression))).diagnostics
     return all(one.severity != "error" for one in found)
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from tests.oracle.instructions.cases import Point
 from tests.oracle.instructions.judge import VERDICTS, prelude, recorded
@@ -53,7 +53,7 @@ def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict
     source = module.document.source
     return {
         text[number]: found.message
-        for found in reversed(Linting(module).diagnostics)
+        for found in reversed(LintSession(module).diagnostics)
         if found.severity == "error"
         and found.rule not in ignored
         and (number := source.line_of(found.span.start)) >= first

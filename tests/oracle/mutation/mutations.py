@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp import ptxas
-from ptx_lsp.lint.engine import Linting
+from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -153,7 +153,7 @@ class Linter:
     def __init__(self, file: PtxFile) -> None:
         self.file = file
         self.module = Module(Document.parse(Source.of(file.text)))
-        self.linting = Linting(self.module)
+        self.linting = LintSession(self.module)
         self.is_ascii = file.text.isascii()
 
     def errors(self, change: Change) -> tuple[tuple[int, str], ...]:
@@ -161,9 +161,9 @@ class Linter:
         if self.is_ascii:
             edit = Edit(change.start, change.end, change.text.encode())
             module = Module(self.module.document.edited(edit), self.module)
-            linting = Linting(module, previous=self.linting)
+            linting = LintSession(module, previous=self.linting)
         else:
-            linting = Linting(Module.parse(change.applied(self.file.text)))
+            linting = LintSession(Module.parse(change.applied(self.file.text)))
         source = linting.module.document.source
         return tuple(
             (source.line_of(found.span.start) + 1, f"[{found.rule}] {found.message}")

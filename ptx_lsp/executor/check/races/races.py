@@ -25,16 +25,16 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings, lane_of
-from ptx_lsp.executor.check.races.order import Order, Threads
-from ptx_lsp.executor.check.races.words import is_bulk, is_proxy_fence, is_strong
+from ptx_lsp.executor.check.races.happens_before import Threads, VectorClocks
+from ptx_lsp.executor.check.races.memory_order import is_bulk, is_proxy_fence, is_strong
 from ptx_lsp.executor.check.rewrites import Rewrites
 from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
+from ptx_lsp.executor.check.shadow_access import MemoryUse, alike, unchanged
 from ptx_lsp.executor.check.synchronization import Synchronization
-from ptx_lsp.executor.check.use import MemoryUse, alike, unchanged
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.memory import Buffer
-from ptx_lsp.executor.machine.observer import Access, Observer
+from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 
 _AGAINST: dict[tuple[bool, bool], tuple[Slot, ...]] = {
@@ -65,10 +65,10 @@ class Races(Observer):
         """When asynchronous operations began."""
 
     @property
-    def order(self) -> Order:
+    def order(self) -> VectorClocks:
         return self._synchronization.order
 
-    def before(self, wave: Wave, step: Step, come: Bools | None, take: Bools | None) -> None:
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         self._writing = []
         if is_proxy_fence(self._findings.usages.of(step)):
             self._proxy_fence = self.order.now
@@ -89,7 +89,7 @@ class Races(Observer):
         numbers = self.order.complete_at(threads, time, shadow.locations(places), inverse)
         shadow.set_locations(places, numbers)
 
-    def accessed(self, wave: Wave, step: Step, access: Access) -> None:
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         shadow = self._shadow(wave, access)
         usage = self._findings.usages.of(step)
         if shadow is None or access.use == "land" or access.lanes.size == 0:
@@ -118,7 +118,7 @@ class Races(Observer):
             self._synchronization.release(use, usage)
         self._record(step, use)
 
-    def after(self, wave: Wave, step: Step, take: Bools | None) -> None:
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         """Lanes that wrote different things to one place with this instruction, or atomically, but for
         different blocks.
         """
@@ -143,7 +143,7 @@ class Races(Observer):
 
     # -- what is known of places ----------------------------------------------------------------
 
-    def _shadow(self, wave: Wave, access: Access) -> Shadow | None:
+    def _shadow(self, wave: Wave, access: MemoryEvent) -> Shadow | None:
         if access.space == ".shared":
             return self._shared_shadow(wave, access.size & -access.size)
         if access.buffer is None or not access.data.flags.writeable:
@@ -180,7 +180,7 @@ class Races(Observer):
             return
         rows, columns = np.nonzero(suspect)
         at = use.cells[rows, columns]
-        known = self.order.knows(users[rows, columns], others[rows, columns], before.time[at])
+        known = self.order.happens_before(users[rows, columns], others[rows, columns], before.time[at])
         if slot == "write" and not use.writes and use.shadow.rewrites is not None and not known.all():
             left = np.flatnonzero(~known)
             known[left] = use.shadow.rewrites.known(
@@ -288,5 +288,5 @@ class Races(Observer):
         )
 
 
-def _named(name: str, access: Access) -> str:
+def _named(name: str, access: MemoryEvent) -> str:
     return f"`{name}`" if name else f"{access.space} memory"

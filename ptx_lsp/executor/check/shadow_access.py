@@ -1,0 +1,92 @@
+"""An access to memory for race detection: cells of the shadow memory, and what is written to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.check.races.happens_before import Threads
+from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
+from ptx_lsp.executor.instructions.access import Store
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.memory import Bytes
+from ptx_lsp.executor.machine.observer import MemoryEvent
+from ptx_lsp.executor.machine.wave import Wave
+
+_MOST_TURNS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryUse:
+    """An access with its threads, or what they began (`Order.copies`): a row of cells for each."""
+
+    access: MemoryEvent
+    threads: Threads
+    actors: Threads
+    """Those whose knowledge counts."""
+    cells: Cells
+    shadow: Shadow
+    writes: bool
+    strong: bool
+    narrow: bool  # of scope .cta
+    same: Bools | None = None
+    """The cells in which a weak write changes nothing that was written before; None for none."""
+
+    @property
+    def writing(self) -> Slot:
+        return "strong write" if self.strong else "write"
+
+    @property
+    def users(self) -> Threads:
+        """The thread of each cell."""
+        return np.broadcast_to(self.threads[:, None], self.cells.shape)
+
+
+def unchanged(wave: Wave, step: Step, use: MemoryUse) -> Bools | None:
+    """The cells of a weak write that were written before and in which it changes nothing; None for none."""
+    before = use.shadow.slots.get("write")
+    if before is None:
+        return None
+    written = before.time[use.cells] > 0
+    found = alike(wave, step, use) if written.any() else None
+    if found is None or not (found & written).any():
+        return None
+    return found & written
+
+
+def alike(wave: Wave, step: Step, use: MemoryUse) -> Bools | None:
+    """The cells in which there is what lanes write there; None where that cannot be told."""
+    values = _values(wave, step, use.access)
+    if values is None:
+        return None
+    content = use.access.data[use.access.offsets[:, None] + np.arange(use.access.size)]
+    return np.asarray((values == content).reshape(*use.cells.shape, -1).all(axis=2), np.bool_)
+
+
+def _values(wave: Wave, step: Step, access: MemoryEvent) -> Bytes | None:
+    """The bytes that each lane writes; None where they cannot be told."""
+    if not isinstance(step.action, Store):
+        return None
+    elements = [
+        np.ascontiguousarray(np.broadcast_to(value, wave.shape).reshape(-1)[access.lanes])
+        for value in step.action.values.run(wave.registers)
+    ]
+    return np.concatenate([one.view(np.uint8).reshape(access.lanes.size, -1) for one in elements], axis=1)
+
+
+def turns(cells: Threads) -> Iterator[Threads]:
+    """The places of `cells`, so that each cell is there once in a turn, and its first places come first. Past
+    a limit all that are left come at once, and twice, so that each comes after all others.
+    """
+    order = np.argsort(cells, kind="stable")
+    first = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    turn = np.arange(cells.size) - np.repeat(first, np.diff(first, append=cells.size))
+    for number in range(min(int(turn.max(initial=-1)) + 1, _MOST_TURNS)):
+        yield order[turn == number]
+    left = order[turn >= _MOST_TURNS]
+    if left.size:
+        yield left
+        yield left

@@ -1,0 +1,305 @@
+"""The scheduler of one wave: selects the next thread group, tracks waiting threads, and detects deadlock."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.asynchronous.mbarrier_steps import TryWait
+from ptx_lsp.executor.asynchronous.pending import Pending
+from ptx_lsp.executor.machine.control import (
+    Action,
+    Barrier,
+    Block,
+    ClusterBarrier,
+    Collective,
+    Control,
+    Step,
+)
+from ptx_lsp.executor.machine.errors import ExecutionError
+from ptx_lsp.executor.machine.memory import Memory
+from ptx_lsp.executor.machine.observer import CurrentStep, Observer
+from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.scheduling.barriers import Barriers, ClusterBarriers, Gone
+from ptx_lsp.executor.scheduling.convergence_groups import Budget, ConvergenceGroups
+from ptx_lsp.executor.scheduling.deadlock import Waiting, deadlock, going_round, held
+from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.executor.scheduling.spin_wait import SpinWaits
+from ptx_lsp.executor.scheduling.stall import Stall, Stuck
+
+_LOOK_AGAIN = 512
+_IDLE = 64  # so often all groups look at memory in vain before another wave goes on
+_TRIES = 1 << 12  # so often threads look at an mbarrier in vain before that is a deadlock
+
+
+class Scheduler(ConvergenceGroups):
+    """Schedules the convergence groups of a wave."""
+
+    def __init__(
+        self, blocks: tuple[Block, ...], wave: Wave, memory: Memory, budget: Budget, schedule: Schedule,
+        observer: Observer | None,
+    ) -> None:
+        super().__init__(blocks, wave, budget, set())
+        self.at[0] = None
+        self._schedule = schedule
+        self._observer = observer
+        self._barriers = Barriers(wave, observer)
+        self._cluster = ClusterBarriers(wave, observer)
+        self._held: set[int] = set()
+        """Blocks at which groups wait for other lanes of their warps, or at an mbarrier."""
+        self._spin_waits = SpinWaits(wave)
+        self._stall = Stall(blocks, wave, memory, self.executed)
+        self.stuck: Stuck | None = None
+        """Why it did not go on in its last slice."""
+        self._idle = 0
+        self._completed = 0
+        self._in_vain = 0
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it could not go on in its last slice, or looked at memory in vain."""
+        return self.stuck is not None or self._idle > _IDLE
+
+    def forget(self) -> None:
+        """Other waves have gone on."""
+        self._stall.forget()
+
+    def run_slice(self) -> bool:
+        """Executes blocks of instructions for a while; whether the wave has finished then."""
+        count, used = self._schedule.slice(), 0
+        self._idle, self.stuck = 0, None
+        while used < count:
+            if not self.at:
+                if self._waiting():
+                    raise self._deadlock()
+                return True
+            used += self._next(used)
+            self.stuck = self._stall.stuck(self.at, self._held)
+            if (self.stuck is not None and not self._completes()) or self._idle > _IDLE:
+                break
+        return not self.at and not self._waiting()
+
+    def _completes(self) -> bool:
+        """Whether there are asynchronous operations for which nobody has waited; then they take place."""
+        pending = Pending.existing(self.wave)
+        if pending is None or not pending.any_left:
+            return False
+        pending.complete()
+        self.stuck = None
+        self._stall.forget()
+        return True
+
+    def _next(self, turn: int) -> int:
+        """Lets one group go on; for how many turns it did."""
+        self._retry_mbarrier_waits(turn)
+        free = [block for block in self.at if block not in self._held]
+        if not free:
+            if not self._try():
+                self._converge_warps()
+            return 1
+        turns = self._schedule.by_rank(turn)
+        free = self._without_spinning(free)
+        block = min(free, key=self.rank) if turns else self._schedule.chosen(free)
+        mask = self.at[block]
+        alone = self._schedule.share(self.wave, mask)
+        if self.blocks[block].polls:
+            alone = self._look(block, mask, alone)
+        if alone is not None:
+            self.at[block] = self.wave.full_mask(mask) & ~alone
+            mask = alone
+        else:
+            del self.at[block]
+        self._stall.goes_on(block, mask)
+        mask, some = self._hold(block, mask)
+        if not some:
+            return 1
+        if alone is not None or block in self.at:
+            self.execute(block, mask)
+            return 1
+        self.at[block] = mask
+        return self.run_group(block, math.inf, 1 if self._observer is not None else max(turns, 1))
+
+    def _without_spinning(self, free: list[int]) -> list[int]:
+        """Without groups that have looked at memory, and come back all of them to do so again, while others
+        may change it.
+        """
+        found = [
+            block for block in free
+            if not self.blocks[block].polls
+            or not self._spin_waits.has_looked(block, self.wave.full_mask(self.at[block]))
+        ]
+        if found:
+            if len(found) < len(free) or not self._spin_waits.any_looked:
+                self._idle = 0
+            return found
+        self._spin_waits.again()
+        self._idle += 1
+        return free
+
+    def _look(self, block: int, mask: Bools | None, alone: Bools | None) -> Bools | None:
+        """The lanes of a group that look at memory now; None for all of them."""
+        full = self.wave.full_mask(mask)
+        chosen = self._spin_waits.look(block, full if alone is None else alone)
+        return None if chosen is full else chosen
+
+    # -- lanes that wait for others of their warp -----------------------------------------------
+
+    def _hold(self, block: int, mask: Bools | None) -> tuple[Bools | None, bool]:
+        """Keeps back the lanes that must wait for others of their warps; the lanes that need not, and whether
+        there are any.
+        """
+        steps = self.blocks[block].steps
+        action = steps[0].action if steps else None
+        waiting = None
+        if isinstance(action, TryWait):
+            waiting = self._untimely(steps[0], action, mask)
+        elif isinstance(action, Collective):
+            here, some = steps[0].taken(self.wave, mask)
+            waiting = action.incomplete(self.wave, here, None) if some else None
+        if waiting is None:
+            return mask, True
+        self.arrive(block, waiting)
+        self._held.add(block)
+        if self._observer is not None and isinstance(action, Collective):
+            self._observer.held(self.wave, steps[0], waiting)
+        left = self.wave.full_mask(mask) & ~waiting
+        return left, bool(left.any())
+
+    def _first(self, block: int) -> Collective | None:
+        steps = self.blocks[block].steps
+        action = steps[0].action if steps else None
+        return action if isinstance(action, Collective) else None
+
+    def _converge_warps(self) -> None:
+        """All groups wait for others of their warps: those at instructions of one kind go on together."""
+        for block in list(self.at):
+            action = self._first(block)
+            assert action is not None
+            parties = [
+                (other, second, self.wave.full_mask(self.at[other]))
+                for other in self.at if (second := self._first(other)) and second.key == action.key
+            ]
+            arrived = np.logical_or.reduce([lanes for _, _, lanes in parties])
+            ready: list[tuple[int, Collective, Bools]] = []
+            for other, second, lanes in parties:
+                waiting = second.incomplete(self.wave, lanes, arrived)
+                going = lanes if waiting is None else lanes & ~waiting
+                if going.any():
+                    ready.append((other, second, going))
+            if ready:
+                self._together(ready)
+                return
+        raise self._deadlock()
+
+    def _together(self, ready: list[tuple[int, Collective, Bools]]) -> None:
+        for block, _, going in ready:
+            left = self.wave.full_mask(self.at.pop(block)) & ~going
+            if left.any():
+                self.at[block] = left
+            else:
+                self._held.discard(block)
+        (_, first, mask), *others = ready
+        steps = [(self.blocks[block].steps[0], going) for block, _, going in ready]
+        for step, going in steps:
+            self.tell(step, going, going, True)
+        first.run_with(self.wave, mask, [(action, lanes) for _, action, lanes in others])
+        if self._observer is not None:
+            for step, going in steps:
+                self._observer.after(self.wave, step, going)
+        self.wave.executed += len(ready)
+        for block, _, going in ready:
+            self.execute(block, going, 1)
+
+    # -- mbarriers ------------------------------------------------------------------------------
+
+    def _retry_mbarrier_waits(self, turn: int) -> None:
+        """Lets groups at mbarriers look again after a phase is complete, and now and then in any case."""
+        pending = Pending.existing(self.wave)
+        if pending is not None and (
+            pending.barriers.completed != self._completed or turn % _LOOK_AGAIN == _LOOK_AGAIN - 1
+        ):
+            self._completed = pending.barriers.completed
+            self._held.clear()
+
+    def _untimely(self, step: Step, action: TryWait, mask: Bools | None) -> Bools | None:
+        """The lanes whose phase is not complete."""
+        here, some = step.taken(self.wave, mask)
+        try:
+            waiting = action.incomplete(self.wave, here) if some else None
+        except ExecutionError as error:
+            raise ExecutionError(
+                f"{error.args[0]} in `{step.text}`", error.kind, step.line, error.lanes
+            ) from None
+        if waiting is None or np.count_nonzero(waiting) < np.count_nonzero(self.wave.full_mask(mask)):
+            self._in_vain = 0
+        return waiting
+
+    def _try(self) -> bool:
+        """Nobody can go on: those at an mbarrier look at it in vain, and may do something else then."""
+        for block, mask in self.at.items():
+            step = self.blocks[block].steps[0]
+            if isinstance(step.action, TryWait):
+                waiting = self._untimely(step, step.action, mask)
+                self._in_vain += 1
+                if waiting is not None and self._in_vain > _TRIES:
+                    raise self._deadlock()
+                self._held.discard(block)
+                del self.at[block]
+                self._stall.goes_on(block, mask)
+                self.execute(block, mask)
+                return True
+        return False
+
+    def arrive(self, block: int, mask: Bools | None) -> None:
+        self._held.discard(block)
+        super().arrive(block, mask)
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def tell(self, step: Step, arrived: Bools | None, active: Bools | None, some: bool) -> None:
+        if self._observer is not None:
+            wave = self.wave
+            active = active if some else np.zeros(wave.shape, np.bool_)
+            CurrentStep.of(wave).begin(step, active)
+            self._observer.before(wave, step, arrived, active)
+
+    def do(self, step: Step, action: Action | Control, onward: int, mask: Bools | None) -> None:
+        match action:
+            case Barrier():
+                self._release(self._barriers.arrive(step, action, onward, mask))
+            case ClusterBarrier():
+                self._release(self._cluster.arrive(step, action, onward, mask))
+            case _:
+                super().do(step, action, onward, mask)
+                if self._observer is not None:
+                    self._observer.after(self.wave, step, mask)
+
+    def end(self, mask: Bools | None) -> None:
+        wave = self.wave
+        wave.live = wave.live_mask() & ~wave.full_mask(mask)
+        self._held.clear()
+        self._release(self._barriers.left())
+        self._release(self._cluster.left())
+
+    def _release(self, released: list[Gone]) -> None:
+        for onward, lanes in released:
+            self.arrive(onward, lanes)
+
+    # -- deadlocks ------------------------------------------------------------------------------
+
+    def _waiting(self) -> list[Waiting]:
+        return self._barriers.waiting() + self._cluster.waiting()
+
+    def _deadlock(self) -> ExecutionError:
+        """All threads wait."""
+        return deadlock(self.wave, [*self._waiting(), *held(self.blocks, self.wave, self.at, self.at)])
+
+    def endless(self, *, all_began: bool = True) -> ExecutionError:
+        """Why a wave that is `stuck` never ends."""
+        assert self.stuck is not None
+        waiting = [*held(self.blocks, self.wave, self.at, self._held), *self._waiting()]
+        waiting += going_round(self.blocks, self.wave, self.stuck.went, waiting)
+        note = "" if all_began else "; no device can hold the blocks that have not started"
+        return deadlock(self.wave, waiting, note=note)
