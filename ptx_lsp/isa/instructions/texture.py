@@ -46,7 +46,12 @@ _OPERANDS = {
     "offset": _OFFSET,
     "depth": reads(".f32"),
 }
+_ARRAY_INDEX = [  # where no sampler stands before them, the coordinates are what follows `a`
+    (f".a1d|.a2d|.acube +{name}:float-index", "the index of an array texture is an integer")
+    for name in ("b", "c")
+]
 _UNLESS = [
+    *_ARRAY_INDEX,
     (".cube|.acube ctype=.s32", "the coordinates of a cube map are .f32"),
     (".2dms|.a2dms ctype=.f32", "the coordinates of a multi-sample texture are .s32"),
     ("+depth ctype=.s32", "a depth can be compared where coordinates are .f32"),
@@ -154,7 +159,7 @@ instruction(
         "offset": reads(".s32", count=(2, 4)),
         "depth": reads(".f32"),
     },
-    unless=[("+offset .cube|.acube", "cube maps take no offset")],
+    unless=[*_ARRAY_INDEX, ("+offset .cube|.acube", "cube maps take no offset")],
     since=[
         ("", "2.2", 20),
         (".a2d|.cube|.acube", "4.3", 30),

@@ -10,6 +10,7 @@ Learnt by giving ptxas 13.5 every pair of kinds of elements in 30 instructions (
    constant stands before is not held against the size, where that is an integer or a float is wanted.
 4. The index of an array texture is an integer, whatever the coordinates behind it are.
 5. Integers stand for a float of their size, but in fragments of matrices.
+6. `ldmatrix` takes predicates.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ptx_lsp.isa.types import TYPES, Kind, Type
 _CONSTANTS: Final = {"integer": TYPES[".u64"], "float": TYPES[".f64"], "single": TYPES[".f32"]}
 _FLOATS: Final = ("float", "single")
 _WITH_FRAGMENTS: Final = ("mma", "wgmma")
+_TAKES_PREDICATES: Final = "ldmatrix"
 _ANYTHING: Final = Argument("unknown")
 
 
@@ -40,6 +42,8 @@ def elements(parts: tuple[Argument, ...], wanted: Operand, opcode: str) -> Eleme
     if all(part.kind == "special" and part.type == ".pred" for part in parts):
         return Elements(parts)
     parts = tuple(map(_element, parts))
+    if opcode == _TAKES_PREDICATES:
+        parts = tuple(part._replace(type=".b32") if part.type == ".pred" else part for part in parts)
     types = [_type(part) for part in parts if part.kind != "sink"]
     known = [type for type in types if type is not None]
     if len(known) < len(types):

@@ -14,6 +14,7 @@ from ptx_lsp.isa.schema.entry import End, Entry, Need
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import Argument, Operand
 from ptx_lsp.isa.target import Target, Version, satisfies
+from ptx_lsp.isa.types import TYPES, Kind
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ def _without_sink(place: Place, first: Argument) -> Argument:
 
 
 _NAMED: Final = frozenset(("register", "label"))
+_CONSTANTS: Final = frozenset(("integer", "float", "single"))
 
 
 def _counted(places: tuple[Place, ...]) -> str:
@@ -164,9 +166,18 @@ def _facts(place: Place, argument: Argument) -> Iterator[str]:
         yield f"{place.name}:{argument.parts[0].kind}"
     if argument.kind == "vector" and any(part.kind == "sink" for part in argument.parts):
         yield f"{place.name}:sink"
+    if argument.kind == "vector" and _is_no_integer(argument.parts[0]):
+        yield f"{place.name}:float-index"
     for part, inner in zip(place.parts, argument.parts, strict=False):
         if place.shape != "plain" and part.name != place.name:
             yield from _facts(part, inner)
+
+
+def _is_no_integer(given: Argument) -> bool:
+    """Whether it cannot be the index of an array texture: a float or a predicate."""
+    type = TYPES.get(given.type) if given.kind == "register" else None
+    is_other = type is not None and not type.is_integer and type.kind is not Kind.BITS
+    return given.kind in ("float", "single") or is_other
 
 
 def _takes_functions(candidate: Candidate, wanted: Operand) -> bool:
@@ -195,7 +206,8 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
     if given.kind == "function" and _takes_functions(candidate, wanted):
         return ""
     if given.kind == "vector" and (wrong := next((part.suffix for part in given.parts if part.suffix), "")):
-        return f"`{wrong}` is not allowed after an element of a vector"
+        beside = " beside a constant" if any(part.kind in _CONSTANTS for part in given.parts) else ""
+        return f"`{wrong}` is not allowed after an element of a vector{beside}"
     if given.kind == "vector" and not is_all_sinks(given):
         first = wanted if place.shape == "plain" else candidate.operand(place.parts[0])
         parts, problem = elements(given.parts, first, candidate.entry.opcode)

@@ -13,7 +13,7 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName, Variable
 
-_SPACES = frozenset({".global", ".const", ".shared"})
+_SPACES = frozenset({".global", ".const", ".shared", ".tex"})
 
 
 @module_rule("redeclaration", code="E113")

@@ -171,7 +171,8 @@ def declaration_demands(module: Module, declared: Declared) -> Iterator[Demand]:
             continue
         pointed = word.text
         since = TYPES.get(word.text)
-        if since is not None:
+        is_nameless_texture = word.text in OPAQUE and not node.declarators
+        if since is not None and not is_nameless_texture:
             if word.text != ".b128" or not declared.of_prototype:
                 yield from _demand(declared.place(word), word.text, since)
         elif word.text == ".ptr":

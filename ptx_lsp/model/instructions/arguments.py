@@ -81,7 +81,7 @@ def argument(function: Function, value: nodes.Expression) -> Argument:
                 suffix=value.suffix.text if value.suffix else "",
             )
         case nodes.Vector():
-            return Argument("vector", parts=tuple(_part(function, i) for i in value.items))
+            return _vector(function, value)
         case nodes.Group(items=(nodes.Number() | nodes.Group() as inner,)):
             return argument(function, inner)
         case nodes.Group():
@@ -165,8 +165,27 @@ def _group(function: Function, value: nodes.Group) -> Argument:
     return Argument("list", parts=parts)
 
 
+def _vector(function: Function, value: nodes.Vector) -> Argument:
+    """ptxas takes no component of a register (`v.x`) beside a constant: it is told by its suffix."""
+    parts = tuple(_part(function, item) for item in value.items)
+    if any(part.kind in ("integer", "float", "single") for part in parts):
+        pairs = zip(value.items, parts, strict=True)
+        parts = tuple(
+            part._replace(suffix=f".{item.components[0].text.lstrip('.')}")
+            if isinstance(item, nodes.Member) and item.components and part.kind in ("register", "special")
+            else part
+            for item, part in pairs
+        )
+    return Argument("vector", parts=parts)
+
+
 def _part(function: Function, value: nodes.Expression) -> Argument:
-    """One element of a vector, where ptxas ignores an existing selector."""
+    """One element of a vector. ptxas ignores an existing selector, and a variable that is no array
+    stands for a register of its type.
+    """
+    symbol = function.resolve(value) if isinstance(value, nodes.Name) else None
+    if isinstance(symbol, Variable) and not symbol.declarator.dimensions and symbol.vector == 1:
+        return Argument("register", symbol.type)
     part = argument(function, value)
     return part._replace(suffix="") if SELECTOR.fullmatch(part.suffix) else part
 
