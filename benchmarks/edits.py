@@ -5,7 +5,7 @@
 One kernel of so many lines; `--edits` of each kind, at places spread over it. Two figures for each kind, in
 milliseconds from the edit on, as p50 and p95 over the edits: until all `findings` of the default rules are
 known, and until all `analyses` are (those of `benchmarks.analyses`). The last line is over all kinds.
-`whole` is the same for a text that is read anew. All are CPU time, with Python's collector of cycles off.
+`whole` is the same for a text that is parsed again. All are CPU time, with Python's collector of cycles off.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
 
 Each text is read in two sizes, n and 2n, each in a process of its own. `lint` is the CPU time of
 `ptx-lint --no-cache` without its start-up; `key` that of the worst of some keystrokes in the middle of the
-text, until all findings are known that a server tells. Both are medians of some rounds. A ratio is that of
-2n to n: 2 is linear, and more than 2.5 is told. `memory` is by how much the process grows that lints, in
-bytes for each byte of text; more than 200 are told.
+text, until all findings are known that a server reports. Both are medians of some rounds. A ratio is that of
+2n to n: 2 is linear, and more than 2.5 is reported. `memory` is by how much the process grows that lints, in
+bytes for each byte of text; more than 200 are reported.
 
 `--scale` is that of all sizes; at 1, most texts take about a second. `tests/properties/test_hostile.py` holds
 the ratios without times.
@@ -53,7 +53,7 @@ class Cost(TypedDict):
 
 
 def measure(name: str, size: int, rounds: int) -> Cost:
-    """What this process takes for a shape of some size."""
+    """The time and memory of this process for a shape of some size."""
     text = SHAPES[name].text(size)
     data = text.encode()
     with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,7 @@
     python -m benchmarks.lint [--lines N ...] [--rounds N] [--no-ptxas]
 
 Every figure is the least of some rounds in one process for each size; the spread is the largest by the
-least. Garbage collection is off while a round runs, as it is in the command. `tree_sitter` is the C
+least. Garbage collection is off while a round runs, as in the command. `tree_sitter` is the C
 parser, without any of our Python; `parse` adds the typed nodes, `model` the names, `lint` the rules.
 `edit` is one character typed in the middle of the file, from the edit to the new findings. Peak memory is
 that of the process after one lint.
@@ -52,7 +52,7 @@ class Figures(TypedDict):
 
 
 def measure(lines: int, rounds: int) -> Figures:
-    """What one process takes for a file of `lines` lines."""
+    """The time of one process for a file of `lines` lines."""
     data = of_lines(lines)
     parser = Parser(Language(tree_sitter_ptx.language()))
     source = Source(data)

@@ -37,7 +37,7 @@ _REGISTER = re.compile(r"%[a-z]+(\d+)(?=[,;\]])")
 
 
 class Typist:
-    """Types a digit behind some register and takes it away again."""
+    """Types a digit after some register and deletes it again."""
 
     def __init__(self, client: Connection, text: str) -> None:
         self.client = client

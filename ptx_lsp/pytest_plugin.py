@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture `ptx_kernel` loads a kernel, runs it without a GPU, and tells what it uses.
+"""The pytest plugin: the fixture `ptx_kernel` loads a kernel, runs it without a GPU, and reports its metrics.
 
     def test_saxpy(ptx_kernel):
         kernel = ptx_kernel("saxpy.ptx")
@@ -70,12 +70,12 @@ class Kernel:
 
     @property
     def findings(self) -> list[Reported]:
-        """What ptx-lint finds in it, hints left out."""
+        """The findings of ptx-lint in it, without hints."""
         return [one for one in self._report.diagnostics if one.function == self.name]
 
     @property
     def errors(self) -> list[Reported]:
-        """What ptxas would reject in it."""
+        """The findings in it that ptxas would reject."""
         return [one for one in self.findings if one.severity == "error"]
 
     def assert_budget(self, *budgets: str) -> None:

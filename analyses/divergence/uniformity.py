@@ -62,7 +62,7 @@ class Uniformity:
     causes: dict[int, Cause]
     temporal_divergence: TemporalDivergence
     context: tuple[BlockSize, bool]
-    """What the transfer functions depend on besides the blocks and their values."""
+    """The inputs of the transfer functions besides the blocks and their values."""
     cache: BlockResultCache
     is_available: bool
     """Whether the function was simple enough to analyse (6)."""

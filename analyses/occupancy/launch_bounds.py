@@ -120,7 +120,7 @@ class LaunchBounds(NamedTuple):
         return thresholds(self.device, self.threads_per_block)
 
     def outlook(self, registers: int) -> Outlook:
-        """What ptxas is likely to do with a kernel that needs `registers` per thread (4)."""
+        """The likely result of ptxas for a kernel that needs `registers` per thread (4)."""
         if registers > self.register_limit:
             return "reduce"
         if self.blocks_asked:

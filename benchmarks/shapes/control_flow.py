@@ -7,7 +7,7 @@ from benchmarks.shapes.making import REGISTERS, body, each, shape
 
 @shape(1_000)
 def scattered_branches(n: int) -> str:
-    """Three branches behind each label, to labels all over the place."""
+    """Three branches after each label, to labels all over the function."""
     labels = [
         f"L{i}:\n"
         + "".join([f"@%p{k + 1} bra L{(i * m + 7 * k) % n};\n" for k, m in enumerate((7, 31, 101))])
@@ -18,7 +18,7 @@ def scattered_branches(n: int) -> str:
 
 @shape(1_000)
 def scattered_updates(n: int) -> str:
-    """The same with a register that changes in each block, and barriers."""
+    """Branches with a register that changes in each block, and barriers."""
     labels = [
         f"L{i}:\nadd.s32 %r{i % 7}, %r{i % 5}, {i};\nbar.sync 0;\n"
         + "".join([f"@%p{k + 1} bra L{(i * m + 7 * k) % n};\n" for k, m in enumerate((7, 31, 101))])

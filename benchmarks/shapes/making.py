@@ -1,4 +1,4 @@
-"""What all shapes are made with."""
+"""Shared building blocks of all shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Shape(NamedTuple):
     text: Callable[[int], str]
     size: int
     tested: int
-    """That of a test."""
+    """The size in a test."""
 
 
 SHAPES: dict[str, Shape] = {}

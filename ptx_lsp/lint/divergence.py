@@ -52,9 +52,9 @@ def divergence_finding(
 ) -> Finding | None:
     """A finding if only some threads of a warp reach an instruction that all of them should execute together.
 
-    It is a warning if the form of the condition shows that lanes differ. It is an information if that depends
-    on data or on other branches. With `counts_exited`, the instruction also needs the exited threads: it is a
-    warning if the form of the condition shows that some may have exited.
+    It is a warning if the form of the condition shows that lanes differ. Its severity is information if
+    that depends on data or on other branches. With `counts_exited`, the instruction also needs the exited
+    threads: it is a warning if the form of the condition shows that some may have exited.
     """
     known = divergent_control(function)
     found = known.divergent_branches(step.number)

@@ -141,7 +141,7 @@ class ModuleScope:
 
     @cached_property
     def stated_address_size(self) -> int | None:
-        """What the first `.address_size` says, in bits; None where there is none."""
+        """The value of the first `.address_size`, in bits; None if there is none."""
         for item in self.outside:
             if isinstance(item.node, nodes.AddressSize):
                 bits = item.node.bits
@@ -150,7 +150,7 @@ class ModuleScope:
 
     @property
     def address_size(self) -> int:
-        """In bits; 64 where the file does not say: so ptxas takes it, for every version."""
+        """The address size in bits; 64 if the file does not specify it, as in ptxas for every version."""
         return self.stated_address_size or 64
 
     @cached_property

@@ -15,15 +15,15 @@ from ptx_lsp.isa.types import TYPES, Kind
 
 HEADER = ".version 9.4\n.target sm_107a\n.address_size 64\n"
 CARRY = "CC.CF"
-"""Stands for a type: the condition code before the instruction, or behind it."""
+"""A pseudo-type: the condition code before or after the instruction."""
 _BLOCK = 256
 Buffer = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True, eq=False)
 class InstructionHarness:
-    """A kernel `k` in `text`. Its parameters are `inputs`, then `outputs`, an element for each of `count`
-    threads in blocks of `block`.
+    """A kernel `k` in `text`. Its parameters are `inputs`, then `outputs`, with one element per each of
+    `count` threads in blocks of `block`.
     """
 
     text: str
@@ -37,11 +37,11 @@ class InstructionHarness:
         return -(-self.count // self.block)
 
     def rows(self) -> list[tuple[int, ...]]:
-        """The results of each thread, as bits, once it was launched."""
+        """The results of each thread, as bits, after the launch."""
         return list(zip(*(map(int, one) for one in self.outputs), strict=True))
 
     def run(self, *, seconds: float = 60.0) -> list[tuple[int, ...]]:
-        """Executes it here; see `launch` for what is raised."""
+        """Executes the kernel; see `launch` for the errors raised."""
         launch(
             self.text, entry="k", grid=self.grid, block=self.block, args=[*self.inputs, *self.outputs],
             seconds=seconds,

@@ -29,7 +29,7 @@ from ptx_lsp.model.module import Module
 
 _WORKSPACE_BYTES = 256
 LIMIT = 1 << 23
-"""Of instructions: a thread that goes through a loop a million times executes a few million."""
+"""The instruction limit: a thread that runs a loop a million times executes a few million instructions."""
 
 
 def launch(
@@ -53,18 +53,17 @@ def launch(
 
     Arrays are device buffers, passed as addresses of 64 bits, or of 32 for a parameter of 4 bytes; they hold
     the results afterwards. NumPy scalars and Python numbers are passed by value, `bytes` as a structure.
-    `shared_bytes` is the dynamic shared memory of a block, `cluster` the blocks of a cluster where the kernel
-    does not tell (`.reqnctapercluster`).
-    `bind` has textures, samplers and surfaces by the names of variables; they can be arguments, too.
+    `shared_bytes` is the dynamic shared memory of a block, `cluster` the blocks of a cluster if the kernel
+    does not fix them (`.reqnctapercluster`). `bind` maps variable names to textures, samplers and surfaces;
+    these can also be arguments.
 
-    Another `seed` is another order in which threads take turns. `observers` are told what happens. Raises
-    ExecutionError where the launch does not fit the kernel or the kernel goes wrong, also when more than
-    `limit` instructions were executed and no wave has ended in between, or all of it takes longer than so
-    many `seconds`, decoding included.
+    The `seed` selects the order in which threads are scheduled. `observers` receive all events. Raises
+    ExecutionError if the launch does not match the kernel or the kernel fails. It is also raised after
+    `limit` instructions during which no wave has ended, or after `seconds` in total, decoding included.
 
-    `progress` is told now and then how many blocks are done, of how many, and how many instructions were
-    executed. With `check` the findings are returned, without duplicates in the order in which they
-    occurred; where the kernel stops, the ExecutionError has them, what stopped it last.
+    `progress` is called periodically with the number of finished blocks, of all blocks, and of executed
+    instructions. With `check`, the findings are returned, without duplicates in the order in which they
+    occurred. If the kernel fails, the ExecutionError has them, with the failure last.
     """
     budget = Budget(limit, time.monotonic() + seconds)
     if shared_bytes < 0:

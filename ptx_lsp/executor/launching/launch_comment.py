@@ -29,15 +29,15 @@ _KEYS = ("grid", "block", "cluster", "shared", "seed", "entry")
 
 
 class LaunchCommentError(ValueError):
-    """A launch comment that cannot be understood."""
+    """An invalid launch comment."""
 
 
 @dataclass(frozen=True)
 class LaunchComment:
-    """A launch as a comment asks for it. `line` counts from 1; `specs` has one for each parameter, in order;
-    `cluster` is empty where the comment does not give it.
+    """The launch that a comment specifies. `line` counts from 1. `specs` has one SPEC per parameter, in
+    order. `cluster` is empty if the comment does not give it.
 
-    `problem` says what is wrong with the comment; "" for nothing.
+    `problem` is the error in the comment; "" if there is none.
     """
 
     line: int
@@ -54,7 +54,7 @@ class LaunchComment:
 
 
 def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
-    """Those of a file, in order."""
+    """The launch comments of a file, in order."""
     found: list[LaunchComment] = []
     text = module.document.source.text
     for match in _COMMENT.finditer(text):
@@ -70,8 +70,8 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
 
 
 def suggestion(kernel: Function) -> str:
-    """A launch comment to begin with: one warp, a buffer of 32 for each parameter of 64 bits, a tensor for
-    each of the size of a tensor map, and an object for each texture, sampler and surface that the kernel
+    """An initial launch comment: one warp, a buffer of 32 elements per 64-bit parameter, a tensor per
+    parameter of the size of a tensor map, and an object per texture, sampler and surface that the kernel
     names.
     """
     words = ["grid=1", "block=32"]

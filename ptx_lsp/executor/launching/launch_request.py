@@ -1,4 +1,4 @@
-"""What a launch asks for: its grid, blocks, clusters and memory."""
+"""The configuration that a launch requests: its grid, blocks, clusters and memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def launch_config_of(
     kernel: Function, image: ModuleMemory, grid: int | Sequence[int], block: int | Sequence[int],
     cluster: int | Sequence[int] | None, dynamic_bytes: int,
 ) -> LaunchConfig:
-    """The shape of a launch; ExecutionError where a device refuses it, or it is too large for this one."""
+    """The shape of a launch. Raises ExecutionError if a device rejects it, or if it is too large for the
+    executor.
+    """
     heads = effective_directives(kernel)
     required = heads.last(".reqnctapercluster")
     demanded = None if required is None else required.extent

@@ -1,14 +1,15 @@
 """Why a device refuses a launch (PTX ISA, "Performance-Tuning Directives" and "Cluster Dimension Directives";
 CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 
-1. Of a directive that stands there twice the last counts.
+1. If a directive is repeated, the last one applies.
 2. `.reqntid` demands its block in each dimension; `.maxntid` limits the product of the dimensions only.
-3. `.reqnctapercluster` demands its cluster, where the launch names one; `.maxclusterrank` limits the product.
-   `.explicitcluster` demands that the kernel or the launch says what a cluster is.
-4. Shared memory is held against the device with the most of it among those that can run the module. That of
-   functions which the kernel calls is not counted: it is known to ptxas alone.
+3. `.reqnctapercluster` demands its cluster if the launch names one; `.maxclusterrank` limits the product.
+   `.explicitcluster` demands that the kernel or the launch defines the cluster.
+4. Shared memory is checked against the device with the most of it among those that can run the module. The
+   shared memory of called functions is not counted: only ptxas knows it.
 
-How many registers a thread uses is known to ptxas alone: what fails for want of registers runs here.
+Only ptxas knows the number of registers per thread, so a launch that would fail for lack of registers runs
+here.
 """
 
 from __future__ import annotations

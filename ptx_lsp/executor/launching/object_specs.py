@@ -59,8 +59,8 @@ WordT = TypeVar("WordT", Address, Filter, Compare, Geometry)
 def argument(
     spec: str, seed: int = 0, most: int = MOST_ELEMENTS, file: Callable[[str], Array] | None = None
 ) -> Value | Object:
-    """What a text stands for: a scalar, a buffer, or such an object. `file` reads `@file`; without it there
-    are none. Raises SpecError for a text that cannot be understood.
+    """The value of a text: a scalar, a buffer, or such an object. `file` reads `@file`; without it, files are
+    not allowed. Raises SpecError for an invalid text.
     """
     found = _OBJECT.fullmatch(spec)
 
@@ -88,7 +88,7 @@ def bindings(
     pairs: Iterable[tuple[str, str]], seed: int = 0, most: int = MOST_ELEMENTS,
     file: Callable[[str], Array] | None = None,
 ) -> dict[str, Opaque]:
-    """What the names of variables stand for. Raises SpecError as `argument` does, and for buffers."""
+    """The objects bound to the names of variables. Raises SpecError as `argument` does, and for buffers."""
     found: dict[str, Opaque] = {}
     for name, spec in pairs:
         one = argument(spec, seed, most, file)
@@ -101,7 +101,9 @@ def bindings(
 
 
 def array_of(given: Value | Object) -> Array | None:
-    """What a kernel can change of an argument: a buffer, or the array of an object but a texture."""
+    """The part of an argument that a kernel can modify: a buffer, or the array of an object other than a
+    texture.
+    """
     if isinstance(given, Surface | TensorMap | Multimem):
         return given.array
     return given if isinstance(given, np.ndarray) else None

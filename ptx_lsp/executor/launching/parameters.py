@@ -28,8 +28,8 @@ Value: TypeAlias = Plain | Opaque
 def parameters(
     kernel: Function, image: ModuleMemory, memory: Memory, opaque: dict[int, Opaque], args: Sequence[Value]
 ) -> npt.NDArray[np.uint8]:
-    """The parameter memory of a launch; arrays become buffers of `memory`. ExecutionError for an argument
-    that does not fit its parameter.
+    """The parameter memory of a launch; arrays become buffers of `memory`. Raises ExecutionError for an
+    argument that does not match its parameter.
     """
     if len(args) != len(image.parameters):
         count = len(image.parameters)

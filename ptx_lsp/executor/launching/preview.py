@@ -1,8 +1,8 @@
-"""What an editor shows of instructions and kernels without being asked to run them.
+"""Previews of instructions and kernels, which an editor shows automatically.
 
-`preview_instruction` executes one spelling with values at the edges of its types; `preview_kernels`
-launches the kernels of a file as its launch comments say. Both are frozen values, within a budget of
-instructions and time, and never raise for what stands in a program.
+`preview_instruction` executes one spelling with values at the edges of its types; `preview_kernels` launches
+the kernels of a file as its launch comments specify. Both return immutable values within a budget of
+instructions and time, and never raise an error because of the program.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_THREADS = 1 << 20
 _MOST_ELEMENTS = 1 << 22
 
 LIMIT = 1 << 16
-"""Steps of a wave, each of which executes an instruction for all its lanes that are there."""
+"""Steps per wave, each of which executes an instruction for all active lanes."""
 SECONDS = 2.0
 
 _APPROXIMATE = frozenset((".approx", ".full"))
@@ -48,7 +48,7 @@ _WITHIN = "computed within the bound that the manual states; a GPU may give othe
 
 @dataclass(frozen=True)
 class Row:
-    """Operands and results as a person writes them."""
+    """Operands and results in readable form."""
 
     operands: tuple[str, ...]
     results: tuple[str, ...]
@@ -56,8 +56,8 @@ class Row:
 
 @dataclass(frozen=True)
 class InstructionPreview:
-    """What a spelling computes. `operands` and `results` name the columns, with types: `a .s32`. Without
-    rows, `note` says why; else what is to be known of the results, if anything.
+    """The results of a spelling. `operands` and `results` name the columns, with types: `a .s32`. Without
+    rows, `note` gives the reason; otherwise it is a remark on the results, if any.
     """
 
     spelling: str
@@ -81,10 +81,10 @@ class BufferPreview:
 
 @dataclass(frozen=True)
 class KernelPreview:
-    """The outcome of a launch comment, which stands at `line`. `problem` says what was wrong with the
-    comment or the launch, "" for nothing; where an instruction is to blame it is at `problem_line`, and
-    `kind` is that of the ExecutionError, `lanes` are those that it happened to. `values` tell what each line
-    wrote last, `instructions` how many thread-instructions were executed, both also where it went wrong.
+    """The outcome of the launch comment at `line`. `problem` is the error of the comment or the launch, "" if
+    there is none. If an instruction caused it, it is at `problem_line`, `kind` is that of the ExecutionError,
+    and `lanes` are the affected ones. `values` are the last values that each line wrote, `instructions` the
+    number of executed thread-instructions. Both are also set after an error.
     """
 
     line: int
@@ -122,8 +122,8 @@ def preview_kernels(
     module: Module, *, entry: str | None = None, limit: int = LIMIT, seconds: float = SECONDS,
     check: bool = True,
 ) -> tuple[KernelPreview, ...]:
-    """The outcomes of the launch comments of a file in order: of all, or those of the kernel `entry`;
-    `seconds` are those of each.
+    """The outcomes of the launch comments of a file in order: of all, or of the kernel `entry`; `seconds` is
+    the limit of each.
     """
     return tuple(
         _kernel(module, one, limit, seconds, check)

@@ -28,16 +28,16 @@ _MADE = re.compile(r"(\w+)\((.*)\)")
 
 
 class SpecError(ValueError):
-    """A text that cannot be understood."""
+    """An invalid SPEC."""
 
 
 def is_object(spec: str) -> bool:
-    """Whether a text is that of a texture, a tensor or the like, which `object_specs` reads."""
+    """Whether a text is a texture, tensor or similar object, which `object_specs` reads."""
     return spec.startswith(("texture(", "sampler(", "surface(", "tensor(", "multimem("))
 
 
 def value(spec: str, seed: int = 0, most: int = MOST_ELEMENTS) -> Value:
-    """The scalar or buffer, of at most so many elements, that a text stands for; raises SpecError."""
+    """The scalar or buffer, of a limited number of elements, that a text specifies. Raises SpecError."""
     type, colon, text = spec.partition(":")
     dtype = TYPES.get(type.removesuffix("[]"))
     if dtype is None or not colon:
@@ -64,7 +64,7 @@ def _value(
 
 
 def numbers(texts: Sequence[str], dtype: np.dtype[np.generic]) -> Array:
-    """Elements from texts; raises ValueError for what is no number, or does not fit."""
+    """Elements from texts. Raises ValueError for one that is not a number, or that is out of range."""
     if dtype.kind == "f":
         with np.errstate(over="ignore"):  # infinity then
             return np.array([float(text) for text in texts]).astype(dtype)

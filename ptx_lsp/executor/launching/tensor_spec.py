@@ -1,6 +1,6 @@
 """Tensor maps written as text: `tensor(u16:arange(512),shape=16x32,box=4x16,swizzle=128B)`.
 
-The words behind the buffer are what `tensor_map` takes: sizes with `x` between them, corners with `/`, the
+The words after the buffer are the arguments of `tensor_map`: sizes separated by `x`, corners by `/`, the
 outermost first. Without `shape` the buffer is a row, or has the shape of its file.
 """
 
@@ -26,8 +26,8 @@ ChoiceT = TypeVar("ChoiceT", bound=str)
 
 
 def tensor(array: npt.NDArray[np.generic], words: Sequence[str]) -> TensorMap:
-    """The tensor map of a buffer that words such as `box=4x16` describe. Raises ValueError for what cannot be
-    understood, or is no tensor that there can be.
+    """The tensor map of a buffer that words such as `box=4x16` describe. Raises ValueError for invalid words
+    or an impossible tensor.
     """
     given: dict[str, str] = {}
     for word in words:

@@ -1,1 +1,1 @@
-"""What a running kernel consists of: memory, registers, the lanes of a wave, steps and blocks."""
+"""The state of a running kernel: memory, registers, the lanes of a wave, steps and blocks."""

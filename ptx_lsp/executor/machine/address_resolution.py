@@ -65,9 +65,9 @@ class Spaces:
         self, wave: Wave, addresses: Addresses, space: Space, size: int, mask: Bools | None,
         use: Use | None = "read",
     ) -> list[tuple[ResolvedAddress, Bools | None]]:
-        """The memory that lanes reach for an access of `size` bytes at `addresses`, with which of them (None:
-        all) reach there. Where `mask` is not None, `addresses` are those of its lanes alone, in order.
-        `use` is for observers; with None they are not told.
+        """The memory that lanes reach for an access of `size` bytes at `addresses`, and the lanes (None: all)
+        that reach it. If `mask` is not None, `addresses` has only its lanes, in order. `use` is for
+        observers; with None, they are not called.
         """
         if addresses.size == 0:
             return []
@@ -77,8 +77,8 @@ class Spaces:
         return found
 
     def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
-        """The bytes that are accessed, where each lane reaches `size` bytes of global memory, one behind the
-        other. None where they do not, or where that is not known so easily; then ask `reach`.
+        """The accessed bytes, if each lane accesses `size` bytes of global memory at consecutive addresses.
+        None if not, or if that is expensive to decide; then use `reach`.
         """
         if self.observer is not None or space not in ("", ".global") or addresses.size < 2:
             return None
@@ -94,8 +94,8 @@ class Spaces:
         return buffer.data[first - buffer.base :][: count * size]
 
     def same_in_all(self, wave: Wave, addresses: Addresses, space: Space, size: int) -> Bytes | None:
-        """The shared memory of the blocks, a row each, where all reach the same addresses in their own.
-        None where they do not, or where that is not known so easily; then ask `reach`.
+        """The shared memory of the blocks, one row each, if all access the same addresses in their own. None
+        if not, or if that is expensive to decide; then use `reach`.
         """
         if self.observer is not None or space != ".shared" or addresses.shape[0] > 1:
             return None
@@ -110,7 +110,7 @@ class Spaces:
     def landed(
         self, wave: Wave, step: Step | None, lanes: Lanes, offsets: Lanes, size: int
     ) -> None:
-        """Tells that an asynchronous copy, which lanes began at `step`, has written `size` bytes of shared
+        """Reports that an asynchronous copy, begun by lanes at `step`, has written `size` bytes of shared
         memory from each offset on.
         """
         if self.observer is not None and step is not None:
@@ -119,20 +119,21 @@ class Spaces:
             self.observer.accessed(wave, step, access)
 
     def began(self, wave: Wave, operation: object) -> None:
-        """Tells that the present instruction begins an asynchronous operation."""
+        """Reports that the current instruction begins an asynchronous operation."""
         if self.observer is not None:
             self.observer.began(wave, operation)
 
     def completed(
         self, wave: Wave, operation: object, lanes: Lanes, barriers: Lanes | None, *, is_read: bool = False
     ) -> None:
-        """Tells that an operation is complete (`Observer.completed`). `barriers` are in units of 8 bytes."""
+        """Reports that an operation is complete (`Observer.completed`). `barriers` are in units of 8 bytes.
+        """
         if self.observer is not None and lanes.size:
             at = None if barriers is None else barriers * 8
             self.observer.completed(wave, operation, lanes, at, is_read=is_read)
 
     def tell(self, wave: Wave, access: MemoryEvent) -> None:
-        """Tells observers of what `reach` was asked for without a use."""
+        """Reports an access to observers for which `reach` was called without a use."""
         step = CurrentStep.of(wave).step
         if self.observer is not None and step is not None:
             self.observer.accessed(wave, step, access)

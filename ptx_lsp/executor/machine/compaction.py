@@ -16,8 +16,8 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 class CompactedWave(Wave):
-    """The lanes of a mask, in one row. Registers are copied when they are first read; `put_back` writes those
-    that were written. Memory is that of the wave.
+    """The lanes of a mask, in one row. Registers are copied on their first read; `put_back` writes the
+    modified ones. Memory is shared with the wave.
     """
 
     def __init__(self, wave: Wave, mask: Bools) -> None:

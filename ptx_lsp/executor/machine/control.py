@@ -1,4 +1,4 @@
-"""Where control goes: jumps, ends of threads, barriers. The machine acts on them."""
+"""Control flow: jumps, thread exits and barriers. The machine acts on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BarrierKind = Literal[".sync", ".arrive", ".popc", ".and", ".or"]
 
 
 class Action(Protocol):
-    """What an instruction does to the lanes of a mask (None: all)."""
+    """The effect of an instruction on the lanes of a mask (None: all)."""
 
     def run(self, wave: Wave, mask: Bools | None) -> None: ...
 
@@ -38,12 +38,12 @@ class Nothing:
 
 
 class Returned(Nothing):
-    """Behind the call of a `.noreturn` function: it has returned, after which anything may happen."""
+    """Follows the call of a `.noreturn` function: it has returned, after which the behaviour is undefined."""
 
 
 @dataclass(frozen=True)
 class Unsupported:
-    """An instruction that cannot be executed: an error once a thread comes to it."""
+    """An unsupported instruction: an error once a thread reaches it."""
 
     message: str
 
@@ -65,7 +65,7 @@ class Timed:
 
 
 class Control:
-    """What does not go on with the next step of a block, and so is the last of its block, or guarded."""
+    """An instruction that may not fall through; it ends its block or is guarded."""
 
 
 class Transfer(Control, ABC):
@@ -73,16 +73,17 @@ class Transfer(Control, ABC):
 
     @abstractmethod
     def successors(self, following: int) -> tuple[int, ...]:
-        """The blocks of its own function at which threads may go on; `following` is the next in the text."""
+        """The blocks of its own function at which threads may continue; `following` is the next in the text.
+        """
 
     @abstractmethod
     def go(self, wave: Wave, mask: Bools | None) -> Arrivals:
-        """Where the lanes go."""
+        """The blocks at which the lanes continue."""
 
 
 @dataclass(frozen=True)
 class Jump(Transfer):
-    """`bra`: to the block with that number."""
+    """`bra`: a jump to the block with that number."""
 
     target: int
 
@@ -133,8 +134,8 @@ class Leave(Control):
 
 @dataclass(frozen=True, eq=False)
 class Barrier(Control):
-    """`bar` and `barrier`: `operands` computes the number; with `is_counted` how many threads it takes; and
-    for a reduction the predicate. `number` is -1 where it is not a constant.
+    """`bar` and `barrier`: `operands` computes the number, with `is_counted` the number of threads, and for a
+    reduction the predicate. `number` is -1 if it is not a constant.
     """
 
     kind: BarrierKind
@@ -148,12 +149,12 @@ class Barrier(Control):
         return self.kind not in (".sync", ".arrive")
 
     def numbers(self, wave: Wave) -> npt.NDArray[np.int64]:
-        """For each lane the number of the barrier."""
+        """The number of the barrier for each lane."""
         values = self.operands.run(wave.registers)
         return np.broadcast_to(np.asarray(values[0], np.int64), wave.shape)
 
     def counts(self, wave: Wave) -> npt.NDArray[np.int64]:
-        """For each lane how many threads it takes; 0 for all."""
+        """The number of threads for each lane; 0 for all."""
         if not self.is_counted:
             return np.zeros(wave.shape, np.int64)
         values = self.operands.run(wave.registers)
@@ -168,7 +169,7 @@ class ClusterBarrier(Control):
 
 
 class Collective(ABC):
-    """An action for which lanes wait for others of their warp. Those of one `key` may be several steps."""
+    """An action for which lanes wait for others of their warp. Several steps may share one `key`."""
 
     key: str
 
@@ -177,17 +178,17 @@ class Collective(ABC):
 
     @abstractmethod
     def incomplete(self, wave: Wave, mask: Bools | None, arrived: Bools | None) -> Bools | None:
-        """Of the lanes in `mask` those that miss others, alive and not among `come`; None for none."""
+        """The lanes in `mask` that wait for others, alive and not among `come`; None if there are none."""
 
     @abstractmethod
     def run_with(self, wave: Wave, mask: Bools, others: list[tuple[Collective, Bools]]) -> None:
-        """Executes it and those of the same key, each for its lanes, as one."""
+        """Executes this action and those with the same key, each for its lanes, as one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """The instruction a step was made from. `is_plain`: the step is that instruction, not a part of a call
-    or of the beginning or end of a function.
+    """The instruction from which a step was made. `is_plain`: the step is that instruction, not a part of a
+    call or of a function's prologue or epilogue.
     """
 
     node: nodes.Instruction
@@ -198,8 +199,8 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Step:
-    """An instruction. `guard` is the number of a predicate; `line` counts from 1. `source` is what it was
-    made from; None for the end of the text.
+    """An instruction. `guard` is the number of a predicate; `line` counts from 1. `source` is its origin;
+    None for the end of the text.
     """
 
     line: int
@@ -226,10 +227,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Block:
-    """Steps up to one that ends a block. `rank` is its place in the order of `flow`. A block that is
-    `lanewise` does nothing for which it matters how lanes lie in warps and blocks. One that `polls` looks at
+    """Steps up to one that ends a block. `rank` is its position in the order of `flow`. The result of a
+    `lanewise` block does not depend on how lanes are arranged in warps and blocks. A block that `polls` reads
     memory that other threads may change meanwhile. One that `writes` may change memory. One that `is_pure`
-    only computes and jumps; from one that `is_endless` threads come to nothing but such blocks.
+    only computes and jumps. From one that `is_endless`, threads reach only such blocks.
     """
 
     steps: tuple[Step, ...]
@@ -242,7 +243,7 @@ class Block:
 
 
 def successors(steps: tuple[Step, ...], following: int) -> list[int]:
-    """The blocks at which threads go on after a block; `following` is the next in the text."""
+    """The blocks at which threads continue after a block; `following` is the next in the text."""
     last = steps[-1]
     onward = [following] if last.guard >= 0 else []
     match last.action:

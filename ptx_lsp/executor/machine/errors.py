@@ -1,4 +1,4 @@
-"""What goes wrong in a kernel: errors, which stop it, and findings of checks."""
+"""Errors raised while a kernel executes, and findings of checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the local variables of functions lie in the local memory of a thread."""
+"""The placement of functions' local variables in the local memory of a thread."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable
 
 HANDLE_BYTES = 8
-"""What a texture, sampler or surface takes in memory: its handle, or a place that is its handle."""
+"""The memory of a texture, sampler or surface: its handle, or a place that is its handle."""
 
 
 class Relative(NamedTuple):
-    """An address in local memory: bytes behind what a register holds."""
+    """An address in local memory: an offset from the value of a register."""
 
     register: int
     offset: int
 
 
 class Placed(NamedTuple):
-    """A variable in memory, from address `start` of its state space on. Sizes in bytes."""
+    """A variable in memory, starting at address `start` of its state space. Sizes are in bytes."""
 
     space: str
     name: str
@@ -62,7 +62,7 @@ class Locals:
 
 
 def occupied(variable: Variable) -> int | None:
-    """The bytes of a variable, None where that is not known; 0 of what another file has (`.extern`)."""
+    """The bytes of a variable, None if unknown; 0 for a variable of another file (`.extern`)."""
     if variable.type in TYPES and TYPES[variable.type].kind is Kind.HANDLE:
         return HANDLE_BYTES
     size = size_bytes(variable)

@@ -86,13 +86,13 @@ class Memory:
         return base
 
     def heap(self, size: int) -> Heap:
-        """That of the launch, made when it is first asked for."""
+        """The heap of the launch, created on first use."""
         if self._heap is None:
             self._heap = Heap(self.add("heap", np.zeros(size, np.uint8)))
         return self._heap
 
     def find(self, address: int) -> Buffer | None:
-        """The buffer that lies at an address."""
+        """The buffer at an address."""
         index = bisect_right(self._buffers, address, key=lambda buffer: buffer.base) - 1
         if index < 0:
             return None

@@ -1,4 +1,4 @@
-"""Multimem memory: one place in the memory of each of several GPUs, which a multimem address stands for."""
+"""Multimem memory: a multimem address refers to one place in the memory of each of several GPUs."""
 
 from __future__ import annotations
 

@@ -17,11 +17,13 @@ from ptx_lsp.executor.machine.memory import Buffer, Bytes, Memory, Space
 from ptx_lsp.executor.machine.wave import Wave, WaveState
 
 Use = Literal["read", "write", "update", "begin", "land"]
-"""What an instruction does at an address. Atomics update; asynchronous copies begin to write, and what they
-write lands there later.
+"""The effect of an instruction at an address. Atomics update. Asynchronous copies begin to write; their data
+arrives later.
 """
 Actor = Literal["thread", "copy"]
-"""Who uses memory: the thread itself, or an asynchronous operation that it begins, such as a bulk copy."""
+"""The agent of a memory access: the thread itself, or an asynchronous operation that it begins, such as a
+bulk copy.
+"""
 Indices = npt.NDArray[np.int64]
 
 
@@ -48,44 +50,49 @@ class Observer:
     """Called for events of an execution. Lanes are masks of a wave: None for all of its threads."""
 
     def decoded(self, blocks: tuple[Block, ...]) -> None:
-        """The kernel has these blocks of instructions; the launch will begin."""
+        """Called before the launch, with the kernel's blocks of instructions."""
 
     def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
-        """A launch begins."""
+        """Called when a launch begins."""
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        """The lanes `come` are at an instruction; those of `take` will execute it, its guard being true."""
+        """Called when the lanes `come` are at an instruction; the lanes `take`, whose guard is true, will
+        execute it.
+        """
 
     def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
-        """Lanes wait at an instruction for others of their warps; more than once where it takes long."""
+        """Called when lanes wait at an instruction for others of their warps; repeatedly if it takes long."""
 
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
-        """An instruction uses memory, within bounds; what it writes is not there yet."""
+        """Called when an instruction accesses memory within bounds, before it writes."""
 
     def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         """Called after an instruction completes; not called for branches, exits and barriers."""
 
     def began(self, wave: Wave, operation: object) -> None:
-        """The present instruction begins an asynchronous operation: what it uses is told with it."""
+        """Called when the current instruction begins an asynchronous operation; its accesses are reported
+        with it.
+        """
 
     def completed(
         self, wave: Wave, operation: object, lanes: Indices, barriers: Indices | None, *, is_read: bool
     ) -> None:
-        """The operation is complete for the lanes that began it, which know it; or those do who wait for the
-        phases of `barriers` (offsets in shared memory). With `is_read` it has no more than read its sources.
+        """Called when the operation is complete for the lanes that began it. Either they know it, or the
+        threads that wait for the phases of `barriers` (offsets in shared memory) do. With `is_read`, it has
+        only read its sources.
         """
 
     def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
-        """Barrier `number` of blocks (None: that of clusters) lets the lanes `gone` go on, all lanes of
-        `come` having reached it.
+        """Called when barrier `number` of blocks (None: that of clusters) releases the lanes `gone`, after
+        all lanes of `come` have reached it.
         """
 
     def ended(self) -> None:
-        """The launch is over, also where it went wrong."""
+        """Called when the launch is over, including after an error."""
 
 
 class Observers(Observer):
-    """Several, told in order."""
+    """Several observers, called in order."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = tuple(observers)
@@ -134,14 +141,14 @@ class Observers(Observer):
 
 
 def combined(observers: Sequence[Observer]) -> Observer | None:
-    """One observer for all of them; None for none."""
+    """One observer that combines all of them; None if there are none."""
     if not observers:
         return None
     return observers[0] if len(observers) == 1 else Observers(observers)
 
 
 class CurrentStep(WaveState):
-    """The step that a wave executes, and the threads that do (None: all). Kept for observers only."""
+    """The step that a wave executes, and its threads (None: all). Only tracked for observers."""
 
     def __init__(self, wave: Wave) -> None:
         super().__init__(wave)

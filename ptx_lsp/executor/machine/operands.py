@@ -55,7 +55,7 @@ class Operands:
         return self._instance == 0 and any(variable is one for one in self.function.launched)
 
     def number(self, operand: nodes.Expression) -> int | None:
-        """The number of the register that stands there; None for `_`."""
+        """The number of the operand's register; None for `_`."""
         if isinstance(operand, nodes.Name) and operand.text == "_":
             return None
         match operand:
@@ -70,7 +70,7 @@ class Operands:
         return self.frame.register(symbol, component, self._instance)
 
     def numbers(self, operand: nodes.Expression) -> tuple[int | None, ...]:
-        """The numbers of all registers that stand there: those of a vector, of the halves of a `.b128`."""
+        """The numbers of all registers of an operand: of a vector, or of the halves of a `.b128`."""
         return tuple(number for element in self.written(operand) for number in element)
 
     def registers(self, symbol: Register) -> list[int]:
@@ -79,7 +79,7 @@ class Operands:
         return [self.frame.register(symbol, at, self._instance) for at in range(symbol.vector * each)]
 
     def written(self, operand: nodes.Expression) -> list[tuple[int | None, ...]]:
-        """The same for each element that stands there: two numbers for a `.b128`, else one."""
+        """The numbers of each written element: two for a `.b128`, else one."""
         if isinstance(operand, nodes.Vector):
             return [numbers for item in operand.items for numbers in self.written(item)]
         symbol = self._symbol(operand) if isinstance(operand, nodes.Name) else None
@@ -90,9 +90,7 @@ class Operands:
         return [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
 
     def elements(self, operand: nodes.Expression, type: Type | None) -> list[Integers]:
-        """What is read of each element: those of a vector in braces, or of a register that is one,
-        `%tid` among them.
-        """
+        """The values read for each element of a vector in braces, or of a vector register such as `%tid`."""
         if isinstance(operand, nodes.Vector):
             return [value for item in operand.items for value in self.elements(item, type)]
         symbol = self._symbol(operand) if isinstance(operand, nodes.Name) else None
@@ -108,7 +106,7 @@ class Operands:
         ]
 
     def source(self, operand: nodes.Expression, type: Type | None) -> Integers:
-        """The bits that are read, as an integer of `type`; without a type, as they are."""
+        """The bits that are read, as an integer of `type`; without a type, unchanged."""
         match operand:
             case nodes.Name():
                 return self._of_symbol(self._symbol(operand), operand.text, "", type)
@@ -138,7 +136,7 @@ class Operands:
                 return self._constant(operand, type)
 
     def address(self, operand: nodes.Expression) -> Integers:
-        """The address that stands in brackets, modulo 2**64."""
+        """The address in brackets, modulo 2**64."""
         if isinstance(operand, nodes.Address) and operand.items:
             operand = operand.items[0]
         return lanes.wrap(self.source(operand, None), 64, signed=False)

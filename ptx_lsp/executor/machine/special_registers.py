@@ -12,7 +12,7 @@ from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.wave import Wave
 
 STACK = "stack"
-"""No special register of PTX: where the stack of a thread goes on, the address in local memory."""
+"""A register outside PTX: the address in local memory at which the stack of a thread continues."""
 STACK_ALIGNMENT = 16
 _NANOSECONDS = 32
 _CLOCKS = ("%clock", "%globaltimer")
@@ -39,7 +39,7 @@ def is_clock(name: str) -> bool:
 
 
 def clock(wave: Wave, name: str) -> Array:
-    """What a clock shows now."""
+    """The current value of a clock."""
     ticks = wave.executed
     if name.startswith("%globaltimer"):
         ticks *= _NANOSECONDS

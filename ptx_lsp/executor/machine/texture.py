@@ -42,8 +42,8 @@ _ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
 @dataclass(frozen=True)
 class Sampler:
     """How a texture is read. `address` has a mode for x, y and z, or one for all; `filter` is between texels,
-    `mip_filter` between levels. `force_unnormalized` overrides that a texture is normalized. `compare` is
-    what a depth operand is to a texel for the result 1.
+    `mip_filter` between levels. `force_unnormalized` overrides that a texture is normalized. `compare` is the
+    relation of a depth operand to a texel that gives 1.
     """
 
     address: Address | Sequence[Address] = "clamp"
@@ -96,8 +96,8 @@ class Image:
         return self.as_floats or self.data.dtype.kind == "f"
 
     def size(self, query: str) -> int:
-        """What `.width`, `.height`, `.depth`, `.array_size`, `.num_samples`, `.channel_data_type` or
-        `.channel_order` is.
+        """The value of `.width`, `.height`, `.depth`, `.array_size`, `.num_samples`, `.channel_data_type` or
+        `.channel_order`.
         """
         if query in (".width", ".height", ".depth"):
             axis = (".width", ".height", ".depth").index(query)
@@ -117,8 +117,8 @@ class Texture:
     """A texture: an array, or the levels of a mipmap, with the sampler that it brings along.
 
     `normalized`: coordinates are between 0 and 1. `as_floats`: integers of 8 and 16 bits are read as numbers
-    between 0 (or -1) and 1. The rest is told at `Sampler`. Raises ExecutionError for an array that does not
-    fit the geometry.
+    between 0 (or -1) and 1. `Sampler` documents the rest. Raises ExecutionError for an array that does not
+    match the geometry.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Texture:
                 )
 
     def property(self, query: str, level: int = 0) -> int:
-        """What `txq` asks for."""
+        """The result of a `txq` query."""
         match query:
             case ".normalized_coords":
                 return int(self.normalized)
@@ -169,18 +169,18 @@ class Surface:
             raise _wrong("a surface requires a contiguous array")
 
     def property(self, query: str) -> int:
-        """What `suq` asks for."""
+        """The result of a `suq` query."""
         return 0 if query == ".memory_layout" else self.image.size(query)
 
 
 Opaque = Texture | Sampler | Surface
-"""What a `.texref`, a `.samplerref`, a `.surfref` or a 64-bit handle stands for."""
+"""The object of a `.texref`, a `.samplerref`, a `.surfref` or a 64-bit handle."""
 
 ADDRESSES: tuple[Address, ...] = get_args(Address)
 
 
 def sampler_property(sampler: Sampler, query: str) -> int:
-    """What `txq` asks of a sampler."""
+    """The result of a `txq` query of a sampler."""
     match query:
         case ".filter_mode":
             return int(sampler.filter == "linear")

@@ -18,8 +18,8 @@ from ptx_lsp.executor.machine.register_file import RegisterLayout
 
 
 class WaveState:
-    """What a wave has besides registers and memory, such as the calls that its lanes are in. A module that
-    needs such a state derives a class from this one; each wave has at most one object of it.
+    """State of a wave besides registers and memory, such as the calls of its lanes. A module that needs state
+    derives a class from this one; each wave has at most one instance of it.
     """
 
     def __init__(self, wave: Wave) -> None:
@@ -27,7 +27,7 @@ class WaveState:
 
     @classmethod
     def of(cls, wave: Wave) -> Self:
-        """That of the wave, made when it is first asked for."""
+        """The state of the wave, created on first use."""
         found = cls.existing(wave)
         if found is None:
             found = wave.states[cls] = cls(wave)
@@ -35,16 +35,16 @@ class WaveState:
 
     @classmethod
     def existing(cls, wave: Wave) -> Self | None:
-        """That of the wave; None where nobody has asked for it yet."""
+        """The state of the wave; None if it was not created yet."""
         found = wave.states.get(cls)
         return found if isinstance(found, cls) else None
 
 
 class Wave:
-    """Some of the blocks of a launch, whole clusters.
+    """Some of the blocks of a launch, in whole clusters.
 
-    A mask says which lanes are meant; None is all of them. Lanes that fill up the last warp of a block do
-    not exist: registers may be written there, memory may not.
+    A mask selects lanes; None selects all. Lanes that fill up the last warp of a block do not exist:
+    registers may be written there, memory may not.
     """
 
     registers: Registers
@@ -57,16 +57,16 @@ class Wave:
         self.exists: Bools = np.broadcast_to(np.arange(shape.lanes) < shape.threads, self.shape)
         self.count = count * shape.threads
         self.live: Bools | None = None
-        """The threads that have not ended; None while all are there."""
+        """The threads that have not exited; None if none has."""
         self.blocks: Numbers = blocks.reshape(-1, 1)
-        """The number of the block of each lane, and that of the thread in it."""
+        """The block of each lane, and the index of its thread in the block."""
         self.threads: Numbers = np.arange(shape.lanes, dtype=np.uint32).reshape(1, -1)
         self.block_rows: Addresses = np.arange(count, dtype=np.uint64).reshape(-1, 1)
         """Where, of `shared`, the memory of each lane's block is; and, of `local`, its own."""
         self.local_rows: Addresses = np.arange(count * shape.lanes, dtype=np.uint64).reshape(self.shape)
         self.shared: Bytes = np.zeros((count, _row(shape.shared_bytes)), np.uint8)
         self.local: Bytes = np.zeros((count * shape.lanes, _row(shape.local_bytes)), np.uint8)
-        """A row for each lane; it grows where the stack does."""
+        """One row per lane; it grows with the stack."""
         self.local_bytes = shape.local_bytes
         """How many bytes of a row are in use."""
         self.states: dict[type[WaveState], WaveState] = {}
@@ -74,8 +74,8 @@ class Wave:
         self.eager = False
         """Whether asynchronous operations take place at once."""
         self.cancel: Callable[[], int | None] | None = None
-        """Cancels a cluster that has not started: the number of its first block, None where all have started.
-        None where the wave is all that there is.
+        """Cancels a cluster that has not started: the number of its first block, None if all have started.
+        The function is None if the wave is the whole launch.
         """
         self.executed = 0
         self.size = len(frame)
@@ -103,7 +103,7 @@ class Wave:
         return self.exists if mask is None else mask
 
     def live_mask(self) -> Bools:
-        """The threads that have not ended."""
+        """The threads that have not exited."""
         return self.full_mask(self.live)
 
     def normal(self, mask: Bools) -> Bools | None:

@@ -1,1 +1,1 @@
-"""Runs waves: which threads go on, who waits for whom, and where nobody can go on."""
+"""Schedules waves: selects the next threads, tracks waiting ones, and detects deadlock."""

@@ -1,12 +1,12 @@
-"""The 16 barriers of a block, and the barrier of a cluster: who waits there, and who may go on.
+"""The 16 barriers of a block, and the barrier of a cluster: the waiting threads, and their release.
 
-1. Threads wait one by one. A warp has come when all its threads that have not ended have, and counts as 32
-   then, whatever threads it has (PTX ISA, `barrier`).
+1. Threads wait individually. A warp has arrived when all its threads that have not exited have, and then
+   counts as 32 threads (PTX ISA, `barrier`).
 2. A barrier without a count takes all warps of the block that have threads left; one with a count takes that
-   many threads. Where more come at once, the warps come in order.
-3. Threads that arrive without waiting count in the same way, and have no say in a reduction.
-4. A thread waits at the barrier of its cluster until each thread of the cluster that has not ended has
-   arrived as often as itself. Who has not arrived since it last waited waits for itself: a deadlock.
+   many threads. If more arrive at once, the warps arrive in order.
+3. Threads that arrive without waiting count in the same way, but do not contribute to a reduction.
+4. A thread waits at the barrier of its cluster until each thread of the cluster that has not exited has
+   arrived as often as itself. A thread that has not arrived since its last wait waits for itself: a deadlock.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 @dataclass
 class Party:
-    """Threads that wait at one instruction; they go on at block `onward`."""
+    """Threads that wait at one instruction; they continue at block `onward`."""
 
     step: Step
     onward: int
@@ -39,14 +39,14 @@ class Party:
 
 
 class Gone(NamedTuple):
-    """Threads that go on at block `onward`."""
+    """Threads that continue at block `onward`."""
 
     onward: int
     lanes: Bools | None
 
 
 class Barriers:
-    """Those of the blocks of a wave."""
+    """The barriers of the blocks of a wave."""
 
     def __init__(self, wave: Wave, observer: Observer | None) -> None:
         self._wave = wave
@@ -54,7 +54,7 @@ class Barriers:
         self._meetings: dict[int, _Meeting] = {}
 
     def arrive(self, step: Step, barrier: Barrier, onward: int, mask: Bools | None) -> list[Gone]:
-        """Lanes come to a barrier; who goes on now, they or others."""
+        """Lanes arrive at a barrier. Returns the released threads, these or others."""
         wave = self._wave
         if (
             mask is None and barrier.kind == ".sync" and barrier.number >= 0
@@ -85,7 +85,7 @@ class Barriers:
         return found
 
     def left(self) -> list[Gone]:
-        """Threads have ended; who need not wait for them any longer."""
+        """Threads have exited. Returns the threads that they release."""
         return [released for number in list(self._meetings) for released in self._released(number)]
 
     def waiting(self) -> list[tuple[str, Party]]:
@@ -216,7 +216,7 @@ class _Meeting:
 
 
 class ClusterBarriers:
-    """Those of the clusters of a wave."""
+    """The cluster barriers of a wave."""
 
     def __init__(self, wave: Wave, observer: Observer | None) -> None:
         self._wave = wave
@@ -228,7 +228,7 @@ class ClusterBarriers:
     def arrive(
         self, step: Step, barrier: ClusterBarrier, onward: int, mask: Bools | None
     ) -> list[Gone]:
-        """Lanes arrive or wait; who goes on now."""
+        """Lanes arrive or wait. Returns the released threads."""
         wave = self._wave
         if self._arrivals is None:
             self._arrivals = np.zeros(wave.shape, np.int64)
@@ -244,7 +244,7 @@ class ClusterBarriers:
         return self.left()
 
     def left(self) -> list[Gone]:
-        """Who need not wait any longer."""
+        """Threads have exited. Returns the threads that they release."""
         if self._arrivals is None or not self._parties:
             return []
         wave = self._wave

@@ -20,8 +20,8 @@ _SHARE = 2
 
 @dataclass
 class Budget:
-    """How many instructions the waves of a launch may execute from the end of one to that of the next, and
-    until when (`time.monotonic`).
+    """The number of instructions that the waves of a launch may execute between the ends of two waves, and
+    the deadline (`time.monotonic`).
     """
 
     limit: int
@@ -44,19 +44,19 @@ class Budget:
 
 
 class ConvergenceGroups:
-    """The groups of a wave, by the number of the block at which each is (None: all threads)."""
+    """The groups of a wave, by the number of their block (None: all threads)."""
 
     def __init__(
         self, blocks: tuple[Block, ...], wave: Wave, budget: Budget, executed: set[int]
     ) -> None:
-        """`executed` is told the blocks that are."""
+        """`executed` is called with the executed blocks."""
         self.blocks = blocks
         self.executed = executed
         self.wave = wave
         self.budget = budget
         self.at: dict[int, Bools | None] = {}
         self.ended: Bools | None = None
-        """The lanes that have come to their end here."""
+        """The lanes that exit here."""
 
     def rank(self, block: int) -> int:
         return self.blocks[block].rank
@@ -115,7 +115,7 @@ class ConvergenceGroups:
             self.budget.check(self.wave, steps[0])
 
     def tell(self, step: Step, arrived: Bools | None, active: Bools | None, some: bool) -> None:
-        """Of the lanes that come to a step, and of those that take it."""
+        """Reports the lanes that reach a step, and the lanes that execute it."""
 
     def act(self, step: Step, onward: int, mask: Bools | None) -> None:
         """Executes a step; `onward` is the next block."""
@@ -146,7 +146,7 @@ class ConvergenceGroups:
         self.ended = full if self.ended is None else self.ended | full
 
     def arrive(self, block: int, mask: Bools | None) -> None:
-        """Puts lanes at a block, together with those that are there."""
+        """Adds lanes to the group at a block."""
         if block in self.at:
             there = self.at.pop(block)
             if mask is not None and there is not None:

@@ -1,4 +1,4 @@
-"""What is said of threads that never go on: how many wait where, and for what."""
+"""The messages about deadlock: how many threads wait where, and for what."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.barriers import Party
 
 Waiting = tuple[str, Party]
-"""What threads wait for, in words, and who they are."""
+"""The reason why threads wait, in words, and the threads."""
 
 
 def deadlock(wave: Wave, waiting: Sequence[Waiting], *, note: str = "") -> ExecutionError:
-    """Tells of all who wait in the first block of which threads do, and where those of other blocks wait."""
+    """Describes all waiting threads of the first block that has any, and where threads of other blocks wait.
+    """
     lanes = np.logical_or.reduce([party.lanes for _, party in waiting])
     who = wave.thread_ids(lanes)
     row = int(np.argmax(lanes.any(axis=1)))

@@ -1,4 +1,4 @@
-"""Runs the waves of a launch, which take turns."""
+"""Runs the waves of a launch in turns."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ class Machine:
         """The digests of memory of the last slices, in each of which a wave came to where it had been."""
 
     def run(self, progress: Progress | None = None) -> None:
-        """Runs every thread to its end; ExecutionError where one goes wrong.
+        """Runs every thread to its end. Raises ExecutionError if one fails.
 
-        A wave that takes long may wait for one that has not begun: another then begins, and they take turns.
+        A wave that takes long may wait for one that has not started, so another is started and they take
+        turns.
         """
         done = executed = 0
         runs = self._runs

@@ -52,14 +52,14 @@ class Scheduler(ConvergenceGroups):
         self._spin_waits = SpinWaits(wave)
         self._stall = Stall(blocks, wave, memory, self.executed)
         self.stuck: Stuck | None = None
-        """Why it did not go on in its last slice."""
+        """Why the wave did not progress in its last slice."""
         self._idle = 0
         self._completed = 0
         self._in_vain = 0
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it could not go on in its last slice, or looked at memory in vain."""
+        """Whether the wave could not progress in its last slice, or polled memory without success."""
         return self.stuck is not None or self._idle > _IDLE
 
     def forget(self) -> None:

@@ -1,1 +1,1 @@
-"""What is at a place of the text: tokens, names, operands, live ranges."""
+"""The context of a place in the text: tokens, names, operands, live ranges."""

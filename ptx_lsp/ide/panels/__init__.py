@@ -1,1 +1,1 @@
-"""What the panels of an editor draw: occupancy curves and control flow graphs."""
+"""The contents of editor panels: occupancy curves and control flow graphs."""

@@ -1,1 +1,1 @@
-"""What every modifier means."""
+"""The meaning of every modifier."""

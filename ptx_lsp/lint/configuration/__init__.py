@@ -1,1 +1,1 @@
-"""What counts: configuration files, selected rules, suppressions, budgets."""
+"""The settings of a run: configuration files, selected rules, suppressions, budgets."""

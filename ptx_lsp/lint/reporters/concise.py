@@ -1,4 +1,4 @@
-"""One line a finding: `path:line:column: severity[rule] message`."""
+"""One line per finding: `path:line:column: severity[rule] message`."""
 
 from __future__ import annotations
 

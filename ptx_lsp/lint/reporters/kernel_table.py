@@ -12,7 +12,7 @@ Figure = Callable[[Kernel], object]
 
 
 def kernels_below(run: Run) -> Iterator[str]:
-    """The table behind a report, where it is wanted."""
+    """The table after a report, if requested."""
     if run.kernels:
         yield ""
         yield from kernel_table(run.files, run.style)

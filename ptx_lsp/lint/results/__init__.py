@@ -1,1 +1,1 @@
-"""What is told of a file: findings, figures of kernels, baselines and comparisons."""
+"""The results for a file: findings, kernel metrics, baselines and comparisons."""

@@ -43,7 +43,7 @@ def without_commands(text: str) -> str:
 
 
 def at_line_start(path: str) -> str:
-    """The same for a path where a line begins: to GitHub `::...` is a command there."""
+    """A safe path for the start of a line, where GitHub treats `::...` as a command."""
     shown = printable(path)
     return f"./{shown}" if shown.lstrip().startswith("::") else shown
 

@@ -1,4 +1,4 @@
-"""The rule `unused-suppression`; `ptx_lsp.lint.configuration.suppression` finds what it tells."""
+"""The rule `unused-suppression`; `ptx_lsp.lint.configuration.suppression` computes its findings."""
 
 from __future__ import annotations
 

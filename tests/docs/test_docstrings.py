@@ -1,0 +1,91 @@
+"""Public docstrings avoid the phrases of `test_language` and begin with the name of what they describe.
+
+`EXEMPT` has the names of the files that do not follow this yet. It only gets shorter: a name must
+leave it when no file of that name has such docstrings any more.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tests.docs.test_language import ROOT, unidiomatic
+
+FOLDERS = ("analyses", "benchmarks", "ptx_lsp")
+OPENINGS = re.compile(r"(Those|That|What|Who|Whose|The same(?! object\b))\b")
+EXEMPT: frozenset[str] = frozenset({
+    "access.py", "argument_passing.py", "async_store.py", "atomic_ops.py", "builders.py", "call_stack.py",
+    "callees.py", "cluster.py", "compute.py", "device_limits.py", "directives.py", "divergence.py",
+    "division.py", "elements.py", "entry.py", "exact.py", "features.py", "finding.py", "fit.py",
+    "flatten.py", "floats.py", "flow.py", "formats.py", "happens_before.py", "ignored_modifiers.py",
+    "insertion.py", "integers.py", "keywords.py", "last_values.py", "literals.py", "lookup.py",
+    "match.py", "matrix.py", "matrix_memory.py", "mbarrier.py", "mbarrier_steps.py", "meaning.py",
+    "misfit.py", "mismatch.py", "missed.py", "multimem.py", "notation.py", "observer.py", "opaque.py",
+    "operand.py", "operand_summary.py", "paths.py", "pending.py", "pragmas.py", "products.py",
+    "profile.py", "program.py", "races.py", "reals.py", "registers.py", "released.py",
+    "removed_opcodes.py", "resolve.py", "returns.py", "rewrites.py", "rule_index.py", "runtime.py",
+    "sampler.py", "selector.py", "shadow.py", "shadow_access.py", "special_registers.py", "stall.py",
+    "synchronization.py", "target.py", "tensor_box.py", "threads.py", "trace.py", "transfer.py",
+    "types.py", "usage.py", "variables.py", "verdict.py", "video_meaning.py", "warp.py", "wide.py",
+})
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The docstrings of the module and of its public classes, functions and fields, with their lines."""
+    waiting: list[ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef] = [tree]
+    while waiting:
+        node = waiting.pop()
+        holds_fields = isinstance(node, ast.Module | ast.ClassDef)
+        for before, one in zip([None, *node.body], node.body, strict=False):
+            match one:
+                case ast.Expr(ast.Constant(str(text))) if before is None or (
+                    holds_fields and is_public_field(before)
+                ):
+                    yield one.lineno, text
+                case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                    if holds_fields and not one.name.startswith("_"):
+                        waiting.append(one)
+                case _:
+                    pass
+
+
+def is_public_field(node: ast.stmt) -> bool:
+    """Whether a statement assigns to a name without a leading underscore."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return all(isinstance(one, ast.Name) and not one.id.startswith("_") for one in targets)
+
+
+def faults(source: str) -> list[str]:
+    """The phrases and openings to replace, with the lines of their docstrings."""
+    found: list[str] = []
+    for line, text in sorted(docstrings(ast.parse(source))):
+        found += [f"docstring at line {line}, {fault}" for fault in unidiomatic(text)]
+        if opening := OPENINGS.match(text):
+            found.append(f"docstring at line {line}: begins with `{opening[0]}`, name the subject")
+    return found
+
+
+def test_docstrings() -> None:
+    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    found = {
+        path.relative_to(ROOT): wrong for path in paths if (wrong := faults(path.read_text(encoding="utf-8")))
+    }
+    assert {path: wrong for path, wrong in found.items() if path.name not in EXEMPT} == {}
+    assert EXEMPT - {path.name for path in found} == set(), "clean or gone: take it off the list"
+
+
+def test_what_is_found() -> None:
+    source = (
+        '"""Who waits."""\n\n\nclass A:\n    """The part behind B."""\n'
+        '\n    b: int\n    """What it is."""\n'
+    )
+    assert faults(source) == [
+        "docstring at line 1: begins with `Who`, name the subject",
+        "docstring at line 5, line 1: `behind`, write after",
+        "docstring at line 8: begins with `What`, name the subject",
+    ]
+
+
+def test_private_names_are_not_checked() -> None:
+    assert faults('def _f() -> None:\n    """What it is."""\n\n\n_A = 1\n"""Who waits."""\n') == []
