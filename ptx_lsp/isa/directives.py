@@ -145,10 +145,10 @@ _HEADER = (
          "Says which version of PTX the file is written in; it comes before everything else."),
     _row(".target", "header", "module, body", "1.0", ".target ARCHITECTURE[, OPTION ...]",
          ".entry kernel() {\n.target sm_10\nret; }",
-         "Names the architecture that the file needs, right behind `.version`; inside a body it "
+         "Names the architecture that the file requires, directly after `.version`; inside a body it "
          "changes the architecture from there on."),
     _row(".address_size", "header", "module", "2.3", ".address_size 64", ".address_size 64",
-         "Says how wide addresses are, in bits, right behind `.target`.",
+         "Specifies the size of addresses in bits, directly after `.target`.",
          feature=".address_size directive"),
 )
 
@@ -200,10 +200,10 @@ _SPACES = (
 
 _ATTRIBUTES = (
     _row(".align", "attribute", "variable, parameter", "1.0", ".align BYTES",
-         ".global .align 16 .b32 x;", "Says of which power of two the address is a multiple."),
+         ".global .align 16 .b32 x;", "Specifies the alignment of the address, a power of two."),
     _row(".ptr", "attribute", "parameter", "2.2", ".ptr[SPACE] [.align BYTES]",
          ".entry kernel(.param .u32 .ptr .global .align 16 p) { ret; }",
-         "Says of a kernel's parameter that it points to memory, of which space and alignment.",
+         "Declares that a kernel parameter points to memory, with its state space and alignment.",
          feature="kernel parameter pointer attribute"),
     _row(".attribute", "attribute", "variable, function", "4.0", ".attribute(NAME[, ...])",
          ".global .attribute(.managed) .b32 x;",
@@ -238,11 +238,11 @@ _PERFORMANCE = (
     _row(".maxclusterrank", "performance", "kernel", "7.8", ".maxclusterrank COUNT",
          _kernel(".maxclusterrank 8"), "The most blocks in a cluster.", target=90, arguments=ONE),
     _row(".explicitcluster", "performance", "kernel", "7.8", ".explicitcluster",
-         _kernel(".explicitcluster"), "Says that every launch gives the size of its clusters.",
+         _kernel(".explicitcluster"), "Specifies that every launch gives its cluster size.",
          target=90, arguments=NONE),
     _row(".blocksareclusters", "performance", "kernel", "9.0", ".blocksareclusters",
          _kernel(".blocksareclusters .reqntid 64 .reqnctapercluster 2"),
-         "Says that a launch counts clusters where it would count blocks; it needs `.reqntid` and "
+         "Specifies that the grid of a launch counts clusters instead of blocks; requires `.reqntid` and "
          "`.reqnctapercluster`.", target=90, arguments=NONE),
     _row(".minperctamemory", "performance", "kernel", "9.4", ".minperctamemory BYTES",
          _kernel(".minperctamemory 1024"), "The least shared memory that a block of this kernel gets.",
@@ -259,11 +259,11 @@ _FUNCTION = (
          arguments=NONE),
     _row(".abi_preserve", "function", "function, function prototype, call prototype", "9.0",
          ".abi_preserve COUNT", ".func f() .abi_preserve 8 { ret; }",
-         "How many registers the function gives back as it got them.", target=80,
+         "The number of registers that the function preserves.", target=80,
          arguments=Arguments(1, 1, largest=239, largest_in_call=255)),
     _row(".abi_preserve_control", "function", "function, function prototype, call prototype", "9.0",
          ".abi_preserve_control COUNT", ".func f() .abi_preserve_control 4 { ret; }",
-         "How many control registers the function gives back as it got them.", target=80,
+         "The number of control registers that the function preserves.", target=80,
          arguments=Arguments(1, 1, largest=11)),
 )
 
@@ -284,7 +284,7 @@ _CONTROL_FLOW = (
 
 _DEBUGGING = (
     _row(".file", "debugging", "module", "1.0", ".file INDEX \"PATH\"[, TIME, SIZE]",
-         '.file 1 "a.cu"', "Gives a source file the number that `.loc` uses."),
+         '.file 1 "a.cu"', "Assigns a source file the number that `.loc` uses."),
     _row(".loc", "debugging", "body", "1.0",
          ".loc FILE LINE COLUMN[, function_name LABEL, inlined_at FILE LINE COLUMN]",
          '.file 1 "a.cu"\n' + _body("\n.loc 1 2 3\n"),
@@ -313,7 +313,7 @@ _DEBUGGING = (
 _PRAGMA = (
     _row(".pragma", "pragma", "module, kernel, body", "2.0", ".pragma \"TEXT\"[, ...];",
          '.pragma "nounroll"; ' + _kernel('.pragma "nounroll";'),
-         "Tells ptxas something that is no part of PTX.", arguments=Arguments(1, None, "string"),
+         "Passes an instruction to ptxas that is not part of PTX.", arguments=Arguments(1, None, "string"),
          feature=".pragma directive"),
 )
 
@@ -321,7 +321,7 @@ _LEGACY = (
     _row(".surf", "legacy", "module, body", "1.0", ".surf TYPE NAME;", "",
          "Declared a surface in the manual of PTX 1.x; today it is `.global .surfref`."),
     _row(".sreg", "legacy", "module, body", "1.0", ".sreg TYPE %NAME;", "",
-         "How the manual of PTX 1.x shows special registers, which need no declaration."),
+         "Declares a special register in the PTX 1.x manual; special registers require no declaration."),
     _row(".struct", "legacy", "module, body", "1.0", ".struct NAME { FIELDS };", "",
          "A structure in the manual of PTX 1.x; today it is an array of `.b8`."),
     _row(".union", "legacy", "module, body", "1.0", ".union NAME { FIELDS };", "",

@@ -35,8 +35,8 @@ VECTOR: Final = Keyword(
 )
 WARP_SIZE: Final = Keyword(
     "constant",
-    "The number of threads in a warp, 32. It stands wherever a whole number does, in expressions too; nothing"
-    " can be declared by that name.",
+    "The number of threads in a warp, 32. It can be used wherever a whole number can, also in expressions; "
+    "the name is reserved.",
     "mov.u32 %r1, 2*WARP_SZ;",
 )
 _V3: Final = Keyword(

@@ -54,7 +54,7 @@ PRAGMAS: Final = {
         ),
         Pragma(
             "local_maxnreg",
-            "How many registers ptxas may use here, as a number.",
+            "The number of registers that ptxas may use.",
             parse_requirement("6.3", 30),
             places=_BODY_AND_HEAD,
             takes_number=True,

@@ -27,4 +27,4 @@ def part_or_line(function: Function, first: Located, part: Located) -> tuple[Pla
     between = function.module.document.source.data[end:start]
     if start < end or not (b"\n" in between or b"\r" in between):
         return function.place(part), ()
-    return function.place(first), ((function.place(part), "it is here"),)
+    return function.place(first), ((function.place(part), "the operand"),)

@@ -18,7 +18,7 @@ _MOST = 3
 def related(function: Function, branch: DivergentBranch) -> tuple[tuple[Place, str], ...]:
     """The divergent branch, and why it may diverge."""
     found = [
-        (function.place(branch.instruction.node.opcode), "threads of a warp may diverge here")
+        (function.place(branch.instruction.node.opcode), "threads of a warp may diverge at this branch")
     ]
     found.extend(reasons(function, branch.instruction.number))
     return tuple(found)

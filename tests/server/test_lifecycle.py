@@ -29,7 +29,7 @@ def test_version() -> None:
 def test_wrong_usage() -> None:
     done = subprocess.run([*COMMAND, "--tcp", "nowhere"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "`nowhere` is no HOST:PORT" in done.stderr
+    assert "`nowhere` is not HOST:PORT" in done.stderr
 
 
 def test_check_asks_for_everything(tmp_path: Path) -> None:

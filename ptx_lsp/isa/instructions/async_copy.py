@@ -34,8 +34,8 @@ instruction(
         "cache-policy": reads(".u64"),
     },
     unless=[
-        (".L2::cache_hint !+cache-policy", ".L2::cache_hint needs the operand cache-policy"),
-        ("!.L2::cache_hint +cache-policy", "the operand cache-policy needs .L2::cache_hint"),
+        (".L2::cache_hint !+cache-policy", ".L2::cache_hint requires the operand cache-policy"),
+        ("!.L2::cache_hint +cache-policy", "the operand cache-policy requires .L2::cache_hint"),
     ],
     since=[
         ("", "7.0", 80),

@@ -46,10 +46,10 @@ instruction(
         "mbar": _MBARRIER,
     },
     unless=[
-        (".v4 .b64|.u64|.s64|.f64", "a vector holds at most 128 bits here"),
-        (".v2|.v4 .b128", "a vector holds at most 128 bits here"),
-        (".global .mbarrier::complete_tx::bytes", "an mbarrier goes with shared memory"),
-        (".v2|.v4|.b128 !+mbar", "a store of a vector or of .b128 needs its mbarrier"),
+        (".v4 .b64|.u64|.s64|.f64", "a vector has at most 128 bits in this form"),
+        (".v2|.v4 .b128", "a vector has at most 128 bits in this form"),
+        (".global .mbarrier::complete_tx::bytes", "an mbarrier requires shared memory"),
+        (".v2|.v4|.b128 !+mbar", "a store of a vector or of .b128 requires its mbarrier"),
     ],
     since=[("", "8.1", 90), (".release|.global", "8.7", 100), (".b128", "9.2", 90)],
     notes=[
@@ -109,8 +109,8 @@ instruction(
         (".min|.max !.u32|.s32", ".min and .max take .u32 and .s32"),
         (".and|.or|.xor !.b32", ".and, .or and .xor take .b32"),
         (".add .b32", ".add takes integers"),
-        (".mmio .relaxed", ".mmio needs .release"),
-        (".mmio .gpu", ".mmio needs the scope .sys"),
+        (".mmio .relaxed", ".mmio requires .release"),
+        (".mmio .gpu", ".mmio requires the scope .sys"),
     ],
     since=[("", "8.1", 90), (".release|.mmio|.global", "8.7", 100)],
     notes=[

@@ -70,8 +70,8 @@ _SINCE = [
 ]
 
 _UNLESS = [
-    (".L2::cache_hint !+cache-policy", ".L2::cache_hint needs a cache policy as the last operand"),
-    ("!.L2::cache_hint +cache-policy", "a cache policy needs .L2::cache_hint"),
+    (".L2::cache_hint !+cache-policy", ".L2::cache_hint requires a cache policy as the last operand"),
+    ("!.L2::cache_hint +cache-policy", "a cache policy requires .L2::cache_hint"),
     (f".L2::cache_hint {_SHARED}", "hints to the caches are for global memory"),
 ]
 

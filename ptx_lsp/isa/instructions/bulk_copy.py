@@ -12,19 +12,19 @@ from ptx_lsp.isa.schema.operand import address, immediate, reads
 
 POLICY: Final = reads(".u64")
 POLICY_RULES: Final[tuple[Unless, ...]] = (
-    (".L2::cache_hint !+cache-policy", ".L2::cache_hint needs the operand cache-policy"),
-    ("!.L2::cache_hint +cache-policy", "the operand cache-policy needs .L2::cache_hint"),
+    (".L2::cache_hint !+cache-policy", ".L2::cache_hint requires the operand cache-policy"),
+    ("!.L2::cache_hint +cache-policy", "the operand cache-policy requires .L2::cache_hint"),
 )
 BYTE_MASK: Final = reads(".u16")
 BYTE_MASK_RULES: Final[tuple[Unless, ...]] = (
-    (".cp_mask !+byteMask", ".cp_mask needs the operand byteMask"),
-    ("!.cp_mask +byteMask", "the operand byteMask needs .cp_mask"),
+    (".cp_mask !+byteMask", ".cp_mask requires the operand byteMask"),
+    ("!.cp_mask +byteMask", "the operand byteMask requires .cp_mask"),
 )
 _MULTICAST = ".multicast::cluster|.multicast::cluster::16b|.multicast::cluster::32b"
 CTA_MASK: Final = reads({".multicast::cluster::32b": ".u32", "": ".u16"})
 CTA_MASK_RULES: Final[tuple[Unless, ...]] = (
-    (f"{_MULTICAST} !+ctaMask", ".multicast::cluster needs the operand ctaMask"),
-    (f"!{_MULTICAST} +ctaMask", "the operand ctaMask needs .multicast::cluster"),
+    (f"{_MULTICAST} !+ctaMask", ".multicast::cluster requires the operand ctaMask"),
+    (f"!{_MULTICAST} +ctaMask", "the operand ctaMask requires .multicast::cluster"),
 )
 REPORT: Final = """
         .report = { .mbarrier::report::disabled,
@@ -66,8 +66,8 @@ _HINT_B128 = "{.level::cache_hint}.b128"
 instruction(
     "cp.async.bulk",
     section="data-movement-and-conversion-instructions-cp-async-bulk",
-    summary="Starts to copy `size` bytes, a multiple of 16, between global and shared memory or to"
-    " the shared memory of another CTA; an mbarrier or a bulk group tells when it is done.",
+    summary="Starts to copy `size` bytes, a multiple of 16, between global and shared memory or to the "
+            "shared memory of another CTA; an mbarrier or a bulk group signals completion.",
     syntax=f"""
         cp.async.bulk{{.weak}}.dst.src.completion_mechanism{{.report}}{{.level::cache_hint}}
             [dstMem], [srcMem], size, [mbar]{{, cache-policy}};
@@ -124,7 +124,7 @@ instruction(
         *POLICY_RULES,
         *BYTE_MASK_RULES,
         *CTA_MASK_RULES,
-        (f".ignore_oob {VALIDITY}", ".ignore_oob does not go with a validity report"),
+        (f".ignore_oob {VALIDITY}", ".ignore_oob cannot be combined with a validity report"),
     ],
     since=[
         ("", "8.0", 90),
@@ -142,13 +142,13 @@ instruction(
 _REDUCTIONS = (
     (".inc|.dec !.u32", ".inc and .dec take .u32"),
     (".and|.or|.xor !.b32|.b64", ".and, .or and .xor take .b32 and .b64"),
-    (".add|.min|.max .b32|.b64", ".add, .min and .max need a number's type, not .b32 or .b64"),
+    (".add|.min|.max .b32|.b64", ".add, .min and .max require a numeric type, not .b32 or .b64"),
     (".add .s64", ".add takes .u64, which is the same as .s64"),
     (".min|.max .f32|.f64", ".min and .max take integers, .f16 and .bf16"),
 )
 REDUCTION_RULES: Final[tuple[Unless, ...]] = (
     *_REDUCTIONS,
-    (".add !.noftz .f16|.bf16", ".add.f16 and .add.bf16 need .noftz"),
+    (".add !.noftz .f16|.bf16", ".add.f16 and .add.bf16 require .noftz"),
 )
 
 instruction(
@@ -188,7 +188,7 @@ instruction(
     unless=[
         *POLICY_RULES,
         *REDUCTION_RULES,
-        ("dst=.shared::cluster .min|.max .u64", ".min and .max take .u32 and .s32 here"),
+        ("dst=.shared::cluster .min|.max .u64", ".min and .max require .u32 or .s32 in this form"),
     ],
     since=[("", "8.0", 90), (".relaxed", "9.3", 90), (".noftz .f32", "9.4", 90)],
     example="cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"

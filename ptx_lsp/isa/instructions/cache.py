@@ -34,8 +34,8 @@ instruction(
 instruction(
     "discard",
     section="data-movement-and-conversion-instructions-discard",
-    summary="Lets the cache drop 128 bytes of global memory without writing them back; what"
-    " stands there afterwards is undefined.",
+    summary="Lets the cache drop 128 bytes of global memory without writing them back; their contents are "
+            "undefined afterwards.",
     syntax="discard{.global}.L2 [a], size;",
     operands={"a": address(_SPACE, access="write", pointer=True), "size": immediate(values=(128,))},
     since=[("", "7.4", 80)],
@@ -45,8 +45,8 @@ instruction(
 instruction(
     "createpolicy",
     section="data-movement-and-conversion-instructions-createpolicy",
-    summary="Makes a cache policy, for the operand that goes with .L2::cache_hint, from a range"
-    " of addresses, a fraction of the accesses, or an access property of the CUDA API.",
+    summary="Creates a cache policy, for the operand of .L2::cache_hint, from a range of addresses, a "
+            "fraction of the accesses, or an access property of the CUDA API.",
     syntax="""
         createpolicy.range{.global}.primary{.secondary}.b64
             cache-policy, [a], primary-size, total-size;

@@ -47,7 +47,7 @@ _HELD = {
     """,
     operands=_OPERANDS | _INTEGER_SOURCE,
     unless=[
-        (f".sat type={wide} atype={held}", f"`.sat` has no use here: `{wide}` holds every such value")
+        (f".sat type={wide} atype={held}", f"`.sat` has no effect: `{wide}` can represent every such value")
         for wide, held in _HELD.items()
     ],
     since=[("", "1.0", 10)],
@@ -207,7 +207,7 @@ def to_half(op: Operation, a: Real) -> Real:
 @instruction(
     "cvt",
     section=_SECTION,
-    summary="Converts from or to .bf16. Registers must have the size of their type here.",
+    summary="Converts from or to .bf16. Registers must have the size of their type.",
     syntax=f"""
         cvt.irnd.type.atype d, a;
         .type  = {_INTEGERS};
@@ -232,7 +232,7 @@ def to_half(op: Operation, a: Real) -> Real:
     """,
     operands={"a": reads(".atype")},
     since=[("", "7.8", 90)],
-    notes=["ptxas needs no rounding between .f16 and .bf16, and takes one from .bf16 to .f64."],
+    notes=["ptxas requires no rounding between .f16 and .bf16, and accepts one from .bf16 to .f64."],
     example="cvt.rn.bf16.s32 %rs1, %r1;",
 )
 def brain(op: Operation, a: Real) -> Real | Lanes:

@@ -241,8 +241,8 @@ def powers(op: Operation, a: Real, b: Real | None = None) -> Lanes | Real:
 @instruction(
     "cvt",
     section=_SECTION,
-    summary="Converts two numbers to .s2f6, fixed point with six bits behind the point, or back to"
-    " .bf16. Two scales (.ue8m0, packed) divide what goes in, or multiply what comes out.",
+    summary="Converts two numbers to .s2f6, fixed point with six fraction bits, or back to .bf16. Two "
+            "scales (.ue8m0, packed) divide the inputs, or multiply the results.",
     syntax="""
         cvt.frnd2.satfinite{.relu}.type.atype                     d, a, b;
         cvt.frnd2.satfinite{.relu}.scaled::n2::ue8m0.type.atype   d, a, b, scale;

@@ -33,7 +33,7 @@ _NOTE = "ptxas lets .relaxed and .sys be left out."
 _SMALL = ".e4m3|.e5m2"
 _RULES: tuple[Unless, ...] = (
     (".and|.or|.xor !.b32|.b64", ".and, .or and .xor take .b32 and .b64"),
-    (".add|.min|.max .b32|.b64", ".add, .min and .max need a number's type, not .b32 or .b64"),
+    (".add|.min|.max .b32|.b64", ".add, .min and .max require a numeric type, not .b32 or .b64"),
     (".add .s32|.s64", ".add takes .u32 and .u64, which are the same as .s32 and .s64"),
     (".min|.max .f32|.f64", ".min and .max take integers and small floats"),
 )
@@ -59,8 +59,8 @@ _PUT = ("src", "dstLeId", "dstDataOff", "dstCounterOff", "size", "bar")
 instruction(
     "fabric.try_put.async",
     section="fabric-instructions-fabric-try-put",
-    summary="Starts to copy `size` bytes of shared memory to a place on the fabric, or with"
-    " .multimem to all places behind it.",
+    summary="Starts to copy `size` bytes of shared memory to a location on the fabric, or with .multimem "
+            "to all locations that it maps to.",
     syntax=f"""
         fabric.try_put.async{{.multimem}}.src.chunks.report{{.cp_mask}}{{{{.relaxed}}.sys}}.b128
             [dstLeId, dstDataOff], [src], size, [bar]{{, byteMask}};
@@ -79,8 +79,8 @@ instruction(
 instruction(
     "fabric.try_red.async",
     section="fabric-instructions-fabric-try-red",
-    summary="Starts to combine an array of `size` bytes in shared memory, element by element, with"
-    " one on the fabric, or with .multimem with all behind it.",
+    summary="Starts to combine an array of `size` bytes in shared memory, element by element, with one on "
+            "the fabric, or with .multimem with all that it maps to.",
     syntax=f"""
         fabric.try_red.async{{.multimem}}.src.chunks.report{{{{.relaxed}}.sys}}.op.type
             [dstLeId, dstDataOff], [src], size, [bar];
@@ -101,8 +101,8 @@ instruction(
 instruction(
     "fabric.try_pullred.async",
     section="fabric-instructions-fabric-try-pullred",
-    summary="Starts to load `size` bytes from all places behind a place on the fabric, reduces"
-    " them element by element and stores the result in shared memory.",
+    summary="Starts to load `size` bytes from all locations that a location on the fabric maps to, reduces "
+            "them element by element and stores the result in shared memory.",
     syntax=f"""
         fabric.try_pullred.async.multimem.dst.bytes.report{{{{.relaxed}}.sys}}.op.type.sync
             [dst], [srcLeId, srcDataOff], size, [bar], membermask;
@@ -122,7 +122,7 @@ instruction(
     },
     unless=[
         *_RULES,
-        (f".add !.acc::f16|.acc::f32 {_SMALL}", ".add of this type needs .acc::f16"),
+        (f".add !.acc::f16|.acc::f32 {_SMALL}", ".add of this type requires .acc::f16"),
         (f".acc::f16 !{_SMALL}", "this type adds up in .f32: .acc::f32"),
     ],
     since=[_SINCE, (f".acc::f16|.acc::f32|{_SMALL}", "9.3", "sm_100f sm_110f sm_120f")],

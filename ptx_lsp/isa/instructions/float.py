@@ -154,8 +154,8 @@ def fma(op: Operation, a: Real, b: Real, c: Real) -> Real:
     """,
     since=[("", "1.0", 10), _FTZ, (".rn|.rz|.rm|.rp .f32", "2.0", 20), _DIRECTED_64],
     until=[
-        ("!.rn|.rz|.rm|.rp .f64", "1.4", 10, "from PTX ISA 1.4 on mad.f64 needs a rounding"),
-        ("!.rn|.rz|.rm|.rp .f32", "3.2", 20, "from PTX ISA 3.2 on mad.f32 needs a rounding"),
+        ("!.rn|.rz|.rm|.rp .f64", "1.4", 10, "since PTX ISA 1.4, mad.f64 requires a rounding modifier"),
+        ("!.rn|.rz|.rm|.rp .f32", "3.2", 20, "since PTX ISA 3.2, mad.f32 requires a rounding modifier"),
         (
             "!.rn|.rz|.rm|.rp .f32",
             "3.1",

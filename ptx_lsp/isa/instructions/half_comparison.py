@@ -70,8 +70,8 @@ def _written(op: Operation, holds: Lanes) -> Lanes:
     """,
     operands=_RESULT,
     unless=[
-        (".ftz type=.f64", "`.ftz` does not go with `.f64`"),
-        (".ftz dtype=.bf16", "`.ftz` does not go with `.bf16`"),
+        (".ftz type=.f64", "`.ftz` is not allowed with `.f64`"),
+        (".ftz dtype=.bf16", "`.ftz` is not allowed with `.bf16`"),
     ],
     since=[("", "4.2", 53), _BRAIN],
     example="set.lt.f16.f32 %rs1, %f1, %f2;",

@@ -62,7 +62,7 @@ _PRODUCT = writes({".wide": "wide .type", "": ".type"})
         .type = { .u16, .u32, .u64, .s16, .s32, .s64 };
     """,
     operands={"d": _PRODUCT},
-    unless=[(".wide .u64|.s64", "there is no 128-bit product: .wide takes 16- and 32-bit types")],
+    unless=[(".wide .u64|.s64", ".wide requires a 16- or 32-bit type; 128-bit products are not supported")],
     since=[("", "1.0", 10)],
     fixed_order_modifiers=1,
     example="mul.wide.u32 %rd1, %r1, 4;",
@@ -83,7 +83,7 @@ def mul(op: Operation, a: Lanes, b: Lanes) -> Lanes:
         .type = { .u16, .u32, .u64, .s16, .s32, .s64 };
     """,
     operands={"d": _PRODUCT, "c": reads({".wide": "wide .type", "": ""})},
-    unless=[(".wide .u64|.s64", "there is no 128-bit product: .wide takes 16- and 32-bit types")],
+    unless=[(".wide .u64|.s64", ".wide requires a 16- or 32-bit type; 128-bit products are not supported")],
     since=[("", "1.0", 10)],
     fixed_order_modifiers=1,
     example="mad.lo.s32 %r1, %r2, %r3, 7;",

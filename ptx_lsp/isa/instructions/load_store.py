@@ -35,8 +35,8 @@ _SPACE = {".global": ".global", "ss=": GENERIC, "": ".ss"}
 _POLICY = reads(".b64")
 
 _NO_POLICY = [
-    (".L2::cache_hint !+cache-policy", ".L2::cache_hint needs a cache policy as the last operand"),
-    ("!.L2::cache_hint +cache-policy", "a cache policy needs .L2::cache_hint"),
+    (".L2::cache_hint !+cache-policy", ".L2::cache_hint requires a cache policy as the last operand"),
+    ("!.L2::cache_hint +cache-policy", "a cache policy requires .L2::cache_hint"),
 ]
 _TOO_LONG = [
     (f".v8 {_SIZE_64}|.b128", "a vector holds at most 256 bits"),
@@ -49,9 +49,9 @@ _GLOBAL_ONLY = [
     (f"{_WIDE_4} {_OTHER_SPACES}", "only global memory has vectors of 256 bits"),
 ]
 _256_BITS_ONLY = [
-    (f"{_L2} !.v4|.v8", "an eviction priority for L2 needs a vector of 256 bits"),
-    (f"{_L2} .v8 !{_SIZE_32}", "an eviction priority for L2 needs a vector of 256 bits"),
-    (f"{_L2} .v4 !{_SIZE_64}", "an eviction priority for L2 needs a vector of 256 bits"),
+    (f"{_L2} !.v4|.v8", "an eviction priority for L2 requires a 256-bit vector"),
+    (f"{_L2} .v8 !{_SIZE_32}", "an eviction priority for L2 requires a 256-bit vector"),
+    (f"{_L2} .v4 !{_SIZE_64}", "an eviction priority for L2 requires a 256-bit vector"),
 ]
 _ORDERED_SPACES = [
     (f".volatile .const|{_PARAM}", ".volatile is for memory that threads write"),
@@ -231,9 +231,9 @@ instruction(
         *_GLOBAL_ONLY,
         *_256_BITS_ONLY,
         *_ORDERED_SPACES,
-        ("+b:sink !.v4|.v8", "_ may stand in a vector of 256 bits only"),
-        (f"+b:sink .v8 !{_SIZE_32}", "_ may stand in a vector of 256 bits only"),
-        (f"+b:sink .v4 !{_SIZE_64}", "_ may stand in a vector of 256 bits only"),
+        ("+b:sink !.v4|.v8", "_ is only allowed in a 256-bit vector"),
+        (f"+b:sink .v8 !{_SIZE_32}", "_ is only allowed in a 256-bit vector"),
+        (f"+b:sink .v4 !{_SIZE_64}", "_ is only allowed in a 256-bit vector"),
     ],
     since=[
         ("", "1.0", 10),

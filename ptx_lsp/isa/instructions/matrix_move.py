@@ -72,6 +72,6 @@ instruction(
         "a": reads(".b32|.pred", immediate=False, also=("single",)),
     },
     since=[("", "7.8", 75)],
-    notes=["ptxas does not look at what stands for the 32 bits, but takes no integer."],
+    notes=["ptxas does not check the operand for the 32 bits, but rejects integers."],
     example="movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;",
 )

@@ -59,7 +59,7 @@ instruction(
 
 for _name, _does in (
     ("expect_tx", "Lets the current phase of an mbarrier wait for `bytes` more"),
-    ("complete_tx", "Tells an mbarrier that `bytes` have come, without a copy"),
+    ("complete_tx", "Signals an mbarrier that `bytes` have arrived, without a copy"),
 ):
     instruction(
         f"mbarrier.{_name}",
@@ -147,8 +147,8 @@ _WAIT = {
     "addr": address(".space", pointer=GENERIC_OR_GLOBAL),
 }
 _REPORT = (
-    "With .phase_type::primary, `failed` and `report` tell what went wrong with asynchronous"
-    " operations of the phase."
+    "With .phase_type::primary, `failed` and `report` describe errors in asynchronous operations of the "
+    "phase."
 )
 
 for _name, _does, _hint, _more, _since in (

@@ -39,7 +39,7 @@ _FUNCTION = ("+name:function", "2.1", 10)
     since=[("", "1.0", 10), (".b128", "8.3", 70), _FUNCTION, ("+flag", "7.8", 90)],
     notes=[
         "ptxas takes .b128, which the manual has for packing alone.",
-        "The address of a kernel needs PTX ISA 3.1 and sm_35.",
+        "The address of a kernel requires PTX ISA 3.1 and sm_35.",
         "ptxas takes the address of a variable in any integer type, of a function in any type; of one in"
         " .global without an offset not in 32 bits, where .address_size is 64.",
         _SPECIAL_NOTE,
@@ -84,7 +84,7 @@ _QUARTER = {".b32": ".b8", ".b64": ".b16", ".b128": ".b32"}
         | {part: writes(_QUARTER, sink=True) for part in "ijkl"}
     ),
     unless=[
-        (f"!.b32 {given}", "_ may stand for an element that is packed in .b32 only")
+        (f"!.b32 {given}", "_ is only allowed for an element that is packed in .b32")
         for given in ("+a:sink|+b:sink", "+w:sink|+x:sink|+y:sink|+z:sink")
     ],
     since=[("", "1.0", 10), (".b128", "8.3", 70), _FUNCTION],
@@ -192,8 +192,8 @@ _SHUFFLE = {
 instruction(
     "shfl",
     section=f"{_SECTION}-shfl-sync",
-    summary="Waits for the threads of the mask, then reads a of another lane of the warp;"
-    " p tells whether that lane was in range.",
+    summary="Waits for the threads of the mask, then reads a of another lane of the warp; p is true if "
+            "that lane was in range.",
     syntax=f"shfl.sync.mode.b32 d{{|p}}, a, b, c, membermask; {_MODES}",
     operands=_SHUFFLE,
     since=[("", "6.0", 30)],

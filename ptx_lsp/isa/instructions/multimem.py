@@ -20,18 +20,18 @@ _FP8_TARGETS: Since = (
 )
 _INTEGER_RULES: tuple[Unless, ...] = (
     (".and|.or|.xor !.b32|.b64", ".and, .or and .xor take .b32 and .b64"),
-    (".add|.min|.max .b32|.b64", ".add, .min and .max need a number's type, not .b32 or .b64"),
+    (".add|.min|.max .b32|.b64", ".add, .min and .max require a numeric type, not .b32 or .b64"),
     (".add .s64", ".add takes .u64, which is the same as .s64"),
 )
 _FLOAT_RULES: tuple[Unless, ...] = (
-    ("!.v2|.v4|.v8 .f16|.bf16", "this type needs a vector of 32 bits or more"),
-    (".v8 .f16x2|.bf16x2|.f32", "a vector holds at most 128 bits here"),
-    (".v2|.v4|.v8 .f64", ".f64 cannot be a vector here"),
+    ("!.v2|.v4|.v8 .f16|.bf16", "this type requires a vector of at least 32 bits"),
+    (".v8 .f16x2|.bf16x2|.f32", "a vector has at most 128 bits in this form"),
+    (".v2|.v4|.v8 .f64", ".f64 vectors are not allowed in this form"),
 )
 _FP8_RULES: tuple[Unless, ...] = (
-    ("!.v2|.v4|.v8 .e5m2|.e4m3|.e5m2x2|.e4m3x2", "this type needs a vector of 32 bits or more"),
+    ("!.v2|.v4|.v8 .e5m2|.e4m3|.e5m2x2|.e4m3x2", "this type requires a vector of at least 32 bits"),
     (".v2 .e5m2|.e4m3", "a vector of this type has 4 or 8 elements"),
-    (".v8 .e5m2x4|.e4m3x4", "a vector holds at most 128 bits here"),
+    (".v8 .e5m2x4|.e4m3x4", "a vector has at most 128 bits in this form"),
 )
 
 _COUNT = {".v2|.v4|.v8": ".vec", ".b32|.b64|.u32|.u64|.s32|.s64": 0, "": (0, 1)}
@@ -40,8 +40,8 @@ _COUNT = {".v2|.v4|.v8": ".vec", ".b32|.b64|.u32|.u64|.s32|.s64": 0, "": (0, 1)}
 instruction(
     "multimem.ld_reduce",
     section=_SECTION,
-    summary="Loads from every GPU's memory behind a multimem address and gives the loaded values"
-    " reduced to one.",
+    summary="Loads from the memory of every GPU that a multimem address maps to, and reduces the loaded "
+            "values to one.",
     syntax=f"""
         multimem.ld_reduce{{.ldsem.scope}}{{.ss}}.op.type d, [a];
         multimem.ld_reduce.weak{{.ss}}.op.type d, [a];
@@ -79,7 +79,7 @@ instruction(
 instruction(
     "multimem.st",
     section=_SECTION,
-    summary="Stores a value to every GPU's memory behind a multimem address.",
+    summary="Stores a value to the memory of every GPU that a multimem address maps to.",
     syntax=f"""
         multimem.st{{.stsem.scope}}{{.ss}}{{.vec}}.type [a], b;
         multimem.st.weak{{.ss}}{{.vec}}.type [a], b;
@@ -93,7 +93,7 @@ instruction(
     unless=[
         *_FLOAT_RULES,
         *_FP8_RULES,
-        (".v2|.v4|.v8 .b32|.b64|.u32|.u64|.s32|.s64", "a vector holds floats here"),
+        (".v2|.v4|.v8 .b32|.b64|.u32|.u64|.s32|.s64", "a vector must have a float type in this form"),
     ],
     since=[("", "8.1", 90), _FP8_TARGETS],
     example="multimem.st.relaxed.sys.global.u32 [%u64_1], %u32_1;",
@@ -102,7 +102,7 @@ instruction(
 instruction(
     "multimem.red",
     section=_SECTION,
-    summary="Combines a value with what stands in every GPU's memory behind a multimem address.",
+    summary="Combines a value with the memory of every GPU that a multimem address maps to.",
     syntax=f"""
         multimem.red{{.redsem.scope}}{{.ss}}.op.type [a], b;
         .ss = {{ .global }};
@@ -133,7 +133,7 @@ instruction(
 instruction(
     "multimem.st.async",
     section="data-movement-and-conversion-instructions-multimem-st-async",
-    summary="Starts a release store to every GPU's memory behind a multimem address.",
+    summary="Starts a release store to the memory of every GPU that a multimem address maps to.",
     syntax="""
         multimem.st.async.release.scope{.global}.type [a], b;
         multimem.st.async.release.scope{.global}.ftype [a], f;
@@ -147,7 +147,7 @@ instruction(
             {".b8": ".u8", ".b16": ".u16|.f16", ".b32": ".u32|.f32", "": ".type"}, wider=True
         ),
     },
-    unless=[("ftype=.f32 +f:float", "a constant of .f32 is written in the form 0f3F800000 here")],
+    unless=[("ftype=.f32 +f:float", "a constant of .f32 must be written in the form 0f3F800000")],
     since=[("", "9.3", 100)],
     notes=["ptxas takes an integer register wider than the type, as for st."],
     example="multimem.st.async.release.gpu.global.u32 [%u64_1], %u32_1;",
@@ -156,7 +156,7 @@ instruction(
 instruction(
     "multimem.red.async",
     section="parallel-synchronization-and-communication-instructions-multimem-red-async",
-    summary="Starts a release addition to every GPU's memory behind a multimem address.",
+    summary="Starts a release addition to the memory of every GPU that a multimem address maps to.",
     syntax="""
         multimem.red.async.release.scope{.global}.op.type [a], b;
         .scope = { .gpu, .sys };
@@ -171,8 +171,8 @@ instruction(
 instruction(
     "multimem.cp.async.bulk",
     section="data-movement-and-conversion-instructions-multimem-cp-async-bulk",
-    summary="Starts to copy `size` bytes of shared memory to every GPU's memory behind a multimem"
-    " address.",
+    summary="Starts to copy `size` bytes of shared memory to the memory of every GPU that a multimem "
+            "address maps to.",
     syntax="""
         multimem.cp.async.bulk{.weak}.dst.src.completion_mechanism{.cp_mask}
             [dstMem], [srcMem], size{, byteMask};
@@ -197,8 +197,8 @@ instruction(
 instruction(
     "multimem.cp.reduce.async.bulk",
     section="data-movement-and-conversion-instructions-multimem-cp-reduce-async-bulk",
-    summary="Starts to combine an array of `size` bytes in shared memory, element by element, with"
-    " the arrays in every GPU's memory behind a multimem address.",
+    summary="Starts to combine an array of `size` bytes in shared memory, element by element, with the "
+            "arrays of every GPU that a multimem address maps to.",
     syntax="""
         multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.completion_mechanism.redOp.type
             [dstMem], [srcMem], size;

@@ -71,7 +71,7 @@ def _impossible() -> Iterator[tuple[str, str]]:
             )
     for source, target in _FACTORS:
         if target > 4:
-            yield f".sp::{source}:{target} .b2", f"an index below {target} needs `.b4`"
+            yield f".sp::{source}:{target} .b2", f"an index below {target} requires `.b4`"
     for (source, target), element, number in product(_FACTORS, _ELEMENTS, _NUMBERS):
         selector = f".sp::{source}:{target} elemsize=.b{element} .x{number}"
         bits = target * element * number

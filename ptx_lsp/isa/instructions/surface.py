@@ -87,7 +87,7 @@ instruction(
     """,
     operands={"a": _WRITE, "b": _COORDINATES, "c": reads(wider=True)},
     unless=[
-        (".b .add|.min|.max .b32", "arithmetic needs a signed or unsigned type"),
+        (".b .add|.min|.max .b32", "arithmetic requires a signed or unsigned type"),
         (".b .and|.or !.b32", ".and and .or take .b32"),
         (".add .s64", ".add takes .u32, .u64 and .s32"),
         (".p .b64 !.min|.max", ".b64 is for .min and .max"),

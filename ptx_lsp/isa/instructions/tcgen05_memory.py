@@ -78,8 +78,8 @@ _ONE_KIND_NOTE = "ptxas refuses integer registers together with .f32 registers i
 instruction(
     "tcgen05.ld",
     section="tcgen05-instructions-tcgen05-ld",
-    summary="Starts to load a shape of Tensor Memory, .num times, into the registers of a warp;"
-    " tcgen05.wait::ld tells when they hold it.",
+    summary="Starts to load a shape of Tensor Memory, .num times, into the registers of a warp; "
+            "tcgen05.wait::ld waits for completion.",
     syntax="""
         tcgen05.ld.sync.aligned.shape1.num{.pack}.b32 r, [taddr];
         tcgen05.ld.sync.aligned.shape2.num{.pack}.b32 r, [taddr], immHalfSplitoff;
@@ -129,8 +129,8 @@ instruction(
 instruction(
     "tcgen05.st",
     section="tcgen05-instructions-tcgen05-st",
-    summary="Starts to store the registers of a warp into a shape of Tensor Memory, .num times;"
-    " tcgen05.wait::st tells when it is done.",
+    summary="Starts to store the registers of a warp into a shape of Tensor Memory, .num times; "
+            "tcgen05.wait::st waits for completion.",
     syntax="""
         tcgen05.st.sync.aligned.shape1.num{.unpack}.b32 [taddr], r;
         tcgen05.st.sync.aligned.shape2.num{.unpack}.b32 [taddr], immHalfSplitoff, r;

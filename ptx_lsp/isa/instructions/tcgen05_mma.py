@@ -41,24 +41,24 @@ _SCALED = [
 _UNLESS = [
     (
         ".ashift .collector::a::fill|.collector::a::use",
-        ".ashift goes with .collector::a::lastuse and .collector::a::discard only",
+        ".ashift requires .collector::a::lastuse or .collector::a::discard",
     ),
-    ("+scale-input-d .kind::f8f6f4", "scale-input-d goes with .kind::f16 and .kind::tf32 only"),
+    ("+scale-input-d .kind::f8f6f4", "scale-input-d requires .kind::f16 or .kind::tf32"),
     (
         ".kind::i8 +disable-output-lane +ignored !+ignored:integer",
         "nothing follows enable-input-d with .kind::i8",
     ),
     (
         ".kind::mxf4nvf4 !.scale_vec::2X|.scale_vec::4X|.block16|.block32",
-        ".kind::mxf4nvf4 needs .scale_vec::2X, .scale_vec::4X, .block16 or .block32",
+        ".kind::mxf4nvf4 requires .scale_vec::2X, .scale_vec::4X, .block16 or .block32",
     ),
     (
         ".kind::mxf4 .scale_vec::1X|.scale_vec::4X|.block16",
-        ".kind::mxf4 goes with .scale_vec::2X and .block32 only",
+        ".kind::mxf4 requires .scale_vec::2X or .block32",
     ),
     (
         ".kind::mxf8f6f4 .scale_vec::2X|.scale_vec::4X|.block16",
-        ".kind::mxf8f6f4 goes with .scale_vec::1X and .block32 only",
+        ".kind::mxf8f6f4 requires .scale_vec::1X or .block32",
     ),
 ]
 _NOTES = [
@@ -105,8 +105,8 @@ instruction(
 instruction(
     "tcgen05.mma.sp",
     section="tcgen05-mma-instructions-mma-sp",
-    summary="tcgen05.mma with a sparse A: half of its elements are left out,"
-    " and the metadata in Tensor Memory tells which.",
+    summary="tcgen05.mma with a sparse A: half of its elements are omitted, as specified by the metadata "
+            "in Tensor Memory.",
     syntax="""
         tcgen05.mma.sp.cta_group.kind{.collector_a}{.collector_b} [d-tmem], a-desc, b-desc,
             [sp-meta-tmem], idesc{, disable-output-lane}, enable-input-d{, scale-input-d};

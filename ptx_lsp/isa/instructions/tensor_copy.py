@@ -68,14 +68,14 @@ _SOURCE = address(".shared", also=_BARE)
 _IM2COL = ".im2col|.im2col::w|.im2col::w::128"
 _INFO = reads(".u16", count={".im2col .3d": 1, ".im2col .4d": 2, ".im2col .5d": 3, "": 2})
 _INFO_RULES: tuple[Unless, ...] = (
-    (f"{_IM2COL} !+im2colInfo", ".im2col needs the operand im2colInfo"),
-    (f"!{_IM2COL} +im2colInfo", "the operand im2colInfo needs .im2col"),
-    (f"{_IM2COL} .1d|.2d", ".im2col needs a tensor of 3 to 5 dimensions"),
+    (f"{_IM2COL} !+im2colInfo", ".im2col requires the operand im2colInfo"),
+    (f"!{_IM2COL} +im2colInfo", "the operand im2colInfo requires .im2col"),
+    (f"{_IM2COL} .1d|.2d", ".im2col requires a tensor of 3 to 5 dimensions"),
     (".tile::gather4 !.2d", ".tile::gather4 is of .2d tensors"),
 )
 _STORE_RULES: tuple[Unless, ...] = (
     (".tile::scatter4 !.2d", ".tile::scatter4 is of .2d tensors"),
-    (".im2col_no_offs|.im2col_no_offs::w .1d|.2d", ".im2col needs a tensor of 3 to 5 dimensions"),
+    (".im2col_no_offs|.im2col_no_offs::w .1d|.2d", ".im2col requires a tensor of 3 to 5 dimensions"),
 )
 _FAMILIES = ("8.6", "sm_100a sm_110a", "8.8", "sm_100f sm_110f")
 _OVERRIDES: Since = (".override::global_address", "9.4", "sm_107f")
@@ -85,8 +85,8 @@ _LOAD = "cp.async.bulk.tensorDIM.dst.src{.load_mode}.completion_mechanism{.repor
 instruction(
     "cp.async.bulk.tensor",
     section="data-movement-and-conversion-instructions-cp-async-bulk-tensor",
-    summary="Starts to copy a box of a tensor between global and shared memory; an mbarrier or a"
-    " bulk group tells when it is done.",
+    summary="Starts to copy a box of a tensor between global and shared memory; an mbarrier or a bulk "
+            "group signals completion.",
     syntax=f"""
         {_with_overrides(
             _LOAD + "{.cta_group}{.level::cache_hint}OVER"

@@ -10,7 +10,7 @@ _SINCE_8_6 = ("sm_100a sm_110a sm_120a", "8.8", "sm_100f sm_110f sm_120f")
 instruction(
     "tensormap.replace",
     section="data-movement-and-conversion-instructions-tensormap-replace",
-    summary="Changes one field of the tensor-map in memory; `ord` says of which dimension.",
+    summary="Changes one field of the tensor-map in memory; `ord` selects the dimension.",
     syntax="""
         tensormap.replace.mode.global_address{.ss}.b1024.b64 [addr], new_val;
         tensormap.replace.mode.rank{.ss}.b1024.b32 [addr], new_val;

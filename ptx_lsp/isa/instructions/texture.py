@@ -55,7 +55,7 @@ _UNLESS = [
     (".cube|.acube ctype=.s32", "the coordinates of a cube map are .f32"),
     (".2dms|.a2dms ctype=.f32", "the coordinates of a multi-sample texture are .s32"),
     ("+depth ctype=.s32", "a depth can be compared where coordinates are .f32"),
-    ("+depth .3d|.2dms|.a2dms", "there are no depth textures of this geometry"),
+    ("+depth .3d|.2dms|.a2dms", "depth textures of this geometry are not supported"),
     ("+offset .cube|.acube", "cube maps take no offset"),
     (".f16x2 +d:sink", "an element of a vector of .f16x2 cannot be _"),
 ]

@@ -28,10 +28,10 @@ _SELECTORS = """
 _TYPES = ".dtype = .atype = .btype = { .u32, .s32 };"
 _COMPARISONS = ".cmp = { .eq, .ne, .lt, .le, .gt, .ge };"
 _SECOND = ".op2 = { .add, .min, .max };"
-_PARTS = "A selector such as .b0 or .h1 behind an operand takes that byte or half-word of it."
+_PARTS = "A selector such as .b0 or .h1 after an operand selects that byte or half-word of it."
 _MERGE = (
-    "With c, the result is merged into c at the byte or half-word that a selector behind d names;"
-    " or .add, .min and .max combine it with c."
+    "With c, the result is merged into c at the byte or half-word that a selector after d names; or .add, "
+    ".min and .max combine it with c."
 )
 
 for _name, _does in (
@@ -129,8 +129,8 @@ _QUADS = """
     .asel = .bsel = { .b[0-7][0-7][0-7][0-7] };
 """
 _CHOOSE = (
-    "A selector behind a or b takes parts of a (the low numbers) and of b (the high numbers); one"
-    " behind d says which results count, and the rest comes from c. .add adds them up to c."
+    "A selector after a or b takes parts of a (the low numbers) and of b (the high numbers); one after d "
+    "selects the results to keep, and the rest comes from c. .add adds them up to c."
 )
 
 for _count, _parts, _selectors in (("2", "two half-words", _PAIRS), ("4", "four bytes", _QUADS)):

@@ -12,7 +12,7 @@ from ptx_lsp.isa.schema.entry import Since, Until, instruction
 from ptx_lsp.isa.schema.operand import address, reads, writes
 
 _ALIGNED: Final[list[Until]] = [
-    ("!.aligned", "6.3", 70, "from PTX ISA 6.3 on, wmma needs .aligned"),
+    ("!.aligned", "6.3", 70, "since PTX ISA 6.3, wmma requires .aligned"),
 ]
 _SINCE: Final[list[Since]] = [
     ("", "6.0", 70),

@@ -34,7 +34,7 @@ def sampler_problems(
             asked += [
                 pair for pair in zip(inner, argument.parts[1:], strict=True) if pair[0].is_sampler
             ]
-        wanted = f"a variable of type `{_SAMPLER}` is expected here"
+        wanted = f"expected a variable of type `{_SAMPLER}`"
         found += [
             Problem("operand", number, f"{wanted}, not `{given.type}`")
             for _, given in asked

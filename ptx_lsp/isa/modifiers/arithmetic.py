@@ -117,13 +117,13 @@ vabsdiff2 vadd2 vavrg2 vmax2 vmin2 vset2 vsub2 | .add | Adds the chosen results 
 vabsdiff4 vadd4 vavrg4 vmax4 vmin4 vset4 vsub4 | .add | Adds the chosen results and c up to one 32-bit sum.
 vmad | .po | Adds one more: a*b + c + 1.
 vmad | .shr<N> | Shifts the sum right by <N> bits.
-vabsdiff vadd vmad vmax vmin vset vshl vshr vsub | .b<N> | Takes (behind d: writes) byte <N> of the operand.
-vabsdiff vadd vmad vmax vmin vset vshl vshr vsub | .h0 | Takes (behind d: writes) the lower half-word.
-vabsdiff vadd vmad vmax vmin vset vshl vshr vsub | .h1 | Takes (behind d: writes) the upper half-word.
+vabsdiff vadd vmad vmax vmin vset vshl vshr vsub | .b<N> | Selects (after d: writes) byte <N> of the operand.
+vabsdiff vadd vmad vmax vmin vset vshl vshr vsub | .h0 | Selects (after d: writes) the lower half-word.
+vabsdiff vadd vmad vmax vmin vset vshl vshr vsub | .h1 | Selects (after d: writes) the upper half-word.
 vabsdiff2 vadd2 vavrg2 vmax2 vmin2 vset2 vsub2 | .h<N> | Chooses half-words, the highest first, by the digits
-    <N>: behind d those that are written; else 0 and 1 of a, 2 and 3 of b.
+    <N>: after d those that are written; else 0 and 1 of a, 2 and 3 of b.
 vabsdiff4 vadd4 vavrg4 vmax4 vmin4 vset4 vsub4 | .b<N> | Chooses bytes, the highest first, by the digits
-    <N>: behind d those that are written; else 0 to 3 of a, 4 to 7 of b.
+    <N>: after d those that are written; else 0 to 3 of a, 4 to 7 of b.
 
 # Sparse vectors
 spcompress spdecompress | .b8 .b16 | The size of an element.

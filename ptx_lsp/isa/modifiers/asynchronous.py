@@ -13,7 +13,7 @@ cp applypriority | .tensor | Of a box of a tensor that a tensor map describes.
 cp | .prefetch | Only fetches the data into a cache.
 cp | .reduce | Combines the data with what is there, element by element.
 multimem | .reduce | Combines the data with what is there, element by element, on all GPUs.
-multimem | .cp | Copies to all GPUs behind the address.
+multimem | .cp | Copies to all GPUs that the address maps to.
 cp | .commit_group | Makes a group of the copies that the thread has started since the last one.
 cp | .wait_group | Waits until at most N groups are still under way, the newest ones.
 cp | .wait_all | Waits for all copies that the thread has started.
@@ -64,7 +64,7 @@ tensormap | .elemtype | The field is the type of the elements.
 tensormap | .interleave_layout | The field says how channels are interleaved.
 tensormap | .swizzle_mode | The field says how shared memory is swizzled.
 tensormap | .swizzle_atomicity | The field is the unit in which shared memory is swizzled.
-tensormap | .fill_mode | The field says what stands for elements out of bounds: zeros or NaN.
+tensormap | .fill_mode | The field selects the value of elements out of bounds: zero or NaN.
 
 # mbarriers
 mbarrier | .init | Makes an mbarrier that expects a number of arrivals.
@@ -88,8 +88,8 @@ mbarrier | .layout::v1 | The layout that can take reports: up to 511 arrivals.
 fabric | .try_get | Copies from the fabric to shared memory.
 fabric | .try_put | Copies from shared memory to the fabric.
 fabric | .try_red | Reduces shared memory into memory on the fabric.
-fabric | .try_pullred | Loads from all places behind the endpoint and reduces them into shared memory.
-fabric | .multimem | The endpoint stands for memory of several GPUs.
+fabric | .try_pullred | Reduces memory of all locations that the endpoint maps to into shared memory.
+fabric | .multimem | The endpoint maps to memory of several GPUs.
 fabric | .submit | Submits the operations that the thread has started.
 fabric | .wait | Waits for submitted operations.
 fabric | .commit_group | Makes a group of them, which fabric.wait can count.
@@ -103,7 +103,7 @@ fabric | .sync | All threads of the mask execute the instruction together.
 # Launches of clusters
 clusterlaunchcontrol | .try_cancel | Asks to cancel a cluster that has not started.
 clusterlaunchcontrol | .query_cancel | Reads the answer of a try_cancel.
-clusterlaunchcontrol | .async | Asynchronous: an mbarrier tells when the answer is there.
+clusterlaunchcontrol | .async | Asynchronous: an mbarrier signals when the response is available.
 clusterlaunchcontrol | .is_canceled | Asks whether a cluster was canceled.
 clusterlaunchcontrol | .get_first_ctaid | Asks for the index of the first CTA of the canceled cluster.
 clusterlaunchcontrol | .get_first_ctaid::<axis> | Asks for the <axis> index of the first CTA of the canceled

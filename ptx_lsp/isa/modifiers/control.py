@@ -16,8 +16,8 @@ bar barrier | .sync | Waits at the barrier until all threads have come.
 bar barrier | .arrive | Counts the thread at the barrier, without waiting.
 bar barrier | .red | Waits, and reduces a predicate over all threads.
 bar barrier | .popc | Counts the threads where the predicate is true.
-bar barrier | .and | Tells whether the predicate is true in all threads.
-bar barrier | .or | Tells whether the predicate is true in any thread.
+bar barrier | .and | Returns whether the predicate is true in all threads.
+bar barrier | .or | Returns whether the predicate is true in any thread.
 bar barrier | .cta | The barrier is one of the CTA's, as without this modifier.
 bar | .warp | Of the threads of a warp, by a mask.
 barrier | .cluster | The barrier of the cluster.

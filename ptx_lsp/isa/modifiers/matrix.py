@@ -29,10 +29,10 @@ wmma | .d | The result D.
 mma wmma | .xor | Combines single bits by an exclusive or, in place of multiplying.
 mma wgmma wmma | .and | Combines single bits by an and, in place of multiplying.
 mma wgmma wmma | .popc | Adds up single bits by counting those that are 1.
-mma | .sp | A is sparse: only its elements that are not 0 are given, and metadata tells where they stand.
+mma | .sp | A is sparse: only its nonzero elements are given, with metadata that specifies their positions.
 mma | .sp::ordered_metadata | A is sparse, and the indices in its metadata are in increasing order.
-wgmma | .sp | A is sparse: only its elements that are not 0 are given, and metadata tells where they stand.
-tcgen05 | .sp | A is sparse, and metadata in Tensor Memory tells where its elements stand.
+wgmma | .sp | A is sparse: only its nonzero elements are given, with metadata that specifies their positions.
+tcgen05 | .sp | A is sparse, and metadata in Tensor Memory specifies the positions of its elements.
 mma tcgen05 | .block_scale | Multiplies each block of A and B by a scale factor of its own.
 mma tcgen05 | .scale_vec::1X | One scale factor for each row of A and column of B.
 mma tcgen05 | .scale_vec::<N>X | <N> scale factors for each row of A and column of B, cut into <N> blocks.
@@ -72,7 +72,7 @@ tcgen05 | .wait::ld | Waits for all loads of the thread.
 tcgen05 | .wait::st | Waits for all stores of the thread.
 tcgen05 | .fence::before_thread_sync | Orders earlier tcgen05 operations before the synchronization that
     follows.
-tcgen05 | .fence::after_thread_sync | Orders later tcgen05 operations behind the synchronization that came
+tcgen05 | .fence::after_thread_sync | Orders later tcgen05 operations after the synchronization that came
     before.
 tcgen05 | .mbarrier::arrive::one | Completion counts as one arrival at the mbarrier.
 tcgen05 | .cta_group::2 | Of a pair of CTAs, which work together on both their Tensor Memories.

@@ -8,18 +8,18 @@ TEXT: Final = """
 # Ordering, and who is to see it
 .weak | An ordinary access: other threads may see it only after they have synchronized with this one.
 .relaxed | A strong access without ordering: the scope agrees on it, but nothing else is ordered by it.
-.acquire | Later accesses of the thread stay behind this one, and see what a matching release published.
+.acquire | Later accesses of the thread stay after this one, and see what a matching release published.
 .release | Earlier accesses of the thread become visible before this one to whoever acquires it.
-.acq_rel | Acquires and releases: earlier accesses stay before, later ones behind.
+.acq_rel | Acquires and releases: earlier accesses stay before, later ones after.
 .volatile | Never removed, merged or reordered by the compiler; as strong as .relaxed at system scope.
-.mmio | An access to a device's memory: performed exactly once, as it stands.
+.mmio | An access to a device's memory: performed exactly once, unchanged.
 .sys | Counts for all threads of the system: every GPU, and the host.
 .gpu | Counts for all threads of this GPU.
 .cluster | Counts for all threads of the cluster.
 .cta | Counts for all threads of the CTA.
 membar | .gl | Counts for all threads of this GPU.
 fence | .sc | Sequential consistency: all fences of this kind have one order that everybody agrees on.
-fence | .acquire | Later accesses stay behind the fence, and see what a matching release published.
+fence | .acquire | Later accesses stay after the fence, and see what a matching release published.
 fence | .release | Earlier accesses become visible before what follows the fence.
 fence membar | .proxy | Orders accesses that reach memory in different ways (proxies).
 fence membar | .alias | Between accesses to the same memory by different virtual addresses.
@@ -110,7 +110,7 @@ atom | .cas | Stores c if b is there, and gives what was there before (compare a
 multimem fabric | .acc::f16 | Adds up in .f16.
 multimem fabric | .acc::f32 | Adds up in .f32, which is more exact than the type itself.
 red st | .async | Asynchronous: performed later, without waiting for it.
-multimem | .ld_reduce | Loads from all GPUs behind the address and reduces to one value.
-multimem | .st | Stores to all GPUs behind the address.
-multimem | .red | Reduces into the memory of all GPUs behind the address.
+multimem | .ld_reduce | Loads from all GPUs that the address maps to and reduces to one value.
+multimem | .st | Stores to all GPUs that the address maps to.
+multimem | .red | Reduces into the memory of all GPUs that the address maps to.
 """
