@@ -86,7 +86,7 @@ class Kernel:
         told = [
             f"`{one.budget.text}` does not hold: it is {one.value[0]:g} ({one.value[1]})"
             if one.value is not None
-            else f"`{one.budget.text}` cannot be told"
+            else f"`{one.budget.text}` cannot be checked: its value is unknown"
             for one in over
         ]
         assert not over, f"kernel `{self.name}`: {'; '.join(told)}"

@@ -27,6 +27,7 @@ PHRASES = {
     r"mend(s|ed|ing)?": "fix",
     r"(?<!there )(is|are) no(?!\s+(longer|more|later)\b)": "is not a",
     r"anew": "again",
+    r"whatever": "any",
     r"an information": "information",
     r"as it is\b|takes? away|go(es)? round": "a direct phrase",
     r"hold against|held against": "check against",

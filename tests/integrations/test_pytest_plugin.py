@@ -31,7 +31,7 @@ def test_resources(ptx_kernel):
 def test_budget_that_does_not_hold(ptx_kernel):
     with pytest.raises(AssertionError, match="kernel `add`: `registers <= 1` does not hold: it is .* [(]est"):
         ptx_kernel("add.ptx").assert_budget("registers <= 1", "shared == 0")
-    with pytest.raises(AssertionError, match="`spills == 0` cannot be told"):
+    with pytest.raises(AssertionError, match="`spills == 0` cannot be checked"):
         ptx_kernel("add.ptx").assert_budget("spills == 0")
 
 def test_text(ptx_kernel):

@@ -239,4 +239,4 @@ class _Reports(pickle.Unpickler):
             found: object = vars(known).get(name)
             if known.__name__ == module == getattr(found, "__module__", "") and isinstance(found, type):
                 return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no part of a report")
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of a report")

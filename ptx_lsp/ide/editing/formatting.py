@@ -91,10 +91,10 @@ class _Layout:
             return  # a separate statement, which is not a layout unit
         depth = piece.depth + (1 if piece.kind == "brace" and text[piece.start] == "}" else 0)
         for index, token in enumerate(before):
-            is_last = index == len(before) - 1 and piece.kind != "as it is"
+            is_last = index == len(before) - 1 and piece.kind != "verbatim"
             yield from self._comment(position, _trimmed(text, token), depth, is_last)
             position = _trimmed(text, token).end
-        if piece.kind == "as it is":
+        if piece.kind == "verbatim":
             yield from self._line(position, piece.start, piece.depth, stays=True)
             self._pass(piece.start, piece.end)
             return

@@ -14,7 +14,7 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
 
-UnitKind: TypeAlias = Literal["statement", "label", "brace", "head", "as it is"]
+UnitKind: TypeAlias = Literal["statement", "label", "brace", "head", "verbatim"]
 
 
 class LayoutUnit(NamedTuple):
@@ -49,7 +49,7 @@ def layout_units(module: Module, span: Span) -> Iterator[LayoutUnit]:
 
 def _item_units(module: Module, item: Item) -> LayoutUnit:
     is_kept = isinstance(item.node, nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine)
-    sort: UnitKind = "as it is" if is_kept or item.problems else "statement"
+    sort: UnitKind = "verbatim" if is_kept or item.problems else "statement"
     words_end = -1
     if isinstance(item.node, nodes.Declaration):
         words_end = _words_end(module.document.source.text, item, item.node)
@@ -60,7 +60,7 @@ def _function_units(function: Function, span: Span) -> Iterator[LayoutUnit]:
     """Of a long function only what is around `span`."""
     item, node = function.item, function.node
     if item.is_unclosed or not item.alone:
-        yield LayoutUnit(item.start, item.end, 0, "as it is")
+        yield LayoutUnit(item.start, item.end, 0, "verbatim")
         return
     body = node.body
     head_end = item.offset(body.start) if body is not None else item.end
@@ -68,7 +68,7 @@ def _function_units(function: Function, span: Span) -> Iterator[LayoutUnit]:
     text = function.module.document.source.text
     words = [one for one in tokens(text, item.start, head_end) if one.kind != "comment"]
     end = words[-1].end if words else head_end
-    yield LayoutUnit(item.start, end, 0, "as it is" if is_broken else "head")
+    yield LayoutUnit(item.start, end, 0, "verbatim" if is_broken else "head")
     if body is not None:
         yield from _Blocks(function, text, span).walk(body)
 
@@ -134,7 +134,7 @@ class _Blocks:
     def _statement(self, statement: nodes.Statement, span: Span, depth: int) -> LayoutUnit:
         kept = nodes.Section | nodes.Aggregate | nodes.Junk | nodes.DwarfLine
         if isinstance(statement, kept) or self._is_broken(span):
-            return LayoutUnit(span.start, _text_end(self.text, *span), depth, "as it is")
+            return LayoutUnit(span.start, _text_end(self.text, *span), depth, "verbatim")
         if isinstance(statement, nodes.Instruction):
             return LayoutUnit(*span, depth, "statement", self.item.span(statement.opcode).end)
         if isinstance(statement, nodes.Declaration):

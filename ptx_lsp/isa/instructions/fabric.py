@@ -174,6 +174,6 @@ instruction(
             "deprecated",
         )
     ],
-    notes=["ptxas takes N behind .sync_restrict::reads too, from PTX ISA 9.3 on."],
+    notes=["Since PTX ISA 9.3, ptxas also accepts N after .sync_restrict::reads."],
     example="fabric.wait.sync_restrict::read 0;",
 )

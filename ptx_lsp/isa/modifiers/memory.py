@@ -45,7 +45,7 @@ ld | .proxy::readonly | Loads by the read-only proxy: for data that nothing writ
 .L1::evict_normal | Gives the line the usual priority in L1.
 .L1::evict_first | Gives the line a low priority in L1: among the first to be evicted.
 .L1::evict_last | Gives the line a high priority in L1: evicted after the others.
-.L1::evict_unchanged | Leaves the line's priority in L1 as it is.
+.L1::evict_unchanged | Leaves the line's priority in L1 unchanged.
 .L1::no_allocate | Does not bring the data into L1.
 .L2::evict_normal | Gives the line the usual priority in L2.
 .L2::evict_first | Gives the line a low priority in L2: among the first to be evicted.
