@@ -52,7 +52,7 @@ def test_a_difference_is_seen_and_named() -> None:
     record.checksums[12] ^= 1
     found = list(oracle.disagreements(record))
     assert len(found) == 2
-    assert found[0].startswith("sm_50 Block(threads=")
+    assert found[0].startswith("sm_50 BlockResources(threads=")
     assert "blocks 1200 to 1299" in found[1]
 
 
