@@ -15,19 +15,13 @@ from tests.docs.test_language import ROOT, unidiomatic
 FOLDERS = ("analyses", "benchmarks", "ptx_lsp")
 OPENINGS = re.compile(r"(Those|That|What|Who|Whose|The same(?! object\b))\b")
 EXEMPT: frozenset[str] = frozenset({
-    "access.py", "argument_passing.py", "async_store.py", "atomic_ops.py", "builders.py", "call_stack.py",
-    "callees.py", "cluster.py", "compute.py", "device_limits.py", "directives.py", "divergence.py",
-    "division.py", "elements.py", "entry.py", "exact.py", "features.py", "finding.py", "fit.py",
-    "flatten.py", "floats.py", "flow.py", "formats.py", "happens_before.py", "ignored_modifiers.py",
-    "insertion.py", "integers.py", "keywords.py", "last_values.py", "literals.py", "lookup.py",
-    "match.py", "matrix.py", "matrix_memory.py", "mbarrier.py", "mbarrier_steps.py", "meaning.py",
-    "misfit.py", "mismatch.py", "missed.py", "multimem.py", "notation.py", "observer.py", "opaque.py",
-    "operand.py", "operand_summary.py", "paths.py", "pending.py", "pragmas.py", "products.py",
-    "profile.py", "program.py", "races.py", "reals.py", "registers.py", "released.py",
-    "removed_opcodes.py", "resolve.py", "returns.py", "rewrites.py", "rule_index.py", "runtime.py",
-    "sampler.py", "selector.py", "shadow.py", "shadow_access.py", "special_registers.py", "stall.py",
-    "synchronization.py", "target.py", "tensor_box.py", "threads.py", "trace.py", "transfer.py",
-    "types.py", "usage.py", "variables.py", "verdict.py", "video_meaning.py", "warp.py", "wide.py",
+    "device_limits.py", "directives.py", "divergence.py", "divergent_control.py", "elements.py",
+    "entry.py", "features.py", "fit.py", "ignored_modifiers.py", "insertion.py", "integers.py",
+    "keywords.py", "lookup.py", "markdown.py", "match.py", "meaning.py", "misfit.py", "notation.py",
+    "observer.py", "opaque.py", "operand.py", "operand_summary.py", "pointer.py", "pragmas.py",
+    "program.py", "races.py", "removed_opcodes.py", "resolve.py", "rule_index.py", "sampler.py",
+    "selector.py", "special_registers.py", "stall.py", "target.py", "types.py", "unbracketed.py",
+    "verdict.py", "video_meaning.py",
 })
 
 

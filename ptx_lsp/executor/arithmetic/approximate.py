@@ -1,5 +1,5 @@
-"""The approximate functions (`.approx`), computed in double precision: within the manual's bounds, and not
-what any one GPU gives to the last bit.
+"""The approximate functions (`.approx`), computed in double precision: within the manual's error bounds, not
+bit-identical to any particular GPU.
 """
 
 from __future__ import annotations

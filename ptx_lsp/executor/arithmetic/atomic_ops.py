@@ -1,4 +1,4 @@
-"""What an atomic operation writes: the new value, from the old one and the operands.
+"""The new values that atomic operations write, from the old value and the operands.
 
 Values of 16 bits and pairs of them are given as bits, those of 128 bits as rows of two halves.
 """
@@ -22,7 +22,7 @@ Halves: TypeAlias = npt.NDArray[np.uint16]
 
 
 def array_type(type: Type) -> DType:
-    """How the elements of memory are taken."""
+    """The array type of memory elements."""
     if type.kind is Kind.FLOAT and type.width > 16:
         return FLOAT[type.width]
     return (SIGNED if type.kind is Kind.SIGNED else UNSIGNED)[min(type.width, 64)]

@@ -11,7 +11,7 @@ _FLOATS = (0.0, 1.0, -1.5, -0.0, 0.1, float("inf"), float("nan"), -2.75)
 
 
 def edge_values(type: Type) -> list[int]:
-    """As bits: small ones first, then limits, infinities, NaN."""
+    """The edge values as bits: small ones first, then limits, infinities, NaN."""
     name, width = type.name, type.width
     if type.kind is Kind.PREDICATE:
         return [0, 1]
@@ -59,7 +59,7 @@ def _packed(type: Type) -> list[int]:
 
 
 def shown(bits: int, type: Type) -> str:
-    """A value as a person writes it: decimal, a float in the fewest digits, else its bits."""
+    """A value in readable form: decimal, a float in the fewest digits, else its bits."""
     if type.kind is Kind.PREDICATE:
         return str(bits & 1)
     bits &= (1 << type.width) - 1
@@ -77,7 +77,7 @@ def shown(bits: int, type: Type) -> str:
 
 
 def shown_float(bits: int, width: int) -> str:
-    """In the fewest digits that are this float and no other of its width."""
+    """The fewest digits that identify this float among those of its width."""
     import numpy as np
 
     raw = np.array(bits, f"u{width // 8}")

@@ -1,4 +1,4 @@
-"""From exact integers (`lanes`) to NumPy operations (`program`)."""
+"""Lowers exact integers (`lanes`) to NumPy operations (`program`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _COMPARISON: dict[str, np.ufunc] = {"<": np.less, "<=": np.less_equal}
 
 
 class Emitter:
-    """Adds to a program what computes integers; each is asked for in the form that its user needs."""
+    """Adds the operations that compute integers to a program; each value is requested in the form that its
+    user needs.
+    """
 
     def __init__(self, program: Program, dtypes: dict[int, DType]) -> None:
         """`dtypes` are those of the registers."""
@@ -38,7 +40,7 @@ class Emitter:
         return self._modular[key]
 
     def exact(self, value: Integers) -> int:
-        """The very value, in the narrowest array type that holds all between its bounds."""
+        """The exact value, in the narrowest array type for its bounds."""
         if value not in self._exact:
             self._exact[value] = self._make_exact(value)
         return self._exact[value]

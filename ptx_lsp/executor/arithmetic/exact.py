@@ -1,7 +1,7 @@
 """Arithmetic of single numbers in exact fractions, rounded once to `.f64`.
 
-For lanes whose exponents are so extreme that the error of a floating-point operation is no float itself;
-`floats` takes all others. All numbers here are finite, and results are not zero.
+For lanes with extreme exponents, where the error of a floating-point operation is not a float itself;
+`floats` handles all others. All numbers here are finite, and results are not zero.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def quotient(a: float, b: float, mode: Mode) -> float:
 
 
 def rounded(value: Fraction, mode: Mode) -> float:
-    """The `.f64` that `value`, which is not 0, is rounded to; infinite where it is too large."""
+    """The `.f64` to which `value`, which is not 0, is rounded; infinite if it is too large."""
     negative = value < 0
     numerator, denominator = abs(value.numerator), value.denominator
     exponent = numerator.bit_length() - denominator.bit_length() - _PRECISION

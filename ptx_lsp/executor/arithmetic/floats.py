@@ -51,7 +51,7 @@ def two_product(a: Doubles, b: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def odd(value: Doubles, error: Doubles) -> Doubles:
-    """value + error, rounded to odd: of the two doubles around what is no double the odd one."""
+    """value + error, rounded to odd: if it is not a double, the odd one of the two doubles around it."""
     bits = value.view(np.int64)
     inexact = (error != 0) & np.isfinite(error) & np.isfinite(value)
     away = np.where((error > 0) == (value > 0), np.int64(1), np.int64(-1))
@@ -196,8 +196,8 @@ def greatest(a: Floats, b: Floats) -> Floats:
 
 
 def propagated(result: Floats, *operands: Floats) -> Floats:
-    """The result with its NaNs as the manual has them, whatever the host gives: in `.f64` the first operand
-    that is one, made quiet, or, where none is, the NaN of an invalid operation; else the canonical one.
+    """The result with NaNs according to the manual, independent of the host. In `.f64` it is the first NaN
+    operand, made quiet, or the NaN of an invalid operation; otherwise the canonical NaN.
     """
     nan = np.isnan(result)
     if not nan.any():

@@ -22,11 +22,11 @@ Bits = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Format:
-    """A format of `width` bits with `mantissa` bits behind the point.
+    """A format of `width` bits with `mantissa` bits after the point.
 
-    `nan` are the bits of a NaN, None where there is none; `infinite` tells whether it has infinities. In a
-    format without a sign the sign of a number is ignored. With `fixed` there is no exponent: the number is
-    in two's complement.
+    `nan` are the bits of a NaN, None where there is none; `infinite` is whether it has infinities. In a
+    format without a sign the sign of a number is ignored. With `fixed` there is no exponent: the number is in
+    two's complement.
     """
 
     width: int
@@ -44,7 +44,7 @@ class Format:
 
     @cached_property
     def values(self) -> Singles:
-        """What each pattern of bits stands for."""
+        """The value of each bit pattern."""
         bits = np.arange(1 << self.width, dtype=np.int64)
         top = 1 << self.width - 1
         if self.fixed:
@@ -73,7 +73,7 @@ class Format:
         return self.values.take(bits & np.uint32((1 << self.width) - 1))
 
     def encoded(self, values: Singles) -> Bits:
-        """The bits of values that the format has; of a NaN the canonical one."""
+        """The bits of representable values; of a NaN the canonical one."""
         if self.fixed:
             raw = np.ldexp(values, self.mantissa).astype(np.int32).view(np.uint32)
             return raw & np.uint32((1 << self.width) - 1)

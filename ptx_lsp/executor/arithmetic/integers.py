@@ -196,7 +196,7 @@ def divide(a: Integers, b: Integers, width: int, signed: bool) -> Integers:
 
 
 def remainder(a: Integers, b: Integers) -> Integers:
-    """What `divide` leaves, with the sign of a; a itself where b is 0."""
+    """The remainder of `divide`, with the sign of a; a itself if b is 0."""
     return Integers("remainder", min(a.low, 0), max(a.high, 0), (a, b))
 
 

@@ -9,7 +9,7 @@ from ptx_lsp.syntax import nodes
 
 
 def bits(value: nodes.Expression, width: int, is_float: bool) -> int | None:
-    """The bits of a constant for an operand of `width` bits; None where it is no constant.
+    """The bits of a constant for an operand of `width` bits; None if it is not a constant.
 
     Floats become the format of the operand; where that is none they keep their own.
     """

@@ -30,7 +30,7 @@ class Registers(Protocol):
 
 
 class Program:
-    """Operations in order. Each result has a slot, a number; the same operation is never done twice."""
+    """Operations in order. Each result has a slot, a number; an operation is never repeated."""
 
     def __init__(self) -> None:
         self._template: list[Array | None] = []
@@ -72,7 +72,7 @@ class Program:
     def apply(
         self, name: Hashable, function: Callable[..., Array], dtype: DType, *arguments: int
     ) -> int:
-        """The slot of a result; `name` tells one function from another."""
+        """The slot of a result; `name` identifies the function."""
         key = (name, dtype, arguments)
         if key not in self._known:
             self._known[key] = slot = self._new(dtype)

@@ -90,7 +90,7 @@ FORMATS = frozenset(_KEPT)
 
 
 class Rounding:
-    """How the instruction at hand rounds: the float half of `ptx_lsp.isa.schema.meaning.Operation`."""
+    """How the current instruction rounds: the float half of `ptx_lsp.isa.schema.meaning.Operation`."""
 
     def __init__(self, emitter: Emitter, modifiers: frozenset[str], format: str) -> None:
         """`format` is that of the result; any other type where it is no float."""
@@ -134,7 +134,7 @@ class Rounding:
         return self._limited(self._flushed(self._rounded(exact)))
 
     def stochastic(self, exact: Reals, random: Integers, bits: int) -> Reals:
-        """The same, rounded by so many random bits (.rs)."""
+        """The value rounded with the given random bits (.rs)."""
         slots, name = self._terms(exact)
         format = (formats.HALVES | formats.FORMATS)[self._format]
         saturates = ".satfinite" in self._modifiers

@@ -39,7 +39,7 @@ def right(low: Limb, high: Limb, by: Limb) -> Limb:
 
 
 def right_signed(low: Limb, high: Limb, by: Limb) -> Limb:
-    """The same, filled with the sign."""
+    """The high limb of the value shifted right, filled with the sign."""
     shifted = _signed_right(high, by - _FULL)
     return np.where(by < _FULL, low >> by | _carried(high, by), shifted)
 
@@ -50,7 +50,7 @@ def high_right(low: Limb, high: Limb, by: Limb) -> Limb:
 
 
 def high_right_signed(low: Limb, high: Limb, by: Limb) -> Limb:
-    """The same, filled with the sign."""
+    """The high limb of the value shifted right, filled with the sign."""
     return _signed_right(high, by)
 
 

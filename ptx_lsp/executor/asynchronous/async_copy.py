@@ -1,4 +1,4 @@
-"""`cp.async` and what waits for it."""
+"""`cp.async` and the instructions that wait for it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Copy:
         self._filled = filled
 
     def read(self, chosen: Bools) -> None:
-        """Only waiting completes such a copy."""
+        """Reads nothing: only waiting completes such a copy."""
 
     def land(self, chosen: Bools) -> None:
         element = UNSIGNED[8 * min(self._size, 8)]
@@ -160,14 +160,14 @@ class Group:
 
 
 class Arrival:
-    """An arrival at mbarriers that comes later."""
+    """A deferred arrival at mbarriers."""
 
     def __init__(self, wave: Wave, at: Indices) -> None:
         self._wave = wave
         self._at = at
 
     def read(self, chosen: Bools) -> None:
-        """There is nothing to read."""
+        """Reads nothing."""
 
     def land(self, chosen: Bools) -> None:
         at = self._at[chosen]
@@ -198,7 +198,7 @@ class ArriveLater:
 def async_copy(
     node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
 ) -> Action:
-    """The action of `cp.async` and what belongs to it, but for bulk copies."""
+    """The action of `cp.async` and related instructions, except bulk copies."""
     name = match.entry.name
     if name.endswith("commit_group"):
         return Group("commit")

@@ -1,6 +1,6 @@
 """`st.async`, `red.async` and `st.bulk`.
 
-A store or reduction that tells no mbarrier takes place at once: nothing else says when it does.
+A store or reduction without an mbarrier takes place immediately: nothing else determines when.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ptx_lsp.syntax import nodes
 
 
 class Stores:
-    """Values on their way to memory, for each thread of a row."""
+    """Values in flight to memory, for each thread of a row."""
 
     def __init__(
         self, spaces: Spaces, lanes: Indices, wave: Wave, parts: list[MemorySlice], values: list[Array],
@@ -49,7 +49,7 @@ class Stores:
         self._combine = combine
 
     def read(self, chosen: Bools) -> None:
-        """The values are known from the beginning."""
+        """Reads nothing: the values are known from the beginning."""
 
     def land(self, chosen: Bools) -> None:
         element = self._values[0].dtype

@@ -1,4 +1,4 @@
-"""`cp.async.bulk` and `cp.reduce.async.bulk`, their groups, and what they ask of the caches."""
+"""`cp.async.bulk` and `cp.reduce.async.bulk`, their groups, and their cache hints."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Bulk:
 def bulk_copy(
     node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
 ) -> Action:
-    """The action of `cp.async.bulk`, `cp.reduce.async.bulk` or what waits for them."""
+    """The action of `cp.async.bulk`, `cp.reduce.async.bulk` or the instructions that wait for them."""
     name, choices = match.entry.name, match.candidate.choices
     if name.endswith("commit_group"):
         return Group("commit", bulk=True)

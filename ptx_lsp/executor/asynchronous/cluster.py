@@ -1,4 +1,4 @@
-"""The other blocks of a cluster, as instructions reach them that work in several at once."""
+"""The other blocks of a cluster, for instructions that access several at once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The mbarrier objects of a wave: 64 bits each in shared memory (PTX ISA, "mbarrier").
 
-What stands in them is for each implementation to choose. Here it is, from the lowest bit on:
+Their layout is implementation-defined. Here it is, from the lowest bit on:
 
     bits   0-19  pending arrivals of the current phase
     bits  20-39  expected arrivals of the next phase
@@ -9,7 +9,7 @@ What stands in them is for each implementation to choose. Here it is, from the l
     bit      62  the layout: 0 for `.layout::v0`, 1 for `.layout::v1`
     bit      63  1: this is an mbarrier
 
-The state that an arrival gives is the object as it was before. Arrivals of lanes that execute an instruction
+The state that an arrival returns is the object before it. Arrivals of lanes that execute an instruction
 together count one after the other, the lowest lane first.
 """
 
@@ -43,9 +43,9 @@ class Barriers:
     def __init__(self, wave: Wave) -> None:
         self._words: Words = wave.shared.reshape(-1).view(np.uint64)
         self.completed = 0
-        """How many phases have been completed so far."""
+        """The number of completed phases."""
         self.looked_at = 0
-        """Where threads looked in vain last."""
+        """The mbarriers that threads last polled without success."""
         self._reported: set[int] = set()
         self._failed: dict[tuple[int, int], bool] = {}
         self._behind: dict[int, int] = {}
@@ -67,8 +67,8 @@ class Barriers:
     def arrive(
         self, at: Indices, counts: Indices, bytes_expected: Indices | None, *, drop: bool, complete: bool
     ) -> Words:
-        """Arrives `counts` times at each, after expecting `bytes_expected` more; the states before. With
-        `drop` later phases expect so many less; without `complete` no phase may become complete.
+        """Arrives `counts` times at each, after expecting `bytes_expected` more. Returns the states before.
+        With `drop`, later phases expect fewer arrivals; without `complete`, no phase may become complete.
         """
         self._check(at)
         unique, where = np.unique(at, return_inverse=True)
@@ -88,20 +88,20 @@ class Barriers:
         return states
 
     def expect(self, at: Indices, count: Indices) -> None:
-        """Lets the current phases wait for `count` bytes more."""
+        """Makes the current phases wait for `count` more bytes."""
         self._check(at)
         unique, where = np.unique(at, return_inverse=True)
         self._add_bytes(unique, np.bincount(where, count).astype(np.int64))
 
     def complete_bytes(self, at: Indices, count: Indices) -> None:
-        """Tells that `count` bytes have come."""
+        """Records that `count` bytes have arrived."""
         self._check(at)
         unique, where = np.unique(at, return_inverse=True)
         self._add_bytes(unique, -np.bincount(where, count).astype(np.int64))
         self._finish(unique, complete=True)
 
     def report(self, at: int) -> None:
-        """Tells that data of the current phase are not valid; ExecutionError without `.layout::v1`."""
+        """Records that data of the current phase are invalid. Raises ExecutionError without `.layout::v1`."""
         if not int(self._words[at] & _LAYOUT):
             raise ExecutionError("a report requires an mbarrier of `.layout::v1`", "mbarrier")
         self._reported.add(at)
@@ -122,8 +122,8 @@ class Barriers:
         self._words[unique] += counts.astype(np.uint64)
 
     def is_complete(self, at: Indices, phases: Words, *, conditional: bool = False) -> Bools:
-        """Whether the phases with these numbers, modulo 2, are behind. Conditional phases go on with those
-        phases alone in which nothing was reported.
+        """Whether the phases with these numbers, modulo 2, have completed. Conditional phases require that
+        nothing was reported in them.
         """
         self._check(at)
         current = self._words[at] >> _PHASE & np.uint64(1)
@@ -139,7 +139,7 @@ class Barriers:
         return np.equal(self._words[at] & _LAYOUT != 0, layout)
 
     def describe(self, at: int) -> str:
-        """What an mbarrier waits for, for messages."""
+        """The condition that an mbarrier waits for, for messages."""
         word = int(self._words[at])
         expected, phase = word >> int(_EXPECTED) & MOST, word >> int(_PHASE) & 1
         bytes_left = int(_bytes(self._words[at : at + 1])[0])
@@ -205,7 +205,7 @@ def phase_of(states: Words) -> Words:
 
 
 def pending_of(states: Words) -> Words:
-    """How many arrivals were pending."""
+    """The number of pending arrivals."""
     return states & _COUNT
 
 

@@ -68,7 +68,7 @@ class Mbarrier:
             row.write(self._destination, result)
 
     def places(self, row: Threads) -> Indices:
-        """Where the mbarriers are, in units of 8 bytes."""
+        """The positions of the mbarriers, in units of 8 bytes."""
         addresses = row.compute(self._address)[0]
         return shared_offsets(self._spaces, row, addresses, self._space, 8, self.use) >> 3
 
@@ -92,16 +92,16 @@ class Wait(Mbarrier):
             row.write(self.report, np.zeros(row.count, np.uint8))
 
     def looked_at(self, wave: Wave) -> str:
-        """The mbarrier at which threads looked in vain last."""
+        """The mbarrier that threads last polled without success."""
         barriers = pending(wave).barriers
         return barriers.describe(barriers.looked_at)
 
 
 class TryWait(Wait):
-    """`mbarrier.try_wait`, for which the machine lets others go on until the phase is complete."""
+    """`mbarrier.try_wait`: the machine lets others run until the phase is complete."""
 
     def incomplete(self, wave: Wave, mask: Bools | None) -> Bools | None:
-        """The lanes whose phase is not complete; None for none."""
+        """The lanes whose phase is not complete; None if there are none."""
         row = threads(wave, mask)
         current = CurrentStep.of(wave)
         step, current.step = current.step, None  # they only look: observers are told when they go on
@@ -115,7 +115,7 @@ class TryWait(Wait):
         return None if done.all() else row.subset(~np.asarray(done, np.bool_)).mask
 
     def missing(self, wave: Wave, mask: Bools) -> str:
-        """What the first of these lanes waits for."""
+        """The condition that the first of these lanes waits for."""
         at = self.places(threads(wave, mask))
         return pending(wave).barriers.describe(int(at[0]))
 
@@ -220,7 +220,7 @@ def _phases(given: dict[str, Array]) -> Words:
 
 @contextmanager
 def told_of(row: Threads) -> Generator[None]:
-    """Says which threads are concerned where something is wrong with an mbarrier."""
+    """Names the affected threads in errors about an mbarrier."""
     try:
         yield
     except ExecutionError as error:

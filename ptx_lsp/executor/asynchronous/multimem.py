@@ -36,7 +36,7 @@ _Reduction = Callable[[Sequence[Array]], Array]
 
 
 class Everywhere:
-    """The same on the memory of each GPU."""
+    """The operation on the memory of each GPU."""
 
     def __init__(self, actions: Sequence[Action]) -> None:
         self._actions = actions
@@ -85,7 +85,9 @@ def multimem(
 
 
 def _reduction(match: Match) -> _Reduction:
-    """What a load reduces with; ExecutionError for small floats, whose rounding the manual does not tell."""
+    """The reduction of a load. Raises ExecutionError for small floats, whose rounding the manual does not
+    specify.
+    """
     choices = match.candidate.choices
     name = form_type(choices)
     small = name.partition("x")[0]

@@ -1,9 +1,9 @@
-"""Asynchronous operations that have begun and are not complete yet.
+"""Asynchronous operations in flight.
 
 1. An operation takes place at the latest moment that the manual allows: when its thread waits for its group,
    or when a thread tests an mbarrier that it completes on; what nothing waits for, when all threads have
-   ended. So a kernel that does not wait reads what stood in memory before. With `Wave.eager` it takes place
-   at once.
+   ended. A kernel that does not wait therefore reads the old contents of memory. With `Wave.eager` it takes
+   place immediately.
 2. Operations of a thread that take place together do so in the order in which they began.
 3. A bulk copy reads its source when the thread waits with `.read`, or when it takes place.
 4. An arrival by `cp.async.mbarrier.arrive` comes when the mbarrier is tested, or when the thread waits for
@@ -24,14 +24,14 @@ from ptx_lsp.executor.machine.wave import Wave, WaveState
 
 
 class Transfer(Protocol):
-    """What an instruction has begun, for each of its threads (a row, see `threads`)."""
+    """The operations that an instruction has begun, one per thread (a row, see `threads`)."""
 
     def read(self, chosen: Bools) -> None:
         """Reads the sources of some of them."""
         ...
 
     def land(self, chosen: Bools) -> None:
-        """Writes what was read, or what stands in the sources now; tells the mbarriers."""
+        """Writes the data that was read, or the current source data; completes on the mbarriers."""
         ...
 
 
@@ -59,7 +59,7 @@ class Queue:
     def begin(
         self, lanes: Indices, transfer: Transfer, barriers: Indices | None = None
     ) -> None:
-        """`barriers` are the places of the mbarriers that are told, see `Barriers`."""
+        """`barriers` are the positions of the mbarriers to complete on, see `Barriers`."""
         chosen = np.ones(lanes.shape, np.bool_)
         if self._wave.eager:
             transfer.land(chosen)
@@ -68,11 +68,11 @@ class Queue:
             self._entries.append(_Entry(lanes, groups, transfer, barriers, chosen))
 
     def commit(self, lanes: Indices) -> None:
-        """What these threads have begun since their last group becomes one."""
+        """Groups the operations that these threads have begun since their last group."""
         self._committed[lanes] += 1
 
     def wait(self, lanes: Indices, newest: int, *, only_read: bool = False) -> None:
-        """Completes all groups of these threads but the newest ones."""
+        """Completes all but the newest groups of these threads."""
         first_left = np.zeros(self._committed.shape, np.int64)
         first_left[lanes] = self._committed[lanes] - newest
         for entry in self._entries:
@@ -84,14 +84,14 @@ class Queue:
         self._clean()
 
     def wait_all(self, lanes: Indices | None = None) -> None:
-        """Completes everything of these threads (None: all), in groups or not."""
+        """Completes all operations of these threads (None: all threads), grouped or not."""
         for entry in self._entries:
             here = entry.left if lanes is None else entry.left & np.isin(entry.lanes, lanes)
             _land(entry, here)
         self._clean()
 
     def wait_barriers(self, at: Indices) -> None:
-        """Completes what is to tell these mbarriers, with all that the same threads began before it."""
+        """Completes the operations of these mbarriers, with all earlier ones of the same threads."""
         for number, entry in enumerate(self._entries):
             if entry.barriers is None:
                 continue
@@ -114,7 +114,9 @@ def _land(entry: _Entry, chosen: Bools) -> None:
 
 
 class Pending(WaveState):
-    """What is under way in a wave: `cp.async` copies, bulk groups, and operations that tell mbarriers."""
+    """The operations in flight in a wave: `cp.async` copies, bulk groups, and operations that complete on
+    mbarriers.
+    """
 
     def __init__(self, wave: Wave) -> None:
         self.barriers = Barriers(wave)
@@ -132,11 +134,11 @@ class Pending(WaveState):
             queue.wait_all()
 
     def wait_barriers(self, at: Indices) -> None:
-        """Completes what mbarriers that are tested wait for."""
+        """Completes the operations that tested mbarriers wait for."""
         self.copies.wait_barriers(at)
         self.told.wait_barriers(at)
 
 
 def pending(wave: Wave) -> Pending:
-    """That of a wave."""
+    """The pending operations of a wave."""
     return Pending.of(wave)

@@ -1,4 +1,4 @@
-"""Which bytes of a tensor belong to a box, and where they are in shared memory."""
+"""The bytes of a tensor that belong to a box, and their positions in shared memory."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _FLOATS = (".f16", ".f32", ".f32.ftz", ".f64", ".bf16", ".tf32", ".tf32.ftz")
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Bytes in the order of shared memory: their places in the tensor from its address on, which of them are
-    inside of it, and what the others become.
+    """Bytes in the order of shared memory: their positions in the tensor, which of them are inside it, and
+    the fill value of the others.
     """
 
     places: Indices
@@ -33,10 +33,10 @@ class Box:
 
 
 class Description:
-    """What a tensor map says."""
+    """The decoded contents of a tensor map."""
 
     def __init__(self, raw: Bytes) -> None:
-        """ExecutionError for 128 bytes that are no tensor map, or one that cannot be executed."""
+        """Raises ExecutionError for 128 bytes that are not a tensor map, or for an unsupported one."""
         data = np.frombuffer(raw.tobytes(), FIELDS)[0]
         if bytes(data["letters"]) != LETTERS:
             raise ExecutionError("the address does not hold a tensor map", "out-of-bounds")
@@ -119,7 +119,7 @@ class Description:
         return self._box([np.broadcast_to(channel, shape), *spread])
 
     def swizzled(self, first: int, count: int) -> Indices:
-        """Where in shared memory the bytes of a box go that is put at the address `first`."""
+        """The positions in shared memory of the bytes of a box at address `first`."""
         at = first + np.arange(count)
         line = at >> 7
         match self.swizzle, self.atomicity:

@@ -182,7 +182,7 @@ class Replace:
 
 
 class CopyMap:
-    """`tensormap.cp_fenceproxy`: takes place at once."""
+    """`tensormap.cp_fenceproxy`: takes place immediately."""
 
     def __init__(self, spaces: Spaces, target: _Pointer, source: _Pointer) -> None:
         self._spaces = spaces

@@ -1,4 +1,4 @@
-"""Transfers of many bytes that single threads begin: bulk copies and copies of boxes of tensors."""
+"""Transfers of many bytes begun by single threads: bulk copies and copies of tensor boxes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ptx_lsp.executor.machine.observer import Actor, MemoryEvent, Use
 from ptx_lsp.executor.machine.wave import Wave
 
 Where = slice | Indices
-"""Bytes of an array: neighbours, or each by its place."""
+"""Bytes of an array: contiguous, or each by its position."""
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What one thread moves to one place. Bytes that are not `valid` (None: all are) are `fill`, not what
-    stands in the source; `change` is done to what was read; where `kept` is false the target stays as it is.
+    """The data that one thread moves to one place. Bytes that are not `valid` (None: all are) are replaced by
+    `fill`. `change` is applied to the data read. Where `kept` is false, the target is not modified.
     """
 
     lane: int
@@ -58,13 +58,13 @@ class Piece:
 
 
 class Pieces:
-    """A transfer of pieces. Each tells an mbarrier of `told` bytes, where there are mbarriers."""
+    """A transfer of pieces. Each completes `told` bytes on an mbarrier, if there is one."""
 
     def __init__(
         self, spaces: Spaces, wave: Wave, pieces: Sequence[Piece], barriers: Indices | None, told: Indices,
         combine: Reduction | None = None, element: DType | None = None, inspect: str = "",
     ) -> None:
-        """`inspect` is the pattern that is looked for in what is copied, see `has_pattern`."""
+        """`inspect` is the pattern to search for in the copied data, see `has_pattern`."""
         self._spaces, self._wave = spaces, wave
         self._pieces = pieces
         self._lanes = np.array([piece.lane for piece in pieces], np.int64)
@@ -76,7 +76,7 @@ class Pieces:
         self._values: dict[int, Bytes] = {}
 
     def begin(self) -> None:
-        """Lets them begin: in bulk groups, or where there are mbarriers for those to be told."""
+        """Begins them: in bulk groups, or with mbarriers to complete on."""
         found = pending(self._wave)
         queue = found.bulk if self._barriers is None else found.told
         self._spaces.began(self._wave, self)
@@ -106,8 +106,8 @@ class Pieces:
 
 
 def has_pattern(values: Bytes, pattern: str) -> bool:
-    """Whether data hold what marks them as not valid (PTX ISA, "Report Mechanisms"): any byte of all ones, or
-    -0 in the first element of each 16 bytes, of 4 to 32 bits.
+    """Whether data contain the pattern that marks them as invalid (PTX ISA, "Report Mechanisms"): any byte of
+    all ones, or -0 in the first element of each 16 bytes, of 4 to 32 bits.
     """
     if pattern == "ff":
         return bool((values == 0xFF).any())
@@ -127,8 +127,8 @@ def ranges(
     spaces: Spaces, row: Threads, addresses: Array, space: Space, sizes: Indices, *, use: Use,
     alignment: int = 16, by: Actor | None = "thread",
 ) -> list[tuple[Bytes, int]]:
-    """For each thread the memory of `sizes` bytes from an address on, and the offset in it. Observers are
-    told that it is used `by` the thread or a copy; with None they are not told.
+    """For each thread, the memory of `sizes` bytes from an address on, and the offset in it. Observers
+    receive the access `by` the thread or a copy; with None they receive none.
     """
     found = _placed(spaces, row, addresses, space, alignment)
     last = addresses.astype(np.int64) + sizes - 1

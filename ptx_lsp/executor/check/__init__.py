@@ -1,1 +1,1 @@
-"""Checks of a running kernel: each file is an observer that looks for one thing."""
+"""Checks of a running kernel: each file is an observer that performs one check."""

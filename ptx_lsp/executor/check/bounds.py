@@ -1,11 +1,12 @@
-"""Accesses that leave the variable or buffer which their address was made from, and land in another.
+"""Accesses outside the variable or buffer from which their address was computed.
 
 1. The address of a variable, and a pointer among the parameters of the kernel, *originate* in that variable
    or buffer.
-2. What `mov`, `add`, `sub`, `mad`, `cvta`, `cvt`, `selp` and the like make of one such address originates
-   there too; of two of different origin, and of anything that went through memory, the origin is not known.
-3. An access through an address of known origin to bytes that are not all in there is a finding. Where nothing
-   lies at all, the kernel has stopped already.
+2. The result of `mov`, `add`, `sub`, `mad`, `cvta`, `cvt`, `selp` and similar instructions on one such
+   address has the same origin. The origin is unknown if two addresses have different origins, and for values
+   from memory.
+3. An access through an address of known origin to bytes outside the origin is a finding. An access to
+   unmapped memory has already stopped the kernel.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _KEEP = frozenset(
 
 
 class VariableBounds(Observer):
-    """See the sentences above."""
+    """Checks races as defined above."""
 
     def __init__(self, findings: Findings, variables: Variables) -> None:
         self._findings = findings
@@ -61,7 +62,7 @@ class VariableBounds(Observer):
         ]
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        """Works out the origin of the result while the operands are still what they were."""
+        """Computes the origin of the result from the operands before they change."""
         usage = self._findings.usages.of(step)
         if not usage.writes:
             return

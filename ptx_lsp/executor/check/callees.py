@@ -20,7 +20,7 @@ from ptx_lsp.model.calls.indirect import description, undescribed
 
 
 class Callees(Observer):
-    """A thread that calls such a function is a finding at the call."""
+    """Reports a thread that calls such a function, at the call."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings

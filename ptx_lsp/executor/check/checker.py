@@ -25,7 +25,7 @@ from ptx_lsp.executor.machine.wave import Wave
 
 
 class Checker(Observers):
-    """Looks for everything that the files beside this one look for; `findings` has what was found."""
+    """Runs all checks of this package; `findings` has the results."""
 
     def __init__(self) -> None:
         self._findings = Findings()
@@ -58,5 +58,5 @@ class Checker(Observers):
         super().before(wave, step, arrived, active)
 
     def stopped(self, error: ExecutionError) -> None:
-        """Adds what stopped the kernel to the findings."""
+        """Adds the error that stopped the kernel to the findings."""
         self._findings.stopped(error, self._step)

@@ -1,7 +1,8 @@
 """Threads that arrive at the barrier of their cluster again before they have waited there.
 
-Each thread must arrive only once before the barrier is complete (PTX ISA, barrier.cluster), which it can tell
-by `barrier.cluster.wait` alone. Who waits without having arrived is stopped by the machine.
+Each thread must arrive only once before the barrier is complete (PTX ISA, barrier.cluster). Only
+`barrier.cluster.wait` shows that it is complete. The machine stops a thread that waits without having
+arrived.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ptx_lsp.executor.machine.wave import Wave
 
 
 class EarlyArrivals(Observer):
-    """See the sentences above."""
+    """Checks races as defined above."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings

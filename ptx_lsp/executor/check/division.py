@@ -1,4 +1,4 @@
-"""Integer divisions by zero. PTX leaves their result open; a kernel goes on."""
+"""Integer divisions by zero. PTX leaves their result undefined; the kernel continues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptx_lsp.executor.machine.wave import Wave
 
 
 class DivisionByZero(Observer):
-    """A lane that executes `div` or `rem` of integers with a divisor of 0 is told of, as a note."""
+    """Reports a lane that executes an integer `div` or `rem` with a divisor of 0, as a note."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings

@@ -1,4 +1,4 @@
-"""What the checks of a launch have found, each place once."""
+"""The findings of a launch, one per place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_LANES = 32
 
 
 class Findings:
-    """Those of a launch, in the order in which they were first seen."""
+    """The findings of a launch, in the order in which they first occurred."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Finding] = {}
@@ -31,7 +31,7 @@ class Findings:
         address: int | None = None, variable: str = "", other_line: int = 0,
         other_lane: Lane | None = None,
     ) -> None:
-        """Adds what happened to lanes (flat numbers in the wave); the same again only counts."""
+        """Adds an event of lanes (flat numbers in the wave); a repeated event only increases the count."""
         key = (kind, step.line, variable, other_line)
         before = self._found.get(key)
         if before is not None:
@@ -44,7 +44,7 @@ class Findings:
         )
 
     def stopped(self, error: ExecutionError, step: Step | None) -> None:
-        """Adds what stopped the kernel."""
+        """Adds the error that stopped the kernel."""
         at_step = step is not None and step.line == error.line
         source = self.usages.of(step).source if at_step and step is not None else None
         message = str(error).removeprefix(f"line {error.line}: ")

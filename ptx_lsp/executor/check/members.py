@@ -26,7 +26,7 @@ from ptx_lsp.executor.machine.wave import Wave
 
 
 class Members(Observer):
-    """See the sentences above."""
+    """Checks races as defined above."""
 
     def __init__(self, findings: Findings, rounds: Rounds) -> None:
         self._findings = findings

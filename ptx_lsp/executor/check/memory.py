@@ -1,6 +1,4 @@
-"""Reads of shared and local memory that nobody has written. Global memory comes from the host,
-initialised.
-"""
+"""Reads of uninitialised shared and local memory. Global memory comes from the host, initialised."""
 
 from __future__ import annotations
 

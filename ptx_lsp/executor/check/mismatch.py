@@ -1,4 +1,4 @@
-"""Threads that come to one barrier, and do not agree on what it is (PTX ISA, `barrier`).
+"""Threads that reach one barrier with different operands (PTX ISA, `barrier`).
 
 1. All threads that take part in one phase of a barrier give the same count. Without a count it is that of all
    warps of the block, or of those that have threads left.
@@ -22,7 +22,7 @@ from ptx_lsp.executor.machine.wave import Wave
 
 Numbers = npt.NDArray[np.int64]
 Told = Callable[[int], str]
-"""What an instruction does, for the value that it gives."""
+"""The operand of a barrier instruction to compare, by its value."""
 
 
 class _Phase:
@@ -30,7 +30,7 @@ class _Phase:
 
     def __init__(self, wave: Wave) -> None:
         self.arrived: Bools = np.zeros(wave.shape, np.bool_)
-        """The threads that have come, and for each of them:"""
+        """The threads that have arrived, and for each of them:"""
         self.counts: Numbers = np.zeros(wave.shape, np.int64)
         self.reduces: Numbers = np.zeros(wave.shape, np.int64)
         self.lines: Numbers = np.zeros(wave.shape, np.int64)
@@ -43,7 +43,7 @@ class _Phase:
 
 
 class BarrierMismatch(Observer):
-    """See the sentences above."""
+    """Checks races as defined above."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings

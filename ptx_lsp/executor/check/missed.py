@@ -1,4 +1,4 @@
-"""Threads that others of their warp wait for, and that pass by the step at which these wait."""
+"""Threads that pass by a step at which others of their warp wait for them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Meeting:
 
     step: Step
     here: Bools
-    """Those that wait there."""
+    """The threads that wait there."""
     wanted: Bools
-    """Those that they wait for."""
+    """The threads that they wait for."""
     missed: Bools
-    """Those of them that have passed it by since (`paths.py`)."""
+    """The awaited threads that have since passed the step (`paths.py`)."""
 
 
 class Missed:
@@ -34,7 +34,7 @@ class Missed:
         self.meetings: dict[int, Meeting] = {}
 
     def wait(self, step: Step, lanes: Bools, wanted: Bools) -> None:
-        """Lanes wait for the wanted ones at a step, and nowhere else."""
+        """Lanes wait for the wanted ones at one step only."""
         for line, other in list(self.meetings.items()):
             if line != step.line:
                 self._leave(line, other, lanes)
@@ -56,7 +56,7 @@ class Missed:
                 )
 
     def go_on(self, lanes: Bools, warps: Bools) -> None:
-        """Lanes wait no longer, and none for those of `warps`."""
+        """Lanes stop waiting, and no lane waits for those of `warps`."""
         for line, meeting in list(self.meetings.items()):
             meeting.wanted = meeting.wanted & ~warps
             meeting.missed = meeting.missed & ~warps

@@ -1,15 +1,15 @@
 """Whether threads have missed a step at which others of their warp wait.
 
-1. A block is *past* a step where threads that went different ways meet again: it can be reached from the
-   step without going through the nearest block that dominates both (the *decision*), while neither dominates
-   the other; or all threads come to it after the step, and from it never to the step again.
+1. A block is *past* a step if divergent threads reconverge there: it can be reached from the step without
+   going through the nearest block that dominates both (the *decision*), while neither dominates the other; or
+   all threads reach it after the step, and never reach the step again from it.
 2. A block from which threads do nothing on any path but leave the kernel is past no step.
-3. Threads that execute something past a step at which others wait have missed it. Those that exit without
-   that have left: nobody waits for them. So it is with `@%p1 bra end`, where `end` has nothing but `ret`, and
-   where some threads first store something of their own.
-4. Threads that have come from the step themselves since their last decision do not count by the first half
-   of 1. Nor do those that came through a decision in a loop around the step before those who wait did: they
-   are in an earlier round (`rounds.py`).
+3. Threads that execute something past a step at which others wait have missed it. Threads that exit without
+   that have left, and no thread waits for them. So it is with `@%p1 bra end`, where `end` has nothing but
+   `ret`, and where some threads first store something of their own.
+4. Threads that have come from the step themselves since their last decision do not count by the first half of
+   1. Nor do those that came through a decision in a loop around the step before those who wait did: they are
+   in an earlier round (`rounds.py`).
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Paths:
         return found
 
     def is_after(self, awaited: Step, step: Step) -> bool:
-        """Whether threads come to `step` from the other one alone."""
+        """Whether threads reach `step` only from the other one."""
         return self._block_of[id(awaited)] in self._above(self._block_of[id(step)])
 
     def decision(self, awaited: Step, step: Step) -> int | None:
-        """The block that decides between a step and one past it, where it lies in a loop around it."""
+        """The block that decides between a step and one past it, if it is in a loop around the step."""
         above = self._above(self._block_of[id(step)])
         awaiting = self._block_of[id(awaited)]
         nearest = next(block for block in self._above(awaiting) if block in above)

@@ -16,8 +16,8 @@ from ptx_lsp.executor.machine.wave import Wave
 
 class UninitializedRegisters(Observer):
     """1. A register is initialised in a lane once an instruction that the lane executed has written it.
-    2. An operand, or a guard, that names a register which is not is a finding in the lanes that execute it
-       (of a guard: that come to it).
+    2. An operand, or a guard, that names an uninitialised register is a finding in the lanes that execute it
+       (for a guard: that reach it).
     """
 
     def __init__(self, findings: Findings) -> None:

@@ -1,6 +1,6 @@
 """Calls of `.noreturn` functions that return: by `ret`, or past their last instruction.
 
-The caller has no code to go on with (PTX ISA, ".noreturn"). Here it goes on behind the call.
+The caller has no code to continue with (PTX ISA, ".noreturn"). Here it continues after the call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ptx_lsp.executor.machine.wave import Wave
 
 
 class Returns(Observer):
-    """A thread that comes back from what is called as `.noreturn` is a finding at the call."""
+    """Reports a thread that returns from a `.noreturn` call, at the call."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings

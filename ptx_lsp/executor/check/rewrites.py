@@ -1,4 +1,4 @@
-"""Threads that write to a byte what stands there already.
+"""Threads that write the value that a byte already has.
 
 1. Writes of one value to a byte, one after another, are one write by several threads, and it does not matter
    in which order they come.
@@ -35,7 +35,7 @@ class _Batch(NamedTuple):
 
 
 class Rewrites:
-    """Those of one memory, beside the write that is known of each cell (`Shadow`)."""
+    """The rewrites of one memory, beside the last known write of each cell (`Shadow`)."""
 
     def __init__(self) -> None:
         self._batches: list[_Batch] = []
@@ -44,7 +44,7 @@ class Rewrites:
         """The time up to which writes are not kept any more."""
 
     def add(self, cells: Cells, threads: Threads, time: int, line: int) -> None:
-        """Threads write to cells what stands there, or what others write there at the same time."""
+        """Threads write the existing value to cells, or the value that others write at the same time."""
         order = np.argsort(cells, kind="stable")
         self._batches.append(_Batch(cells[order], threads[order], time, line))
         self._kept += cells.size
@@ -54,7 +54,7 @@ class Rewrites:
             self._forgotten = oldest.time
 
     def refine(self, by: int) -> None:
-        """Each cell becomes several."""
+        """Splits each cell into several."""
         parts = np.arange(by)
         self._batches = [
             one._replace(
@@ -64,7 +64,7 @@ class Rewrites:
         ]
 
     def known(self, order: VectorClocks, cells: Cells, users: Threads, since: Times) -> Bools:
-        """Sentence 2: which users come after some write to their cells since a time."""
+        """Item 2: the users ordered after some write to their cells since a time."""
         found = self._own(cells, users, since) | (since <= self._forgotten)
         left = np.flatnonzero(~found)
         for one, first, counts in self._matches(cells[left], since[left]):
@@ -79,8 +79,8 @@ class Rewrites:
     def unknown(
         self, order: VectorClocks, cells: Cells, users: Threads, since: Times
     ) -> Iterator[tuple[Cells, Threads, int]]:
-        """Sentence 3: which users do not come after a write to their cells since a time (their places in
-        `cells`), who wrote, and at which line.
+        """Item 3: the users not ordered after a write to their cells since a time (their indices in `cells`),
+        the writer, and its line.
         """
         for one, first, counts in self._matches(cells, since):
             if counts.sum() <= _MOST_PAIRS:

@@ -1,4 +1,4 @@
-"""In which round of a loop threads are, where it matters for what they have missed (`paths.py`, 4)."""
+"""The loop round of threads, where it matters for missed steps (`paths.py`, 4)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Rounds(Observer):
             times[key] = np.where(lanes, np.int32(self._now), times.get(key, np.int32(0)))
 
     def miss(self, wave: Wave, awaited: Step, waiting: Bools, step: Step, active: Bools) -> Bools:
-        """Which lanes of `take` miss a step at which others of their warps wait by executing this one."""
+        """The lanes of `take` that, by executing this step, miss one at which others of their warps wait."""
         if not self.paths.is_past(awaited, step):
             return np.zeros(wave.shape, np.bool_)
         active = active & of_warps(waiting)

@@ -1,6 +1,4 @@
-"""Who used each byte of a memory last: arrays beside it, a cell for so many bytes as the smallest access
-has.
-"""
+"""The last users of each byte of a memory: shadow arrays with one cell per smallest access size."""
 
 from __future__ import annotations
 
@@ -41,14 +39,14 @@ class Uses:
 
 
 class Shadow:
-    """Beside a memory of `size` bytes."""
+    """The shadow of a memory of `size` bytes."""
 
     def __init__(self, size: int, granule: int) -> None:
         self._size = size
         self.granule = granule
         self.slots: dict[Slot, Uses] = {}
         self.rewrites: Rewrites | None = None
-        """Writes of what stands there already; None while there are none."""
+        """Writes of existing values; None while there are none."""
         self._locations: Numbers | None = None
 
     @property

@@ -21,12 +21,12 @@ _MOST_TURNS = 256
 
 @dataclass(frozen=True, eq=False)
 class MemoryUse:
-    """An access with its threads, or what they began (`Order.copies`): a row of cells for each."""
+    """An access with its threads, or their copies (`Order.copies`): one row of cells each."""
 
     access: MemoryEvent
     threads: Threads
     actors: Threads
-    """Those whose knowledge counts."""
+    """The threads whose knowledge counts."""
     cells: Cells
     shadow: Shadow
     writes: bool
@@ -58,7 +58,7 @@ def unchanged(wave: Wave, step: Step, use: MemoryUse) -> Bools | None:
 
 
 def alike(wave: Wave, step: Step, use: MemoryUse) -> Bools | None:
-    """The cells in which there is what lanes write there; None where that cannot be told."""
+    """The cells that already have the value that lanes write; None if unknown."""
     values = _values(wave, step, use.access)
     if values is None:
         return None
@@ -78,8 +78,8 @@ def _values(wave: Wave, step: Step, access: MemoryEvent) -> Bytes | None:
 
 
 def turns(cells: Threads) -> Iterator[Threads]:
-    """The places of `cells`, so that each cell is there once in a turn, and its first places come first. Past
-    a limit all that are left come at once, and twice, so that each comes after all others.
+    """The indices of `cells`, split into turns without duplicate cells, first occurrences first. Past a
+    limit, the rest comes at once, and twice, so that each is after all others.
     """
     order = np.argsort(cells, kind="stable")
     first = np.flatnonzero(np.diff(cells[order], prepend=-1))

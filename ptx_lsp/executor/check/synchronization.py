@@ -1,4 +1,4 @@
-"""What orders the threads of a launch as it runs: fences, barriers, strong accesses (`Order`)."""
+"""The synchronisation of the threads of a launch: fences, barriers, strong accesses (`Order`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ptx_lsp.executor.machine.wave import Wave
 
 
 class Synchronization(Observer):
-    """Keeps the order of a launch."""
+    """Tracks the happens-before order of a launch."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -82,7 +82,9 @@ class Synchronization(Observer):
             self.order.acquire(use.threads, locations, fence=not acquires(usage), near=use.narrow)
 
     def release(self, use: MemoryUse, usage: Usage) -> None:
-        """They have written there. Atomic operations take turns, and hand on what they find."""
+        """Threads have written there with a strong access. Atomic operations are sequential and continue
+        release sequences.
+        """
         if use.access.use != "update" or not self.order.gives(use.threads, fence=not releases(usage)):
             self._release_at_once(use, usage)
             return

@@ -1,4 +1,4 @@
-"""What lies where in memory: variables by address."""
+"""The memory map of a launch: variables by address."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from ptx_lsp.executor.machine.wave import Wave
 
 @dataclass(frozen=True)
 class Whereabouts:
-    """Where an access went: an address in its state space, and the name of what lies there ("": nothing)."""
+    """The location of an access: an address in its state space, and the name of the variable there ("":
+    none).
+    """
 
     address: int
     name: str
 
 
 class Variables(Observer):
-    """Those of a launch, with the buffers that are its arguments."""
+    """The variables of a launch, with the buffers among its arguments."""
 
     def __init__(self) -> None:
         self.placed: tuple[Placed, ...] = ()
@@ -34,14 +36,14 @@ class Variables(Observer):
         return offset % row_bytes(wave, space)
 
     def name(self, space: str, address: int) -> str:
-        """What lies at an address of its state space; "" for nothing."""
+        """The variable at an address of its state space; "" if there is none."""
         for one in self.placed:
             if one.space == space and one.start <= address < one.start + one.size:
                 return one.name
         return ""
 
     def whereabouts(self, wave: Wave, access: MemoryEvent, index: int) -> Whereabouts:
-        """Those of one lane's access."""
+        """The location of one lane's access."""
         offset = int(access.offsets[index])
         if access.buffer is not None:
             return Whereabouts(access.buffer.base + offset, access.buffer.name)

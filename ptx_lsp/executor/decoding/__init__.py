@@ -1,1 +1,1 @@
-"""Makes the instructions of a kernel, and of what it calls, into blocks of steps."""
+"""Decodes the instructions of a kernel, and of its callees, into blocks of steps."""

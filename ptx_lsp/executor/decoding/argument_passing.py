@@ -1,7 +1,7 @@
-"""Arguments and results of calls, which go through registers or through memory.
+"""Arguments and results of calls, passed in registers or in memory.
 
-1. What is passed has the size of the parameter, and either can be a vector: ptxas passes two registers of 32
-   bits for one of 64. So bits are passed, those of the first element as the lowest.
+1. An argument has the size of its parameter, and either can be a vector: ptxas passes two 32-bit registers
+   for one of 64. So bits are passed, with the first element as the lowest.
 2. A parameter in `.param` is memory: the variable of the caller that is named; for registers and constants,
    memory that is made for them.
 """
@@ -39,7 +39,7 @@ _Bits = tuple[Integers, int]
 
 @dataclass(frozen=True)
 class Passed:
-    """Memory that is passed for a parameter, and what is done `before` and `after` the call."""
+    """The memory of a parameter, and the actions `before` and `after` the call."""
 
     place: Place
     before: tuple[Make, ...] = ()
@@ -47,7 +47,8 @@ class Passed:
 
 
 class Passing:
-    """What one caller passes: actions that give a parameter its value, or a result to whom it is named."""
+    """The argument passing of one caller: actions that set a parameter, or copy a result to its destination.
+    """
 
     def __init__(self, frame: RegisterLayout, operands: Operands, locals: Locals) -> None:
         self._frame = frame
@@ -55,14 +56,14 @@ class Passing:
         self._locals = locals
 
     def give(self, actual: nodes.Expression, numbers: Sequence[int], type: str) -> list[Make]:
-        """To registers, which are a parameter of this type."""
+        """Passes an argument in registers, as a parameter of this type."""
         place = self._variable(actual)
         if place is not None:
             return [self._load(place, numbers)]
         return self.move(self._passed(actual, type), numbers)
 
     def take(self, actual: nodes.Expression, numbers: Sequence[int]) -> list[Make]:
-        """From registers, which are a result."""
+        """Takes a result from registers."""
         values = self.held(numbers)
         place = self._variable(actual)
         if place is not None:
@@ -71,7 +72,7 @@ class Passing:
         return self.move(values, into) if into else []
 
     def memory(self, actual: nodes.Expression, formal: Formal | Variable, *, returns: bool) -> Passed:
-        """For a parameter, or a result, in `.param`."""
+        """The memory of a parameter, or of a result, in `.param`."""
         place = self._variable(actual)
         if place is not None:
             return Passed(place)
@@ -85,20 +86,20 @@ class Passing:
         return Passed(place, after=(self._load(place, into),) if into else ())
 
     def held(self, numbers: Sequence[int]) -> list[_Bits]:
-        """What registers hold."""
+        """The values in registers."""
         return [
             (lanes.register(number, width, signed=False), width)
             for number, width in zip(numbers, self._widths(numbers), strict=True)
         ]
 
     def move(self, values: Sequence[_Bits], numbers: Sequence[int]) -> list[Make]:
-        """Values to registers of the same size together."""
+        """Moves values to registers of the same total size."""
         parts = _spread(values, self._widths(numbers))
         moves = [move(*one, self._operands) for one in zip(numbers, parts, strict=True)]
         return [lambda _, action=action: action for action in moves]
 
     def point(self, number: int, place: Place) -> list[Make]:
-        """A register to the address of memory."""
+        """Sets a register to the address of memory."""
         return self.move([(_address(place), 64)], [number])
 
     # -- parts of these -------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Which opcodes have an action of their own: what makes it."""
+"""Opcodes with a separate action, and the functions that build it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Builder = Callable[[nodes.Instruction, Match, Operands, Spaces], Action]
 
 
 def builder(match: Match) -> Builder | None:
-    """What makes the action of an instruction; None for one that only computes."""
+    """The builder of an instruction's action; None for an instruction that only computes."""
     name = match.entry.name
     while name and name not in _BUILDERS:
         name = name.rpartition(".")[0]

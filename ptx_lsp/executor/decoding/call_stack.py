@@ -32,7 +32,7 @@ class Routine:
     instance: int
     frame: RegisterLayout
     instances: set[int] = field(default_factory=set[int])
-    """Its own and those of what is put in the place of calls in it."""
+    """Its own instance, and the instances of functions inlined in it."""
     start: int = -1
     entry: int = -1
 
@@ -47,14 +47,14 @@ class Routine:
 
     @cached_property
     def registers(self) -> list[int]:
-        """Those that a thread keeps; to be asked for when everything is decoded."""
+        """The registers that a thread saves, complete only after decoding."""
         return self.frame.of_instances(self.instances)
 
 
 @dataclass(frozen=True, eq=False)
 class Enter(Transfer):
-    """`call` of a routine. `pointer` computes its address; None where there is but one. Threads come back
-    to block `onward`.
+    """`call` of a routine. `pointer` computes its address; None if there is only one. Threads return to block
+    `onward`.
     """
 
     routines: Mapping[int, Routine]
@@ -161,7 +161,7 @@ class CallStack(WaveState):
         _give(wave, stack, lanes, end)
 
     def leave(self, routine: Routine, lanes: Indices, stack: int) -> Indices:
-        """The blocks at which the lanes go on."""
+        """The blocks at which the lanes continue."""
         wave, inside = self._wave, self._inside[routine]
         self._depth[lanes] -= 1
         depth = self._depth[lanes]
@@ -236,5 +236,5 @@ def _give(wave: Wave, number: int, lanes: Indices, values: Array) -> None:
 
 
 def stack(frame: RegisterLayout) -> int:
-    """The register with the address at which the stack goes on."""
+    """The register with the address at which the stack continues."""
     return frame.special(STACK, ".u64")

@@ -1,4 +1,4 @@
-"""What the calls of a module may call, as far as the text tells."""
+"""The possible callees of a module's calls, as far as the text determines them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ptx_lsp.syntax import nodes
 
 
 def callee(call: Call, function: Function) -> Function | str | None:
-    """The function that a call names, or its name where it is one of the runtime; None where the call has its
-    address. ExecutionError where it has no body.
+    """The function that a call names, or its name if it belongs to the runtime; None for an indirect call.
+    Raises ExecutionError if it has no body.
     """
     if call.table is not None:
         return None
@@ -32,7 +32,7 @@ def callee(call: Call, function: Function) -> Function | str | None:
 def formals(
     call: Call, functions: Sequence[Function]
 ) -> tuple[Sequence[Formal], Sequence[Formal]]:
-    """The parameters of what is called, those of results first."""
+    """The parameters of the callee, return parameters first."""
     if call.callees:
         return call.callees[0].returns, call.callees[0].parameters
     for function in functions:

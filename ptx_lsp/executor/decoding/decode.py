@@ -1,4 +1,4 @@
-"""A kernel made ready to run: its instructions as steps, in blocks."""
+"""Decodes a kernel for execution: its instructions as steps, in blocks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def decode(
 ) -> tuple[Block, ...]:
     """The blocks of a kernel. Registers get numbers in `frame`, variables of calls addresses in `image`.
 
-    Raises ExecutionError where it takes more time than the budget has.
+    Raises ExecutionError if it exceeds the time budget.
     """
     return _Decoder(function, frame, image, spaces, budget).blocks()
 

@@ -39,8 +39,8 @@ _LONGEST = 20_000
 
 @dataclass
 class Context:
-    """A kernel, a routine, or one call of a function. `labels` has positions in the list, `end` is the one
-    behind it.
+    """A kernel, a routine, or one call of a function. `labels` has positions in the list, `end` is the
+    position after it.
     """
 
     function: Function
@@ -74,7 +74,7 @@ class FlatInstruction:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is the instruction as it stands."""
+        """Whether it is the unmodified instruction."""
         return self.action is None and self.make is None and self.jump_to < 0 and self.routines is None
 
     @property
@@ -278,8 +278,8 @@ class _Flattener:
     # -- arguments and results ------------------------------------------------------------------
 
     def carriers(self, kind: str, at: int, formal: Formal | Register | Variable) -> list[int]:
-        """The registers that pass an argument or a result: those of each element of a vector, or one for the
-        address of what lies in memory.
+        """The registers that pass an argument or a result: one per element of a vector, or one for the
+        address of memory.
         """
         if isinstance(formal, Register):
             type, count = formal.type, formal.vector

@@ -1,13 +1,13 @@
-"""The blocks of a kernel, and in which order threads that went different ways are let on.
+"""The blocks of a kernel, and the order in which divergent threads are scheduled.
 
 1. A block is a run of steps that is entered at its first and left after its last. Steps at which threads
-   part, leave or wait end a block; a label begins one.
-2. Of threads at several blocks those at the earliest in `rank` go on; where they come to a block at which
-   others are, they go on together.
-3. `rank` is a weak topological order: whatever leads to a block stands before it, loops apart, and the
-   blocks of a loop stand together, its head first. So all ways from a split to the block where they meet
-   again (its immediate post-dominator) are gone before that block itself, and all rounds of a loop before
-   what comes after it.
+   diverge, exit or wait end a block; a label begins one.
+2. Threads at the block with the lowest `rank` run first. When they reach a block at which others are, they
+   continue together.
+3. `rank` is a weak topological order: the predecessors of a block precede it, except in loops, and the blocks
+   of a loop are contiguous, its head first. All paths from a divergent branch to its reconvergence point (its
+   immediate post-dominator) therefore run before that block, and all iterations of a loop before the code
+   after it.
 
 The order is that of F. Bourdoncle, "Efficient chaotic iteration strategies with widenings" (1993), found in
 one walk in depth.
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 
 def ranks(successors: Sequence[Sequence[int]], root: int) -> list[int]:
-    """For each block its place in the order; blocks that cannot be reached come last."""
+    """The position of each block in the order; unreachable blocks come last."""
     walk = _Walk(successors, root)
     head_of = _heads(walk)
     inside: dict[int, list[int]] = {}
@@ -37,7 +37,7 @@ def ranks(successors: Sequence[Sequence[int]], root: int) -> list[int]:
 
 
 def component_numbers(successors: Sequence[Sequence[int]], root: int) -> list[int]:
-    """For each block the number of its strongly connected component; -1 for what cannot be reached."""
+    """The strongly connected component of each block; -1 for unreachable blocks."""
     walk = _Walk(successors, root)
     head_of = _heads(walk)
     found = [-1] * len(successors)
@@ -52,7 +52,7 @@ def component_numbers(successors: Sequence[Sequence[int]], root: int) -> list[in
 
 
 def trapped(successors: Sequence[Sequence[int]], inside: Sequence[bool]) -> set[int]:
-    """The blocks from which threads never come to one that is not `inside`."""
+    """The blocks from which threads never reach one that is not `inside`."""
     leads: list[list[int]] = [[] for _ in successors]
     for block, targets in enumerate(successors):
         for target in targets:
@@ -149,8 +149,7 @@ class _Sets:
 
 
 def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> list[int]:
-    """For each block the nearest other one that all ways to it go through; itself for `root`, and for what
-    cannot be reached.
+    """For each block, the nearest other one on all paths to it; itself for `root` and for unreachable blocks.
 
     See K. Cooper, T. Harvey and K. Kennedy, "A simple, fast dominance algorithm" (2001).
     """

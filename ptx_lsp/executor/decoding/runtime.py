@@ -1,7 +1,7 @@
-"""The functions that every CUDA program finds on the device: `malloc`, `free`, `vprintf`, `__assertfail`.
+"""The functions that every device provides to CUDA programs: `malloc`, `free`, `vprintf`, `__assertfail`.
 
-They have no body in PTX. What they do is told by the CUDA C++ Programming Guide ("Dynamic Global Memory
-Allocation and Operations", "Formatted Output", "Assertion") and by the declarations that nvcc writes.
+They have no body in PTX. Their behaviour is specified by the CUDA C++ Programming Guide ("Dynamic Global
+Memory Allocation and Operations", "Formatted Output", "Assertion") and by the declarations that nvcc writes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LONG = ("l", "ll", "j", "z", "t")
 
 
 class Provided:
-    """A call of one of them: the registers of its arguments, and that of its result where it has one."""
+    """A call of one of them: the registers of its arguments, and of its result if any."""
 
     def __init__(
         self, name: str, spaces: Spaces, arguments: Sequence[int], result: int | None

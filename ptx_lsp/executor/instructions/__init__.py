@@ -1,1 +1,1 @@
-"""Arithmetic, loads and stores, atomics, and what the lanes of a warp exchange."""
+"""Arithmetic, loads and stores, atomics, and the warp exchange instructions."""

@@ -127,7 +127,7 @@ def sources(
 def address_of(
     operand: nodes.Expression, match: Match, operands: Operands
 ) -> tuple[Space, Program]:
-    """The state space of an access and what computes its addresses."""
+    """The state space of an access and the program that computes its addresses."""
     modifiers = (word.partition("::")[0] for word in match.candidate.choices.modifiers)
     space: Space = ""
     for word in modifiers:
@@ -138,7 +138,7 @@ def address_of(
 def located(
     operand: nodes.Expression, space: Space, operands: Operands
 ) -> tuple[Space, Program]:
-    """The state space of an address, "" for a generic one, and what computes it."""
+    """The state space of an address, "" for a generic one, and the program that computes it."""
     variable = operands.variable(operand)
     if space == ".param" and variable is not None and not operands.is_launched(variable):
         space = ".local"  # parameters of calls lie where local variables do
@@ -192,7 +192,7 @@ def view(reach: ResolvedAddress, element: DType) -> Array:
 
 
 def writable(reach: ResolvedAddress, element: DType) -> Array:
-    """The same for writing; ExecutionError where the memory is constant, or a buffer that is read-only."""
+    """The writable view of memory. Raises ExecutionError if the memory is constant, or a read-only buffer."""
     if not reach.data.flags.writeable:
         raise ExecutionError("the memory is read-only", "read-only")
     return view(reach, element)
@@ -213,7 +213,7 @@ def _column(piece: Bytes, element: DType, size: int, at: int) -> Array:
 def gather(
     found: list[tuple[ResolvedAddress, Bools | None]], shape: tuple[int, ...], element: DType, at: int = 0
 ) -> Array:
-    """What stands in memory, `at` elements behind each address."""
+    """The elements of memory `at` elements after each address."""
     result: Array | None = None
     shift = np.uint64(element.itemsize.bit_length() - 1)
     for reach, part in found:
@@ -228,7 +228,7 @@ def gather(
 
 
 def put(memory: Array, index: Addresses, values: Array) -> None:
-    """Writes elements; where neighbours go to neighbours, in one piece."""
+    """Writes elements; contiguous ones as one block."""
     flat = index.reshape(-1)
     count = flat.size
     first, last = int(flat[0]), int(flat[-1])

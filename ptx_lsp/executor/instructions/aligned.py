@@ -18,7 +18,7 @@ class Warps:
     """The warps of a wave that execute an instruction."""
 
     def __init__(self, wave: Wave, mask: Bools | None) -> None:
-        """ExecutionError where not all lanes of a warp are there."""
+        """Raises ExecutionError unless all lanes of a warp are present."""
         self.wave = wave
         self._mask = mask
         there = wave.full_mask(mask).reshape(-1, WARP_SIZE)
@@ -56,14 +56,14 @@ class Warps:
 
 
 class Aligned(Collective):
-    """Lanes wait for all others of their warp that live; then `execute` is called."""
+    """Lanes wait for all other live lanes of their warp; then `execute` is called."""
 
     def __init__(self) -> None:
         self.key = f"aligned {id(self)}"  # it never goes together with another step
 
     @abstractmethod
     def execute(self, warps: Warps) -> None:
-        """Does what the instruction does in these warps."""
+        """Executes the instruction in these warps."""
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         self.execute(Warps(wave, mask))

@@ -1,4 +1,4 @@
-"""Atomic operations: `atom` and `red`. Lanes that meet at an address take turns, the lowest first."""
+"""Atomic operations: `atom` and `red`. Lanes with the same address run sequentially, the lowest first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Atomic:
         self, spaces: Spaces, space: Space, address: Program, operands: Program, type: Type,
         modifiers: frozenset[str], destinations: tuple[int | None, ...], count: int,
     ) -> None:
-        """`count` is how many elements there are."""
+        """`count` is the number of elements."""
         self._spaces = spaces
         self._space: Space = space
         self._address, self._operands = address, operands

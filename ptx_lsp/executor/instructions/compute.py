@@ -1,4 +1,4 @@
-"""Instructions that compute: their meaning, run once, becomes a program."""
+"""Instructions that compute: their meaning is evaluated once and becomes a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Compute:
 
 
 def compute(node: nodes.Instruction, match: Match, operands: Operands) -> Compute:
-    """What an instruction of the table with a meaning does; ExecutionError where it has none."""
+    """The action of a table instruction with a meaning. Raises ExecutionError if it has none."""
     meaning = match.entry.meaning
     if meaning is None:
         raise ExecutionError(f"`{node.opcode.text}` is not supported yet", "unsupported")

@@ -37,7 +37,7 @@ class Symbolic(Rounding):
         self._selectors = selectors
         self._minus = minus
         self.carried: Integers | None = None
-        """What the condition code becomes; None where it stays."""
+        """The new condition code; None if it is unchanged."""
 
     @property
     def width(self) -> int:

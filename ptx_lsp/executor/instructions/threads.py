@@ -1,6 +1,6 @@
-"""The threads that execute an instruction, in one row: what is different for each has one dimension here.
+"""The threads that execute an instruction, in one row: per-thread values have one dimension.
 
-For instructions that reach memory in ways of their own; arithmetic works on the arrays of a wave as they are.
+Used by instructions with special memory accesses; arithmetic works directly on the arrays of a wave.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ class Threads:
         self.wave.registers[number] = result.reshape(self.wave.shape)
 
     def subset(self, chosen: Bools) -> Threads:
-        """Some of them."""
+        """A subset of the threads."""
         lanes = self.lanes[chosen]
         mask = np.zeros(self.mask.size, np.bool_)
         mask[lanes] = True
         return Threads(self.wave, mask.reshape(self.mask.shape), lanes)
 
     def error(self, message: str, kind: Kind, wrong: Bools | None = None) -> ExecutionError:
-        """What is to be raised where something is wrong with threads (None: all)."""
+        """The error to raise for some threads (None: all)."""
         mask = self.mask if wrong is None else self.subset(wrong).mask
         return ExecutionError(message, kind, lanes=self.wave.thread_ids(mask))
 
 
 @dataclass(frozen=True, eq=False)
 class MemorySlice:
-    """Memory that the threads at `positions` of a row reach: their offsets in `data`, in bytes."""
+    """Memory that the threads at `positions` of a row access: their offsets in `data`, in bytes."""
 
     data: Bytes
     offsets: Indices
@@ -88,7 +88,7 @@ def threads(wave: Wave, mask: Bools | None) -> Threads:
 def memory_slices(
     spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use | None = "read"
 ) -> list[MemorySlice]:
-    """The memory of an access of `size` bytes by each thread. `use` is for observers (None: not told)."""
+    """The memory of an access of `size` bytes by each thread. `use` is for observers (None: not reported)."""
     parts: list[MemorySlice] = []
     found = spaces.resolve(row.wave, addresses.astype(np.uint64), space, size, row.mask, use)
     for reach, part in found:
@@ -100,7 +100,9 @@ def memory_slices(
 def shared_offsets(
     spaces: Spaces, row: Threads, addresses: Array, space: Space, size: int, use: Use | None = "read"
 ) -> Indices:
-    """Where in the shared memory of the wave each thread reaches; ExecutionError elsewhere."""
+    """The offset in the wave's shared memory that each thread accesses. Raises ExecutionError for other
+    memory.
+    """
     offsets = np.zeros(row.count, np.int64)
     for part in memory_slices(spaces, row, addresses, space, size, use):
         if not np.may_share_memory(part.data, row.wave.shared):
@@ -128,6 +130,8 @@ def by_name(node: nodes.Instruction, match: Match) -> dict[str, nodes.Expression
 def pointer(
     operand: nodes.Expression, space: str, operands: Operands
 ) -> tuple[Space, Program]:
-    """What computes an address in a state space: ".shared::cta"; "" or several: a generic one."""
+    """The program that computes an address in a state space: ".shared::cta"; "" or several: a generic
+    address.
+    """
     found: Space = SPACES.get(space.partition("::")[0], "") if "|" not in space else ""
     return located(operand, found, operands)

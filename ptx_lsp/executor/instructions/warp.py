@@ -1,4 +1,4 @@
-"""What the lanes of a warp do together: shuffles, votes, matches, reductions, elections."""
+"""Warp-level instructions: shuffles, votes, matches, reductions, elections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ptx_lsp.syntax import nodes
 
 Masks = npt.NDArray[np.uint32]
 Exchange = Callable[[Choices, Wave, Bools, list[Array]], tuple[Array, ...]]
-"""From the modifiers, the lanes that take part, and the operands, to the results."""
+"""Computes the results from the modifiers, the participating lanes, and the operands."""
 
 
 class Warp(Collective):
@@ -80,7 +80,7 @@ class Warp(Collective):
         return None if self._members is None else np.asarray(self._members.run(wave.registers)[0], np.uint32)
 
     def awaited(self, wave: Wave, mask: Bools) -> Bools:
-        """The lanes that those of a mask wait for, themselves included."""
+        """The lanes for which the lanes of a mask wait, themselves included."""
         if self._members is None:
             return mask
         wanted = np.where(mask, np.asarray(self._members.run(wave.registers)[0], np.uint32), np.uint32(0))

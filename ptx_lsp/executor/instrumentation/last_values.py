@@ -1,4 +1,6 @@
-"""What each line of a kernel wrote last, lane by lane, in the first warp of the launch: `LastValues`."""
+"""The last value that each line of a kernel wrote, lane by lane, in the first warp of the launch:
+`LastValues`.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ from ptx_lsp.model.symbols import Register
 
 @dataclass(frozen=True)
 class LaneValues:
-    """The register `name`, of type `type`, as `line` wrote it last. `lanes` has the values of the lanes of a
-    warp as a person writes them, None where a lane did not execute the line.
+    """The register `name`, of type `type`, as `line` wrote it last. `lanes` has the values of the warp's
+    lanes in readable form, None for a lane that did not execute the line.
     """
 
     line: int

@@ -1,4 +1,4 @@
-"""What a kernel executed, and how it used memory: `Profile`.
+"""Execution and memory statistics of a kernel: `Profile`.
 
 1. An *issue* is one warp that executes one instruction, with some of its lanes; lanes whose guard is false
    are not among them. Divergence is the lanes active of those that the issuing warps have (living ones).
@@ -53,7 +53,8 @@ class LineProfile:
 
 @dataclass
 class Profile(Observer):
-    """Adds up what it is told of. `lines` by line, `opcodes` executed thread-instructions by spelling."""
+    """Accumulates the observed events. `lines` by line, `opcodes` executed thread-instructions by spelling.
+    """
 
     lines: dict[int, LineProfile] = field(default_factory=dict[int, LineProfile])
     opcodes: dict[str, int] = field(default_factory=dict[str, int])

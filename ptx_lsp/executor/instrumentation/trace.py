@@ -1,4 +1,4 @@
-"""What each instruction reads and writes, lane by lane: `Trace`."""
+"""The reads and writes of each instruction, lane by lane: `Trace`."""
 
 from __future__ import annotations
 

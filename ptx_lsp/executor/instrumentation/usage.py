@@ -1,4 +1,6 @@
-"""What a step reads and writes, by its row of the instruction table: for those who look on."""
+"""The registers and memory that a step reads and writes, from its row of the instruction table; for
+observers.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ class Usages:
 
 
 def usage(step: Step) -> Usage:
-    """What a step uses. Of one whose form is not known, all registers are read and none is written."""
+    """The usage of a step. If its form is unknown, all registers are read and none is written."""
     provenance = step.source
     if provenance is None:
         return Usage("ret")
@@ -100,7 +102,7 @@ def usage(step: Step) -> Usage:
 
 
 def operand_types(match: Match) -> tuple[Type | str, ...]:
-    """What the table wants at each operand, as text."""
+    """The table's requirement for each operand, as text."""
     return tuple(str(wanted.type) for _, wanted in match.places)
 
 

@@ -27,7 +27,7 @@ _MODES: tuple[Mode, ...] = (".rz", ".rm", ".rp")
 
 @dataclass(frozen=True)
 class Kind:
-    """What is multiplied: the types of D, A, B and C, the sides m, n and k, and the modifiers."""
+    """The operation: the types of D, A, B and C, the sides m, n and k, and the modifiers."""
 
     types: tuple[str, str, str, str]
     m: int
@@ -39,7 +39,7 @@ class Kind:
 
 
 def kind_of(match: Match, types: Sequence[str]) -> Kind:
-    """From the modifiers of an instruction; `types` are those of D, A, B and C."""
+    """The kind from the modifiers of an instruction; `types` are those of D, A, B and C."""
     modifiers = match.candidate.choices.modifiers
     shape = next(found for word in modifiers if (found := _SHAPE.fullmatch(word)))
     m, n, k = (int(side) for side in shape.groups())
@@ -92,7 +92,7 @@ def _integers(bits: Words) -> products.Integers:
 
 
 class Multiply(Aligned):
-    """`mma` and its kin: matrices from registers, and to registers."""
+    """`mma` and related instructions: matrices in registers."""
 
     def __init__(
         self, kind: Kind, layouts: tuple[Fragment, Fragment, Fragment, Fragment], inputs: Inputs,
@@ -152,7 +152,7 @@ class Inputs:
 def inputs_of(
     read: list[tuple[str, nodes.Expression, str]], operands: Operands
 ) -> Inputs:
-    """From names, operands and their types; what has one name is one behind the other."""
+    """The inputs from names, operands and their types; operands with the same name are concatenated."""
     program = sources([(operand, TYPES[type]) for _, operand, type in read], operands)
     counts: dict[str, int] = {}
     for name, operand, type in read:

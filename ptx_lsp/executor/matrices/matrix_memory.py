@@ -29,7 +29,7 @@ _ROW = 16
 
 
 class Memory:
-    """Where the lanes of warps reach."""
+    """The memory that the lanes of warps access."""
 
     def __init__(self, spaces: Spaces, space: Space, address: Program) -> None:
         self._spaces = spaces
@@ -43,14 +43,16 @@ class Memory:
     def load(
         self, wave: Wave, addresses: Addresses, lanes: Bools, width: int, count: int = 1
     ) -> list[Array]:
-        """`count` neighbours of `width` bytes from each address; `lanes` are those that have one."""
+        """`count` consecutive elements of `width` bits from each address; `lanes` are the lanes with an
+        address.
+        """
         found = self._spaces.resolve(wave, addresses, self._space, width * count, lanes)
         return [gather(found, addresses.shape, UNSIGNED[8 * width], at) for at in range(count)]
 
     def store(
         self, wave: Wave, addresses: Addresses, lanes: Bools, values: list[Array]
     ) -> None:
-        """The values of each lane, behind each other."""
+        """The values of each lane, consecutively."""
         width = values[0].dtype.itemsize
         found = self._spaces.resolve(
             wave, addresses, self._space, width * len(values), lanes, "write"
@@ -152,8 +154,8 @@ def _columns_of_bytes(words: npt.NDArray[np.uint32]) -> Bytes:
 
 
 class Fragments(Aligned):
-    """`wmma.load` and `wmma.store`: each lane reaches for its own elements. Elements of less than a byte are
-    taken by whole registers.
+    """`wmma.load` and `wmma.store`: each lane accesses its own elements. Elements of less than a byte are
+    accessed by whole registers.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Products of matrices, every sum exact and rounded once.
 
-PTX leaves the order and the rounding of sums of floats open; a GPU comes near to what stands here. Sums are
-formed in doubles with a bound of their error; only where the bound leaves the result open they are formed
-again exactly, from slices of all terms that add up without error (Rump, Ogita and Oishi, "Accurate
+PTX leaves the order and the rounding of float sums undefined; GPU results are close to those computed here.
+Sums are computed in doubles with an error bound. Only if the bound leaves the result undecided, they are
+computed again exactly, from slices of all terms that add up without error (Rump, Ogita and Oishi, "Accurate
 floating-point summation", 2008).
 """
 
@@ -34,7 +34,7 @@ def of_floats(a: Doubles, b: Doubles, c: Doubles, dtype: np.dtype[np.floating]) 
 
 
 def of_doubles(a: Doubles, b: Doubles, c: Doubles, mode: Mode) -> Doubles:
-    """The same of `.f64`: multiplied and added one after the other, each time rounded once."""
+    """a @ b + c of `.f64`: multiplied and added sequentially, each operation rounded once."""
     total = c
     for at in range(a.shape[-1]):
         total = floats.doubled(floats.fused(a[..., at, None], b[..., at, None, :], total, mode))
@@ -42,7 +42,7 @@ def of_doubles(a: Doubles, b: Doubles, c: Doubles, mode: Mode) -> Doubles:
 
 
 def of_integers(a: Doubles, b: Doubles, c: Integers, *, saturates: bool) -> Integers:
-    """The same of integers of 8 bits and less whose sums doubles hold, and of 32 bits, which wrap around."""
+    """a @ b + c of integers of 8 bits and less whose sums fit doubles, and of 32 bits, which wrap around."""
     total = np.matmul(a, b).astype(np.int64) + c
     limit = 1 << 31
     return np.clip(total, -limit, limit - 1) if saturates else (total + limit) % (2 * limit) - limit

@@ -1,5 +1,5 @@
-"""The metadata of sparse matrices: where the elements that are not left out belong (PTX ISA, "Sparse matrix
-storage"). The manual shows in figures which lane has the metadata of which row.
+"""The metadata of sparse matrices: the positions of the stored elements (PTX ISA, "Sparse matrix storage").
+The manual shows in figures which lane has the metadata of which row.
 """
 
 from __future__ import annotations

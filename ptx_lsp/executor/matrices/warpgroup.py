@@ -1,7 +1,7 @@
-"""Products of matrices by warpgroups: `wgmma.mma_async` and what orders it.
+"""Products of matrices by warpgroups: `wgmma.mma_async` and the instructions that order it.
 
-Each of the four warps has 16 rows of A and D, so a warp can do its part by itself. It does so at once: one of
-the moments at which the hardware may, when the program orders its accesses as it must.
+Each of the four warps has 16 rows of A and D, so a warp can compute its rows by itself. It does so
+immediately. The hardware may do the same if the program orders its accesses correctly.
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
-"""Which acts of other threads happen before a thread's present one (PTX ISA, "Memory Consistency Model").
+"""The happens-before relation: the acts of other threads that precede a thread's current one (PTX ISA,
+"Memory Consistency Model").
 
 1. Time is a counter of executed instructions; a thread's acts are named by it. What a thread *knows* of
    another is a time: the other's acts up to then happen before what the thread does now.
-2. Barriers of a block, and `bar.warp.sync`: those let go know all that those who came have done and know. Who
-   arrives without waiting gives what it has done until then; and with `barrier.cluster.arrive.relaxed` what
-   it has done before its last fence.
+2. Barriers of a block, and `bar.warp.sync`: released threads know all that the arrived threads have done and
+   know. A thread that arrives without waiting contributes its acts until then; with
+   `barrier.cluster.arrive.relaxed`, only its acts before its last fence.
 3. A release is a write with `.release` or `.acq_rel`, or a strong write after a fence, which releases what
    was done before the fence. An acquire is a read with `.acquire` or `.acq_rel`, or a strong read before a
-   fence, which takes effect there. Who reads a location with an acquire knows what was released there;
-   atomic operations on it hand on what they find, also those of one instruction, in the order of the
-   threads. Scopes: see `released.py`.
-4. What a thread's asynchronous operations do is named by the time at which they began. It happens before
-   what those do who know it: the thread itself once it has waited for its group, and who acquires from the
-   mbarrier that was told. Blocks are known as a whole in this.
-5. Where exact knowledge would need too much memory, a thread that acquires from another knows all that the
-   other's block has done: an order may then be taken for granted that is not there, never the reverse.
+   fence, which takes effect there. An acquire read of a location synchronises with the release writes to it.
+   Atomic operations continue the release sequence, even those of one instruction, in thread order. Scopes:
+   see `released.py`.
+4. The effects of a thread's asynchronous operations are named by the time at which they began. They happen
+   before the acts of threads that know them: the thread itself after it has waited for its group, and threads
+   that acquire from the mbarrier on which the operation completes. Here, blocks are tracked as a whole.
+5. If exact tracking would need too much memory, a thread that acquires from another knows everything that the
+   other's block has done. An order may then be assumed that does not exist, never the reverse.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class VectorClocks:
         return numbers >= self._threads
 
     def copies(self, threads: Threads, *, writes: bool) -> Threads:
-        """Numbers for what the asynchronous operations of threads write, or read."""
+        """Indices of the data that asynchronous operations of threads write or read."""
         if self._columns == self._own_columns:
             more = ((0, 0), (0, 2 * self._copying))
             self._columns += 2 * self._copying
@@ -100,7 +101,9 @@ class VectorClocks:
             np.maximum.at(self._known, (threads, columns), time)
 
     def complete_at(self, threads: Threads, time: int, locations: Times, places: Threads) -> Times:
-        """Copies of threads are complete, and tell `locations[places]`; the numbers that those have then."""
+        """Copies of threads are complete, and release to `locations[places]`. Returns the current numbers of
+        these locations.
+        """
         wanted = np.zeros(locations.shape, np.bool_)
         wanted[places] = True
         locations = self._released.numbered(locations, wanted)
@@ -128,12 +131,12 @@ class VectorClocks:
         return found
 
     def arrive(self, threads: Threads, barrier: int = _CLUSTER, *, relaxed: bool = False) -> None:
-        """Threads come to a barrier, or that of the cluster, and do not wait."""
+        """Threads arrive at a barrier, or that of the cluster, without waiting."""
         arrived = self._arrived.setdefault(barrier, np.zeros(self._threads, np.int32))
         arrived[threads] = self._fenced[threads] if relaxed else self.now
 
     def barrier(self, wave: Wave, arrived: Bools, released: Bools, number: int = 0) -> None:
-        """Sentence 2: threads of each block come together."""
+        """Item 2: threads of each block synchronise."""
         everybody = self._everybody(wave)
         whole = np.logical_and(arrived == released, arrived == wave.live_mask()).all(axis=1)
         whole &= arrived.any(axis=1)
@@ -151,7 +154,7 @@ class VectorClocks:
             self._meet(everybody[row][arrived[row]], everybody[row][released[row]], until[row][arrived[row]])
 
     def cluster(self, wave: Wave, arrived: Bools, released: Bools) -> None:
-        """The same for threads of each cluster."""
+        """Item 2: threads of each cluster synchronise."""
         everybody = self._everybody(wave)
         each = wave.launch.cluster_blocks
         for first in range(0, arrived.shape[0], each):
@@ -161,7 +164,7 @@ class VectorClocks:
                 self._meet(came, everybody[rows][released[rows]], self._arrived[_CLUSTER][came])
 
     def warp(self, wave: Wave, arrived: Bools, released: Bools) -> None:
-        """Sentence 2: threads of each warp come together."""
+        """Item 2: threads of each warp synchronise."""
         if self._warps is None:
             self._warps = np.zeros((self._threads, WARP_SIZE), np.int32)
         came, went = arrived.reshape(-1, WARP_SIZE), released.reshape(-1, WARP_SIZE)
@@ -190,7 +193,7 @@ class VectorClocks:
     def fence(
         self, threads: Threads, *, acquires: bool = True, releases: bool = True, near: bool = False
     ) -> None:
-        """Sentence 3; of one or both kinds. `near`: of scope `.cta`."""
+        """Item 3; a fence of one or both kinds. `near`: of scope `.cta`."""
         if releases:
             self._fenced[threads] = self.now
             self._fenced_widely[threads] |= not near

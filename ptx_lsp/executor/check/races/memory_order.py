@@ -12,19 +12,19 @@ def is_strong(usage: Usage) -> bool:
 
 
 def is_fence(usage: Usage) -> bool:
-    """One that acquires, releases, or both, for all memory operations of a thread."""
+    """Whether it is a fence: it acquires, releases, or both, for all memory operations of a thread."""
     if usage.opcode not in ("membar", "fence"):
         return False
     return not {".proxy", ".mbarrier_init"} & usage.modifiers
 
 
 def is_near(usage: Usage) -> bool:
-    """Whether its scope is the block alone, so that it orders nothing for the threads of others."""
+    """Whether its scope is only the block, so that it orders nothing for threads of other blocks."""
     return ".cta" in usage.modifiers
 
 
 def is_proxy_fence(usage: Usage) -> bool:
-    """One between what threads and what asynchronous copies do."""
+    """Whether it is a fence between threads and asynchronous copies."""
     if usage.opcode not in ("membar", "fence"):
         return False
     return ".proxy" in usage.modifiers and any(one.startswith(".async") for one in usage.modifiers)
@@ -35,7 +35,7 @@ def is_mbarrier(usage: Usage) -> bool:
 
 
 def is_bulk(usage: Usage) -> bool:
-    """Transfers that mbarriers or groups complete, whoever began them."""
+    """Whether it is a transfer that mbarriers or groups complete, begun by any thread."""
     if usage.opcode == "st" and ".async" not in usage.modifiers:
         return False
     return bool({".bulk", ".async"} & usage.modifiers) and not (

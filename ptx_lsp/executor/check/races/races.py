@@ -1,15 +1,15 @@
 """Races between threads in shared and global memory: they hold for this launch and this schedule.
 
 1. An access is *strong* that is atomic, `.volatile`, or has `.relaxed`, `.acquire`, `.release` or `.acq_rel`;
-   others are weak. Strong accesses of scope `.cta` are weak for other blocks. Those of different sizes
-   that overlap count as strong for each other, which is more than the manual promises.
+   others are weak. Strong accesses of scope `.cta` are weak for other blocks. Those of different sizes that
+   overlap count as strong for each other, which is more than the manual promises.
 2. Two accesses of two threads to a byte, one of which writes and one of which is weak, are a race where
-   neither happens before the other (`Order`). `cp.async` writes when it begins: what reads too early is
-   found by `UninitializedMemory`.
-3. Bulk and tensor copies, and what is stored asynchronously and tells an mbarrier, are acts of their own:
-   they begin after what their thread knows then, and nobody knows of them before they are complete, their
-   thread neither. Their reductions are strong. What a copy reads that threads have written is to be fenced
-   with `fence.proxy.async`; here any such fence, of whatever thread, counts that came in between.
+   neither happens before the other (`Order`). `cp.async` writes when it begins: what reads too early is found
+   by `UninitializedMemory`.
+3. Bulk and tensor copies, and asynchronous stores that complete on an mbarrier, are separate acts: they begin
+   after everything that their thread knows then. No thread knows of them before they are complete, not even
+   their own. Their reductions are strong. What a copy reads that threads have written is to be fenced with
+   `fence.proxy.async`; here any such fence, of whatever thread, counts that came in between.
 4. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
    so a race with an access longer ago may go unseen.
 5. Weak writes of what an earlier one has written, and those of one instruction that all write the same, are
@@ -48,7 +48,7 @@ _STRONG_SLOTS: tuple[Slot, ...] = ("strong write", "strong read")
 
 
 class Races(Observer):
-    """See the sentences above."""
+    """Checks races as defined above."""
 
     def __init__(
         self, findings: Findings, variables: Variables, synchronization: Synchronization

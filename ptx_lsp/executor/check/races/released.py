@@ -1,4 +1,4 @@
-"""What was released at locations, and for whom (PTX ISA, "Memory Consistency Model").
+"""The knowledge released at locations, and its scope (PTX ISA, "Memory Consistency Model").
 
 1. Of each location the latest time is kept that was released there for each column of knowledge (`Order`).
 2. A release of scope `.cta`, or by fences of that scope alone, holds for the block of its thread; and an
@@ -22,7 +22,7 @@ _NO_BLOCK = np.iinfo(np.int64).max
 
 
 class Released:
-    """By number of the location; number 0 is none."""
+    """The released knowledge, by number of the location; number 0 is none."""
 
     def __init__(self, columns: int) -> None:
         self._rows: Times = np.zeros((1, columns), np.int32)
@@ -54,20 +54,20 @@ class Released:
         return locations
 
     def clear(self, locations: Times) -> None:
-        """What was released there is no more."""
+        """Clears the released knowledge of locations."""
         own = locations[(locations > 0) & (locations < self._most - 1)]
         self._rows[own] = 0
         self._lowest[own], self._highest[own], self._is_wide[own] = _NO_BLOCK, -1, False
 
     def give(self, locations: Times, rows: Times, blocks: Threads, wide: Bools) -> None:
-        """Threads of blocks release what they know."""
+        """Threads of blocks release their knowledge."""
         raise_rows(self._rows, locations, rows)
         np.minimum.at(self._lowest, locations, blocks)
         np.maximum.at(self._highest, locations, blocks)
         np.logical_or.at(self._is_wide, locations, wide)
 
     def give_columns(self, locations: Times, columns: Threads, time: int) -> None:
-        """The same of single columns, for all blocks."""
+        """Releases single columns, for all blocks."""
         np.maximum.at(self._rows, (locations, columns), time)
         self._lowest[locations], self._highest[locations] = -1, _NO_BLOCK
 
