@@ -115,7 +115,7 @@ class DivergentControl:
         )
 
     def lanes_reaching(self, number: int) -> ActiveLanes:
-        """The lanes of the first warp that reach an instruction, whatever its guard."""
+        """The lanes of the first warp that reach an instruction, regardless of its guard."""
         block = self.cfg.block_of[number]
         found = self._lanes.get(block)
         if found is None:

@@ -1,11 +1,11 @@
-"""What a multiprocessor (SM) of each target has to share out among blocks.
+"""The resources of a multiprocessor (SM) of each target that blocks share.
 
 Sources: NVIDIA's CCCL header `cuda/__device/arch_traits.h` 13.3.5 (registers, shared memory, threads);
-NVIDIA's `cuda_occupancy.h` 13.5 (blocks, sub-partitions, barriers, carve-outs); both agree with what
-ptxas 12.9 and 13.5 say of threads and blocks for each SM when `.minnctapersm` asks for too many.
-In none of these are the shared memory of `sm_72` (taken to be that of `sm_70`) and, in the first, that of
-`sm_101` (the same as `sm_110`, its later name). For `sm_107` the first has 228 KiB, while the
-carve-outs of the second go up to 328 KiB: the smaller stands here until there is a device to ask.
+NVIDIA's `cuda_occupancy.h` 13.5 (blocks, sub-partitions, barriers, carve-outs); both agree with what ptxas
+12.9 and 13.5 say of threads and blocks for each SM when `.minnctapersm` asks for too many. In none of these
+are the shared memory of `sm_72` (taken to be that of `sm_70`) and, in the first, that of `sm_101` (the same
+as `sm_110`, its later name). For `sm_107` the first has 228 KiB, while the carve-outs of the second go up to
+328 KiB: the smaller stands here until there is a device to ask.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_REGISTERS_PER_THREAD: Final = 255
 REGISTER_UNIT: Final = 8
 """A warp gets registers in units of 256, which is 8 for each of its threads."""
 MAX_STATIC_SHARED_BYTES: Final = 48 * 1024
-"""What a block can have without the launch asking for more (opting in); on every target."""
+"""The shared memory of a block without an opt-in of the launch, on every target."""
 PORTABLE_CLUSTER_SIZE: Final = 8
 MAX_CLUSTER_SIZE: Final = 16
 """Above 8 blocks a launch has to allow a size that not every device has."""
@@ -31,7 +31,7 @@ _K: Final = 1024
 
 
 class DeviceLimits(NamedTuple):
-    """What one SM has, and what one block may have of it."""
+    """The resources of one SM, and the maximum for one block."""
 
     threads_per_sm: int
     blocks_per_sm: int
@@ -49,7 +49,7 @@ class DeviceLimits(NamedTuple):
     shared_bytes_opt_in: int
     """The most that one block may have."""
     shared_bytes_reserved: int
-    """What the driver takes of each block's shared memory."""
+    """The driver's reservation in each block's shared memory."""
     shared_unit_bytes: int
     carveouts_kib: tuple[int, ...]
     """How much of the common memory can be shared memory; the rest is cache. Empty where it is fixed."""

@@ -59,15 +59,15 @@ class Directive:
     """None where the grammar itself has them."""
     deprecated: Version | None = None
     successor: str = ""
-    """What to write instead of a deprecated one."""
+    """The replacement of a deprecated one."""
     removed: Version | None = None
     """The first version that refuses it."""
     ended: tuple[tuple[Where, Version], ...] = ()
     """Places that it had once, each with the first version that refuses it there."""
     feature: str = ""
-    """What ptxas calls it when the version or target is too low, where that is not its name."""
+    """Its name in ptxas messages about version or target, if different."""
     since_in_body: Requirement | None = None
-    """What it needs in a body, where that is something else."""
+    """Its requirements in a body, if different."""
 
     def __repr__(self) -> str:
         return self.name
@@ -87,7 +87,7 @@ SECTIONS: Final = (
 )
 """The sections that compilers write; ptxas takes any name."""
 SECTION_SYNONYMS: Final = {".byte": ".b8", ".4byte": ".b32", ".quad": ".b64"}
-"""What the data of a section may also be called; ptxas takes these without a word."""
+"""Further names for the data of a section, which ptxas silently accepts."""
 LANGUAGES: Final = ("CUDA C++", "PTX", "NVVM", "Fortran", "Tile IR")
 
 

@@ -1,4 +1,4 @@
-"""What came to PTX later than the directive, declaration or initial value that it is part of.
+"""Features added to PTX later than the directive, declaration or initial value that contains them.
 
 Sources: PTX ISA, "Directives" and "Release Notes"; probed with ptxas 13.5 (docs/ptxas.md, 4.2).
 """
@@ -51,6 +51,6 @@ ATTRIBUTES: Final[dict[str, Requirement]] = {
     ".managed": parse_requirement("4.0", 30),
     ".unified": parse_requirement("8.0", 90),
 }
-"""What stands in `.attribute(...)`."""
+"""The contents of `.attribute(...)`."""
 
 

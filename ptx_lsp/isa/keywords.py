@@ -50,12 +50,12 @@ OPTION_SUMMARIES: Final = {
     "debug": "The file has debugging information for DWARF; ptxas then does not optimise.",
     "map_f64_to_f32": "Instructions of `.f64` compute in `.f32`, for targets below sm_13, which lack `.f64`.",
 }
-"""What the options of `.target` mean."""
+"""The meaning of the options of `.target`."""
 
 
 def explanations(name: str) -> tuple[Keyword, ...]:
-    """What `name` means outside instructions and directives: `@!p`, `{}`, `.v3`, an option of `.target`, an
-    instruction that was removed.
+    """The meaning of `name` outside instructions and directives: `@!p`, `{}`, `.v3`, an option of `.target`,
+    an instruction that was removed.
     """
     if name in OPTIONS:
         target = "sm_10" if name == "map_f64_to_f32" else "sm_90"

@@ -20,4 +20,4 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
 """By type. A field may be given twice, but no more values than there are fields."""
 
 WORDS: Final = ("wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border", "nearest", "linear")
-"""What a field may be set to besides a whole number."""
+"""The values of a field besides whole numbers."""

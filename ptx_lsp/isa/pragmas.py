@@ -19,7 +19,7 @@ _ANYWHERE: Final[frozenset[Where]] = frozenset({"module", "kernel", "body"})
 
 
 class Pragma(NamedTuple):
-    """A name, and where it may stand. In the head of a kernel ptxas passes over some (docs/ptxas.md)."""
+    """A name, and where it is allowed. In the head of a kernel ptxas ignores some (docs/ptxas.md)."""
 
     name: str
     summary: str
@@ -75,7 +75,7 @@ PRAGMAS: Final = {
 
 
 def split(text: str) -> tuple[str, str]:
-    """The name of a pragma, and what stands behind it."""
+    """The name of a pragma, and the text after it."""
     match = re.match(r"(\S*)(?:\s+(.*))?", text, re.DOTALL)
     if match is None or text[:1].isspace():
         return text, ""

@@ -18,4 +18,4 @@ REMOVED: Final = {
     "insert": "pack the elements by `mov.b64 c, {a, b}`, or the bits by `bfi`",
     "nop": "delete it: PTX has no such instruction",
 }
-"""What to write instead, as a clause."""
+"""The replacement, as a clause."""

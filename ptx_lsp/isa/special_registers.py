@@ -32,7 +32,7 @@ class SpecialRegister:
         return self.example_of(re.sub(r"\[(\d).*?\]|\(.*\)", lambda found: found[1] or "0", self.name))
 
     def example_of(self, name: str) -> str:
-        """The same for one of its names."""
+        """The special register of one of its names."""
         register = {".pred": "%p1", ".u64": "%rd1"}.get(self.type, "%r1")
         return f"mov{self.type} {register}, {name}{'.x' if self.vector > 1 else ''};"
 

@@ -111,7 +111,7 @@ OPTIONS: Final = {
     "debug": Version(3, 0),
     "map_f64_to_f32": Version(1, 0),
 }
-"""What else may stand in a `.target` list, with the first version that takes it."""
+"""Other words allowed in a `.target` list, with the first version that takes it."""
 
 EXCLUDES: Final = {
     "texmode_unified": "texmode_independent",

@@ -15,7 +15,7 @@ from ptx_lsp.isa.target import OLDEST, Version
 
 
 class Kind(Enum):
-    """What the bits of a type stand for."""
+    """The kind of value that the bits of a type represent."""
 
     UNSIGNED = "unsigned integer"
     SIGNED = "signed integer"
@@ -46,7 +46,7 @@ class Type:
 
     @property
     def summary(self) -> str:
-        """What the bits are, in one sentence."""
+        """The meaning of the bits, in one sentence."""
         return _SENTENCES.get(self.name) or _sentence(self)
 
     @property

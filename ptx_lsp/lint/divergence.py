@@ -1,4 +1,4 @@
-"""What rules report about an instruction that only some lanes of a warp reach."""
+"""Findings about an instruction that only some lanes of a warp reach."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
 
 
 def possibly_divergent(function: Function, found: list[InstructionInfo]) -> list[InstructionInfo]:
-    """Those instructions that are guarded or control-dependent on some branch: the others are executed by
-    full warps.
+    """The instructions that are guarded or control-dependent on some branch. Full warps execute the others.
 
     This is much cheaper than uniformity.
     """

@@ -1,8 +1,4 @@
-"""Public docstrings avoid the phrases of `test_language` and begin with the name of what they describe.
-
-`EXEMPT` has the names of the files that do not follow this yet. It only gets shorter: a name must
-leave it when no file of that name has such docstrings any more.
-"""
+"""Public docstrings avoid the phrases of `test_language` and begin with the name of what they describe."""
 
 from __future__ import annotations
 
@@ -14,15 +10,6 @@ from tests.docs.test_language import ROOT, unidiomatic
 
 FOLDERS = ("analyses", "benchmarks", "ptx_lsp")
 OPENINGS = re.compile(r"(Those|That|What|Who|Whose|The same(?! object\b))\b")
-EXEMPT: frozenset[str] = frozenset({
-    "device_limits.py", "directives.py", "divergence.py", "divergent_control.py", "elements.py",
-    "entry.py", "features.py", "fit.py", "ignored_modifiers.py", "insertion.py", "integers.py",
-    "keywords.py", "lookup.py", "markdown.py", "match.py", "meaning.py", "misfit.py", "notation.py",
-    "observer.py", "opaque.py", "operand.py", "operand_summary.py", "pointer.py", "pragmas.py",
-    "program.py", "races.py", "removed_opcodes.py", "resolve.py", "rule_index.py", "sampler.py",
-    "selector.py", "special_registers.py", "stall.py", "target.py", "types.py", "unbracketed.py",
-    "verdict.py", "video_meaning.py",
-})
 
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -65,8 +52,7 @@ def test_docstrings() -> None:
     found = {
         path.relative_to(ROOT): wrong for path in paths if (wrong := faults(path.read_text(encoding="utf-8")))
     }
-    assert {path: wrong for path, wrong in found.items() if path.name not in EXEMPT} == {}
-    assert EXEMPT - {path.name for path in found} == set(), "clean or gone: take it off the list"
+    assert found == {}
 
 
 def test_what_is_found() -> None:

@@ -34,7 +34,7 @@ class Integers:
 
     @property
     def value(self) -> int | None:
-        """The value where it is the same whatever the lanes hold."""
+        """The value if it does not depend on the lanes."""
         return self.low if self.low == self.high else None
 
     @property

@@ -96,7 +96,7 @@ class Program:
         return self.apply("cast", cast, dtype, slot)
 
     def view(self, slot: int, dtype: DType) -> int:
-        """The same bits read as another type of the same size."""
+        """Bits reinterpreted as another type of the same size."""
         if self.dtype(slot) == dtype:
             return slot
 

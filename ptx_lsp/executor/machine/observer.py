@@ -29,11 +29,11 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class MemoryEvent:
-    """What one instruction does with memory: lane `lanes[i]` of the wave (flat: block by block) uses `size`
+    """One access of an instruction to memory: lane `lanes[i]` of the wave (flat: block by block) uses `size`
     bytes of `data` from `offsets[i]` on.
 
     `buffer` is set for global and constant memory. Shared memory has that of all blocks of the wave in
-    `data`, local memory that of all lanes, one behind the other.
+    `data`, local memory that of all lanes, consecutively.
     """
 
     use: Use

@@ -1,14 +1,13 @@
 """Whether a wave can never end.
 
-1. Each thread that can go on does so and comes to where it was, with the registers that it had, while
-   memory stays what it is: then it does so for ever, in whatever order threads take turns, unless another
-   wave writes memory that it reads.
+1. Each runnable thread returns to an earlier position with the same registers, while memory does not change.
+   It then does so forever, in any scheduling order, unless another wave writes memory that it reads.
 2. A wave of which all threads that can go on are in loops that compute, and that no jump leaves, never ends.
-3. Clocks are not read as registers: a loop that looks at one comes to another state each time.
+3. Clocks are not read as registers: a loop that reads one reaches a new state each time.
 
-To look costs little: nothing before a wave has gone on for long, and then a comparison of registers that
-ends with the first that differs. Where all are the same, and threads write, digests of memory tell whether it
-stays what it is; where it does not, they are asked for again much later.
+To look costs little: nothing before a wave has gone on for long, and then a comparison of registers that ends
+with the first that differs. Where all are the same, and threads write, digests of memory show whether it
+changes. If it does, they are computed again much later.
 """
 
 from __future__ import annotations

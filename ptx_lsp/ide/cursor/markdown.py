@@ -14,7 +14,7 @@ def code(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """PTX text as a code block, whatever its comments contain."""
+    """PTX text as a code block with a fence that its comments do not contain."""
     fence = _more_ticks(text, 3)
     return f"{fence}ptx\n{text}\n{fence}"
 

@@ -1,4 +1,4 @@
-"""What an operand must be, in words: `.u32 register or constant`."""
+"""The requirements of an operand, in words: `.u32 register or constant`."""
 
 from __future__ import annotations
 

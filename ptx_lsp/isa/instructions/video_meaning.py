@@ -1,4 +1,4 @@
-"""What video instructions mean (PTX ISA, "Video Instructions"): in exact integers, truncated at the end.
+"""The meaning of video instructions (PTX ISA, "Video Instructions"): in exact integers, truncated at the end.
 
 An operand comes with its selector applied: `a.b1` is a byte, with a sign where its type has one. What SIMD
 instructions select is theirs to pick out.

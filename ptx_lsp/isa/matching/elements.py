@@ -1,14 +1,14 @@
-"""What stands in braces, as ptxas judges it: first by itself, then as one type that all elements share.
+"""Elements in braces, as ptxas checks them: first individually, then as one type that all elements share.
 
 Learnt by giving ptxas 13.5 every pair of kinds of elements in 30 instructions (docs/ptxas.md, "Braces"):
 
 1. Registers in one pair of braces have the same size; a predicate counts as 32 bits there.
 2. They have the same kind: integers, floats, `.f16x2` and predicates do not mix. `.bN` and special registers
-   go with each of them, and behind the first such element ptxas no longer asks (`{%f, %b, %u}`).
-   Constants are integers or floats, `0f...` of 32 and all others of 64 bits.
-3. Elements of one type are judged as such, those of several as the bits of the registers' size. What a
-   constant stands before is not held against the size, where that is an integer or a float is wanted.
-4. The index of an array texture is an integer, whatever the coordinates behind it are.
+   go with each of them, and after the first such element ptxas no longer checks (`{%f, %b, %u}`). Constants
+   are integers or floats, `0f...` of 32 and all others of 64 bits.
+3. Elements of one type are judged as such, those of several as the bits of the registers' size. After a
+   constant, elements are not checked against the size if the register is an integer or a float is required.
+4. The index of an array texture is an integer, regardless of the coordinates after it.
 5. Integers stand for a float of their size, but in fragments of matrices.
 6. `ldmatrix` takes predicates.
 """
@@ -38,7 +38,8 @@ class Elements(NamedTuple):
 
 
 def elements(parts: tuple[Argument, ...], wanted: Operand, opcode: str) -> Elements:
-    """Those of a vector of `parts`, the first of which is `wanted`, in an instruction called `opcode`."""
+    """The elements of a vector of `parts`, the first of which is `wanted`, in an instruction called `opcode`.
+    """
     if all(part.kind == "special" and part.type == ".pred" for part in parts):
         return Elements(parts)
     parts = tuple(map(_element, parts))

@@ -57,7 +57,7 @@ class Candidate:
     )
 
     def operand(self, place: Place) -> Operand:
-        """What `place` wants in this spelling."""
+        """The requirements of `place` in this spelling."""
         found = self._wanted.get(place.name)
         if found is None:
             found = self.entry.operand(self.form, place, self.choices)

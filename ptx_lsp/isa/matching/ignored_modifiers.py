@@ -1,7 +1,7 @@
-"""Modifiers that ptxas passes over on instructions which do not have them.
+"""Modifiers that ptxas ignores on instructions that do not have them.
 
-ptxas keeps some modifiers apart from the others and looks at them only in the instructions that they
-belong to: `add.finite.f32` is an addition. Learnt from ptxas 13.5; the manual has nothing of it.
+ptxas keeps some modifiers apart from the others and looks at them only in the instructions that they belong
+to: `add.finite.f32` is an addition. Learnt from ptxas 13.5; the manual has nothing of it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ALTERNATE: Final = _NEVER_COUNTED | {".s2", ".u2", ".s4", ".u4"}
 
 
 def is_ignored(form: Form, words: tuple[str, ...], number: int) -> bool:
-    """Whether ptxas passes over `words[number]`, a modifier for which `form` has no place."""
+    """Whether ptxas ignores `words[number]`, a modifier for which `form` has no place."""
     word = words[number]
     opcode = form.opcode.partition(".")[0]
     for kind in _ONE_OF:

@@ -17,7 +17,7 @@ _MOST_TRIED = 200
 
 
 class Insertion(NamedTuple):
-    """A modifier to be written behind modifier number `behind` of a spelling; 0 is the opcode."""
+    """A modifier to be inserted after modifier number `behind` of a spelling; 0 is the opcode."""
 
     behind: int
     modifier: str
@@ -32,8 +32,8 @@ def ways(
     most: int,
     address_size: int = 64,
 ) -> tuple[tuple[Insertion, ...], ...]:
-    """What may be inserted for a spelling to fit its operands, the version and the target: each way;
-    empty where there are more than `most`.
+    """The insertions that make a spelling match its operands, the version and the target: each way; empty
+    where there are more than `most`.
 
     What a form demands is inserted; where it demands nothing more, one of its optional modifiers. A way that
     inserts what another way leaves out besides is none (`.cta.popc` beside `.popc`).

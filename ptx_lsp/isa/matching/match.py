@@ -43,7 +43,7 @@ class Match:
         )
 
     def ended(self, version: Version, target: Target) -> tuple[End, ...]:
-        """What is refused or deprecated at this version and target."""
+        """The rejected and deprecated parts at this version and target."""
         return tuple(end for end in self.ends if end.reached(version, target))
 
 

@@ -11,7 +11,7 @@ from ptx_lsp.isa.types import TYPES
 
 
 def explain(best: Fit, fitting: Sequence[Fit], words: tuple[str, ...]) -> tuple[Problem, ...]:
-    """Why no form fits, told against the nearest one."""
+    """Why no form matches, relative to the nearest one."""
     name, form = best.candidate.entry.opcode, best.candidate.form
     known = frozenset(word for fit in fitting for word in fit.candidate.form.words)
     problems: list[Problem] = []

@@ -2,9 +2,9 @@
 
 Learnt from ptxas 13.5, for every instruction of the table that takes an address:
 
-1. A generic address, or one in `.global`, is a whole pointer in the rows that say so (`Operand.pointer`):
-   in a register of 32 bits it ends the run. In one of 8 or 16 bits ptxas only warns of it.
-2. `cvta` makes and takes whole pointers, whatever the state space.
+1. A generic address, or one in `.global`, is a whole pointer in the rows that say so (`Operand.pointer`): in
+   a register of 32 bits it ends the run. In one of 8 or 16 bits ptxas only warns of it.
+2. `cvta` makes and takes whole pointers in any state space.
 3. The name of a variable in `.global` stands for one in `mov`, unless an offset follows it.
 4. A special register as an address may have any size, and so may all other addresses: those in `.shared`,
    `.local`, `.const` and `.param`, and those of copies, matrices, tensors and asynchronous stores.

@@ -22,7 +22,7 @@ from ptx_lsp.isa.schema.operand import Argument
 
 @dataclass(frozen=True)
 class Resolution:
-    """What the table knows of a spelling: the forms it fits, or what is wrong with it."""
+    """The table's entry for a spelling: the forms that it matches, or its errors."""
 
     spelling: str
     candidates: tuple[Candidate, ...]

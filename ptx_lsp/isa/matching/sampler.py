@@ -22,7 +22,7 @@ _UNIFIED: Final = (".texref", _SAMPLER, ".surfref", ".u64", ".s64", ".b64")
 def sampler_problems(
     match: Match, arguments: tuple[Argument, ...], has_samplers: bool
 ) -> tuple[Problem, ...]:
-    """The operands with a variable that is no sampler. `has_samplers`: in independent texture mode."""
+    """The operands with a variable that is not a sampler. `has_samplers`: in independent texture mode."""
     taken = (_SAMPLER,) if has_samplers else _UNIFIED
     found: list[Problem] = []
     for number, ((place, operand), argument) in enumerate(zip(match.places, arguments, strict=True)):

@@ -39,7 +39,7 @@ def bracketed(spelling: str, arguments: tuple[Argument, ...]) -> tuple[Argument,
 
 
 def coordinate_problems(spelling: str, arguments: tuple[Argument, ...]) -> tuple[Problem, ...]:
-    """In these versions `tex` takes four coordinates in braces, whatever the geometry, or one without."""
+    """In these versions `tex` takes four coordinates in braces, for any geometry, or one without."""
     if not spelling.startswith("tex.") or len(arguments) < 2 or len(arguments[1].parts) != 2:
         return ()
     coordinates = arguments[1].parts[1]

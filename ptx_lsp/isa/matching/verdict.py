@@ -1,4 +1,4 @@
-"""What the instruction table says of an instruction at a `.version` and `.target`."""
+"""The instruction table's verdict on an instruction at a `.version` and `.target`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ptx_lsp.isa.target import Target, Version
 
 
 class Verdict(NamedTuple):
-    """What the table objects to in one shape of instruction.
+    """The table's objections to one shape of instruction.
 
-    `problems` are those of its modifiers or operands; `unmet` what it needs and the version and target
-    do not give; `ended` what they have taken away. `match` is None where no form fits.
+    `problems` are those of its modifiers or operands; `unmet` what it needs and the version and target do not
+    give; `ended` what they have taken away. `match` is None where no form fits.
     """
 
     match: Match | None

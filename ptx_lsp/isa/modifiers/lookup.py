@@ -1,15 +1,15 @@
-"""What every modifier means, in one sentence.
+"""The meaning of every modifier, in one sentence.
 
-The sentences are text in the modules beside this one, `arithmetic`, `memory` and so on, read when
-one is first asked for:
+The sentences are text in the modules beside this one, `arithmetic`, `memory` and so on, read when one is
+first asked for:
 
     .ftz | Subnormal inputs and results become zero of the same sign.
     mul mad | .hi .lo | Opcodes in front: what the modifiers mean for these alone.
     .m<M>n<N>k<K> | A pattern: <M> is a number, <word> a word; the sentence is filled in with them.
         A line that is indented continues the sentence.
 
-Types and state spaces have their sentences in their own tables (`types`, `spaces`).
-Source: PTX ISA, "Instruction Set".
+Types and state spaces have their sentences in their own tables (`types`, `spaces`). Source: PTX ISA,
+"Instruction Set".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ModifierKind = Literal["modifier", "type", "state space"]
 
 
 class Modifier(NamedTuple):
-    """What `name`, with its dot, means: behind `opcodes`, or behind any opcode where that is empty."""
+    """The meaning of `name`, with its dot: after `opcodes`, or after any opcode if that is empty."""
 
     name: str
     summary: str
@@ -38,7 +38,8 @@ class Modifier(NamedTuple):
 
 
 class Description(NamedTuple):
-    """One line of the texts: what modifiers mean behind `opcodes`, or behind any where that is empty."""
+    """One line of the texts: the meaning of modifiers after `opcodes`, or after any opcode if that is empty.
+    """
 
     opcodes: frozenset[str]
     names: frozenset[str]
@@ -57,9 +58,9 @@ class Description(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def describe(opcode: str, modifier: str) -> Modifier | None:
-    """What `modifier` (`.wide`) means behind `opcode` (`mul`, or all of `mul.wide.u32`).
+    """The meaning of `modifier` (`.wide`) after `opcode` (`mul`, or all of `mul.wide.u32`).
 
-    None where PTX has no such modifier, or has it behind other opcodes only.
+    None if PTX has no such modifier, or has it only after other opcodes.
     """
     rows = _by_opcode()
     for user in (opcode.partition(".")[0], ""):

@@ -59,10 +59,10 @@ class End(NamedTuple):
 
 
 class Entry:
-    """One row of the table: an opcode, or an opcode with the modifiers that tell it apart.
+    """One row of the table: an opcode, or an opcode with its distinguishing modifiers.
 
-    `pinned` counts the modifiers that must follow the opcode first and in order (`mul.lo`);
-    ptxas takes the others in any order.
+    `pinned` counts the modifiers that must follow the opcode first and in order (`mul.lo`); ptxas takes the
+    others in any order.
     """
 
     def __init__(
@@ -123,10 +123,10 @@ class Entry:
         )
 
     def operand(self, form: Form, place: Place, choices: Choices) -> Operand:
-        """What `place` wants in this spelling, with types, spaces and counts filled in.
+        """The requirements of `place` in this spelling, with types, spaces and counts filled in.
 
-        An operand that the row does not describe is written when it is the form's first and read
-        otherwise, with the type of the form.
+        An operand that the row does not describe is written when it is the form's first and read otherwise,
+        with the type of the form.
         """
         wanted = self.operands.get(place.name)
         if wanted is None:
@@ -172,8 +172,8 @@ def instruction(
 ) -> Entry:
     """Adds a row to the table. The shorthands are described at `Since`, `Unless` and `Until`.
 
-    `section` is the anchor of the manual's page, `summary` our own words, `example` one or more
-    lines that ptxas accepts. `notes` tell where ptxas departs from the manual.
+    `section` is the anchor of the manual's page, `summary` our own words, `example` one or more lines that
+    ptxas accepts. `notes` are the differences between ptxas and the manual.
     """
     frame = inspect.currentframe()
     caller = frame.f_back if frame is not None else None

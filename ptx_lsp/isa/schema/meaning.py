@@ -1,15 +1,14 @@
-"""What the meaning of an instruction is written in.
+"""The types in which the meaning of an instruction is written.
 
-The function of a row takes an `Operation` and one argument for each source operand, by its name where
-that is the name of a parameter (one that is left out is None), else in order; it returns the result (or
-several, in the order of the destinations). An argument that the function declares as
-`Lanes` has the bits of all lanes as exact integers, never wrapped on the way; the executor wraps the
-result to the width of the destination, so `a + b` is all of `add`. One declared as `Real` has their
-values, integers too, as numbers that are exact and not rounded before `op.round`, so
-`op.round(a * b + c)` is all of `fma`.
+The function of a row takes an `Operation` and one argument for each source operand, by its name where that is
+the name of a parameter (one that is left out is None), else in order; it returns the result (or several, in
+the order of the destinations). An argument that the function declares as `Lanes` has the bits of all lanes as
+exact integers, never wrapped on the way; the executor wraps the result to the width of the destination, so `a
++ b` is all of `add`. One declared as `Real` has their values, integers too, as numbers that are exact and not
+rounded before `op.round`, so `op.round(a * b + c)` is all of `fma`.
 
-A meaning is run once for an instruction, before any lane is known: it may ask for modifiers, but
-what depends on lanes it says with `op.select`. The executor provides all three.
+A meaning is run once for an instruction, before any lane is known: it may ask for modifiers, but what depends
+on lanes it says with `op.select`. The executor provides all three.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Real(Protocol):
 
 
 class Operation(Protocol):
-    """One instruction as it is executed: its modifiers and what its type means."""
+    """One instruction during execution: its modifiers and the meaning of its type."""
 
     @property
     def width(self) -> int:
@@ -70,11 +69,11 @@ class Operation(Protocol):
         ...
 
     def slot(self, name: str) -> str:
-        """What a slot holds: op.slot("mode") -> ".lo"; "" when it is left out."""
+        """The modifier in a slot: op.slot("mode") -> ".lo"; "" if it is left out."""
         ...
 
     def selector(self, name: str) -> str:
-        """What is written behind an operand: ".b0" for `%r1.b0`; "" for nothing."""
+        """The suffix of an operand: ".b0" for `%r1.b0`; "" for none."""
         ...
 
     def negated(self, name: str) -> bool:
@@ -108,7 +107,7 @@ class Operation(Protocol):
         ...
 
     def remainder(self, a: Lanes, b: Lanes) -> Lanes:
-        """What `divide` leaves, with the sign of a; a itself where b is 0."""
+        """The remainder of `divide`, with the sign of a; a itself if b is 0."""
         ...
 
     def ones(self, a: Lanes) -> Lanes:
@@ -124,7 +123,7 @@ class Operation(Protocol):
         ...
 
     def special(self, name: str) -> Lanes:
-        """What a special register holds."""
+        """The value of a special register."""
         ...
 
     # -- floats -----------------------------------------------------------------------------------
@@ -134,7 +133,7 @@ class Operation(Protocol):
         ...
 
     def stochastic(self, exact: Real, random: Lanes, bits: int) -> Real:
-        """The same, rounded by random bits (.rs), as many as `bits`."""
+        """The value rounded by random bits (.rs), as many as `bits`."""
         ...
 
     def scale(self, bits: Lanes) -> Real:

@@ -35,9 +35,9 @@ class Slot(NamedTuple):
 class Place(NamedTuple):
     """One place for an operand. `groups` as for slots; `parts` stand inside `[]`, `{}` or `()`.
 
-    `paired` says that a second destination may follow behind a bar (`d|p`): "" never, "{" may,
-    "|" must. `negatable` is `{!}c` and `{-}c`. `suffixes` are what may follow the operand itself:
-    `[a]{.unified}`, or a slot that selects bytes or halves (`a{.asel}`).
+    `paired` says that a second destination may follow after a bar (`d|p`): "" never, "{" may, "|" must.
+    `negatable` is `{!}c` and `{-}c`. `suffixes` are what may follow the operand itself: `[a]{.unified}`, or a
+    slot that selects bytes or halves (`a{.asel}`).
     """
 
     name: str

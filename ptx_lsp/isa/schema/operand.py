@@ -48,7 +48,7 @@ first is the usual one."""
 
 
 class Argument(NamedTuple):
-    """What a program gives at a place. Hashable: the same signature is checked once."""
+    """The operand of a program at a place. Hashable: the same signature is checked once."""
 
     kind: Given
     type: str = ""
@@ -62,16 +62,16 @@ class Argument(NamedTuple):
 
 @dataclass(frozen=True)
 class Operand:
-    """What is wanted at a place.
+    """The requirements at a place.
 
-    `wider` admits registers wider than the type (ld, st, cvt). `low` and `high` bound immediates,
-    `values` lists them, and they are a multiple of `multiple`. `lengths` are the numbers of
-    elements that are allowed beside `count`. `space` is where an address must point ("": anywhere
-    generic). `pointer`: it holds an address that must be as wide as `.address_size` says, always or in
-    the spellings that a selector matches. `discarded`: `_` may stand for a whole vector, too. `wraps`:
-    how many low bits of a constant ptxas looks at, as a number without a sign; else 64 with one.
-    `after_index`: coordinates, behind an array index where their type is `.b32`. `at_most`: the operand
-    (or with `|`, the first there is) whose constant bounds this one.
+    `wider` admits registers wider than the type (ld, st, cvt). `low` and `high` bound immediates, `values`
+    lists them, and they are a multiple of `multiple`. `lengths` are the numbers of elements that are allowed
+    beside `count`. `space` is where an address must point ("": anywhere generic). `pointer`: it holds an
+    address that must be as wide as `.address_size` says, always or in the spellings that a selector matches.
+    `discarded`: `_` may stand for a whole vector, too. `wraps`: how many low bits of a constant ptxas looks
+    at, as a number without a sign; else 64 with one. `after_index`: coordinates, after an array index if
+    their type is `.b32`. `at_most`: the operand (or with `|`, the first there is) whose constant bounds this
+    one.
     """
 
     access: AccessMode
@@ -180,7 +180,7 @@ def predicate(access: AccessMode = "read", *, sink: bool = False) -> Operand:
 
 
 def name(*kinds: Given, what: str) -> Operand:
-    """A name that is no register: a label, a function, a variable. `what` is for messages."""
+    """A name that is not a register: a label, a function, a variable. `what` is for messages."""
     return Operand("none", frozenset(kinds), what=what)
 
 
@@ -200,7 +200,7 @@ def only(
 
 
 def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
-    """The operand as it is in one spelling: types, spaces and counts are plain texts.
+    """The operand in one spelling: types, spaces and counts are plain texts.
 
     `default` is the type of the form. An operand whose type is not known stays unchecked ("").
     """

@@ -19,7 +19,7 @@ from typing import NamedTuple, final
 
 @final
 class Choices(Mapping[str, str]):
-    """What each slot of a form holds in one spelling: slot name -> modifier, with its dot.
+    """The modifier in each slot of a form in one spelling: slot name -> modifier, with its dot.
 
     A slot that is left out answers "". `modifiers` are all of them.
     """

@@ -8,7 +8,7 @@ from ptx_lsp.lint.diagnostic import Severity
 
 
 class RuleEntry(NamedTuple):
-    """What selection needs to know of a rule."""
+    """The properties of a rule that selection needs."""
 
     name: str
     code: str

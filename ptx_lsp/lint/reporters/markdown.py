@@ -51,7 +51,7 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Text as a code span, whatever it has in it. Nothing in one is a link, a mention or a reference."""
+    """Text as a code span, for any content. Nothing in one is a link, a mention or a reference."""
     shown = printable(text)
     if not shown.strip("` ") or ("\\" in shown and "|" in shown):  # no table has both in a span
         return f"<code>{''.join(one if one.isalnum() else f'&#{ord(one)};' for one in shown)}</code>"

@@ -9,7 +9,7 @@
 3. Bulk and tensor copies, and asynchronous stores that complete on an mbarrier, are separate acts: they begin
    after everything that their thread knows then. No thread knows of them before they are complete, not even
    their own. Their reductions are strong. What a copy reads that threads have written is to be fenced with
-   `fence.proxy.async`; here any such fence, of whatever thread, counts that came in between.
+   `fence.proxy.async`; here any such fence in between counts, of any thread.
 4. Of each byte the last write, the last strong write, the last two reads and the last strong read are kept,
    so a race with an access longer ago may go unseen.
 5. Weak writes of what an earlier one has written, and those of one instruction that all write the same, are
