@@ -1,4 +1,4 @@
-"""What lanes of a warp exchange, lane by lane as the manual tells it; and atomics."""
+"""Exchanges between lanes of a warp, lane by lane as the manual specifies; and atomics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What ptxas says of each directive's example at its least version and target, and below them.
+"""The verdicts of ptxas on each directive's example at its lowest version and target, and below them.
 
-    python -m tests.isa.directive_verdicts          records the verdicts anew
+python -m tests.isa.directive_verdicts          records the verdicts anew
 """
 
 from __future__ import annotations

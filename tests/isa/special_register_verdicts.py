@@ -1,6 +1,6 @@
-"""What ptxas says of each special register: where it is there, and what may read it.
+"""The verdicts of ptxas on each special register: where it is supported, and which instructions may read it.
 
-    python -m tests.isa.special_register_verdicts          records the verdicts anew
+python -m tests.isa.special_register_verdicts          records the verdicts anew
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What makes an instruction whole that lacks something."""
+"""Insertions that complete an instruction."""
 
 from __future__ import annotations
 

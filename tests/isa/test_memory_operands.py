@@ -1,4 +1,4 @@
-"""What memory instructions say of their operands, told to a user in a sentence."""
+"""The operand requirements of memory instructions, as a sentence for users."""
 
 from __future__ import annotations
 

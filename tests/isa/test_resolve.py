@@ -1,4 +1,4 @@
-"""What the table says of spellings and operands."""
+"""The table's verdicts on spellings and operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `call-mismatch` keeps silent about."""
+"""Calls that `call-mismatch` does not report."""
 
 from __future__ import annotations
 

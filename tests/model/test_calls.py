@@ -1,4 +1,4 @@
-"""What calls call, and whether what they pass fits."""
+"""The callees of calls, and whether their arguments match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an edit did not touch is kept, and the text that it once stood in is not."""
+"""An edit keeps untouched results, but not the text that they came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a fact is computed again after an edit."""
+"""The parts of a fact that are computed again after an edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/coverage.md says of the executor is so: a part of all spellings, executed."""
+"""Checks the executor column of docs/coverage.md: executes a part of all spellings."""
 
 from __future__ import annotations
 

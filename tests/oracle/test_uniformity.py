@@ -1,4 +1,4 @@
-"""What LLVM and ptxas say of the branches of our files, as recorded, against what we say."""
+"""Our verdicts on the branches of our files, compared with the recorded ones of LLVM and ptxas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What an instruction gives does not depend on how its operands are kept; see `representations`."""
+"""The result of an instruction does not depend on the representation of its operands; see `representations`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens before what: `Order` against vector clocks, one for each thread, as they are in the books."""
+"""The happens-before relation: `Order` compared with textbook vector clocks, one per thread."""
 
 from __future__ import annotations
 

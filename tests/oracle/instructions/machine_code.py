@@ -1,11 +1,11 @@
-"""What ptxas computes while it compiles: instructions with constant operands, read out of its machine code.
+"""Constant folding of ptxas: results of instructions with constant operands, read from its machine code.
 
 1. Each instruction stands in a kernel of its own, which moves constants into its operands and stores its
    results.
 2. It counts as folded where the kernel does nothing but load its parameter, move constants and store them:
    one other instruction, and nothing is said of its results.
-3. A constant is an operand that nvdisasm prints, or the bits 32 to 63 of the instruction: `HFMA2 R5, -RZ,
-   RZ, 1.875, 0` shows two halves of what it moves.
+3. A constant is an operand that nvdisasm prints, or the bits 32 to 63 of the instruction: `HFMA2 R5, -RZ, RZ,
+   1.875, 0` shows two halves of what it moves.
 
 `nvdisasm` is $NVDISASM, on PATH, or from the package `nvidia-cuda-nvdisasm`.
 """

@@ -1,4 +1,4 @@
-"""What the linter says of the instructions whose verdicts are recorded."""
+"""The linter's verdicts on instructions with recorded verdicts."""
 
 from __future__ import annotations
 
