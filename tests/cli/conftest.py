@@ -62,7 +62,7 @@ def add_rule(monkeypatch: pytest.MonkeyPatch) -> Callable[[Rule], None]:
 
     def add(rule: Rule) -> None:
         everything = (*all_rules(), rule)
-        monkeypatch.setattr("ptx_lsp.lint.rule.all_rules", lambda: everything)
+        monkeypatch.setattr("ptx_lsp.lint.registry.all_rules", lambda: everything)
 
     return add
 

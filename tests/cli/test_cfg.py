@@ -53,7 +53,7 @@ def test_dot(lint: Lint, file: Path) -> None:
     uniform = next(line for line in lines if line.startswith("b1 ["))
     assert "block 1 $again, lines 11-13" in uniform
     assert "style" not in uniform
-    assert "never reached" in next(line for line in lines if line.startswith("b5 ["))
+    assert "unreachable" in next(line for line in lines if line.startswith("b5 ["))
     assert [line for line in lines if "->" in line] == [
         "b0 -> b1;",
         'b1 -> b2 [label="!%p1"];',
