@@ -132,7 +132,7 @@ def test_rename(helix: Helix) -> None:
 def test_code_action(helix: Helix) -> None:
     helix.go("%r9")
     helix.type("Space", "a")
-    helix.screen.shows("in this line")
+    helix.screen.shows("on this line")
     helix.type("Enter")
     helix.screen.shows(".reg .b32 %r<10>;")
     until(helix.screen.screen, lambda seen: FOUND not in seen)

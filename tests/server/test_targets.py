@@ -40,7 +40,7 @@ def configure(folder: Path, *targets: str) -> None:
 
 def missing(line: int, target: str, only: bool = True) -> tuple[int, str]:
     """What is told of `cp.async` where it is not there."""
-    needs = "it needs PTX ISA 7.0 and sm_80 or higher"
+    needs = "it requires PTX ISA 7.0 and sm_80 or higher"
     return line, f"`cp.async.wait_all` is not supported on `{target}`; {needs}{f' ({target} only)' * only}"
 
 

@@ -131,7 +131,7 @@ def test_rename(vim: Vim) -> None:
 def test_code_action(vim: Vim) -> None:
     vim.go("%r9")
     vim.command("ALECodeAction")
-    vim.screen.shows("in this line")
+    vim.screen.shows("on this line")
     vim.type("1", "Enter")
     vim.until(TEXT_NOW, lambda text: ".reg .b32 %r<10>;" in text)
     vim.until(FOUND, lambda told: "not declared" not in told)
