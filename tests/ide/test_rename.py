@@ -103,7 +103,7 @@ def test_refusals() -> None:
     text = ".reg .b32 x, y;\nadd.s32 x<CURSOR>, y, 1;"
     check_refusal(text, "1x", "is not a valid PTX name")
     check_refusal(text, "a b", "is not a valid PTX name")
-    check_refusal(text, "$", "is no name")
+    check_refusal(text, "$", "is not a valid PTX name")
     check_refusal(text, "_", "PTX itself has the name")
     check_refusal(text, "y", "`y` is already declared in this function, in line 12")
     check_refusal(text, "%r3", "`%r3` is already declared in this function, in line 7")
