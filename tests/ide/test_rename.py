@@ -104,22 +104,22 @@ def test_refusals() -> None:
     check_refusal(text, "1x", "is not a valid PTX name")
     check_refusal(text, "a b", "is not a valid PTX name")
     check_refusal(text, "$", "is not a valid PTX name")
-    check_refusal(text, "_", "PTX itself has the name")
+    check_refusal(text, "_", "is a name of PTX itself")
     check_refusal(text, "y", "`y` is already declared in this function, in line 12")
     check_refusal(text, "%r3", "`%r3` is already declared in this function, in line 7")
-    check_refusal(text, "n", "`n` is declared")
-    check_refusal(text, "%laneid", "PTX itself has the name")
-    check_refusal(text, "WARP_SZ", "PTX itself has the name")
+    check_refusal(text, "n", "`n` is already declared")
+    check_refusal(text, "%laneid", "is a name of PTX itself")
+    check_refusal(text, "WARP_SZ", "is a name of PTX itself")
     check_refusal("mov.u32 %r1, %ti<CURSOR>d.x;", "x", "`%tid` is a name of PTX itself")
     check_refusal(".reg .b32 %x<CURSOR><4>;", "%x1", "cannot end in a digit")
-    check_refusal(".reg .b32 %x<CURSOR><4>;\n.reg .b32 %y3;", "%y", "`%y3` is declared or used")
+    check_refusal(".reg .b32 %x<CURSOR><4>;\n.reg .b32 %y3;", "%y", "`%y3` is already declared or used")
     check_refusal(".extern .func f();\n.entry k() { call f<CURSOR>; }", "g", "another file defines `f`")
     check_refusal(
         ".global .b32 g;\n.func f() { ret; }\n.entry k() { call f<CURSOR>; }", "g", "`g` is already declared"
     )
     check_refusal(
         ".func f() { ret; }\n.entry k() { .reg .b32 g; call f<CURSOR>; }", "g",
-        "`g` is declared in this function",
+        "`g` is already declared in this function",
     )
     check_refusal(
         ".global .b32 g;\n.entry k() { .reg .b32 x<CURSOR>; st.b32 [g], x; }", "g", "uses a `g` of the file"
@@ -135,7 +135,7 @@ def test_refusals() -> None:
     check_refusal(
         ".shared .b32 t1;\n.shared .b32 s<CURSOR><4>;\n.entry k() { ret; }", "t", "`t1` is already declared"
     )
-    check_refusal("add<CURSOR>.s32 %r1, %r2, 1;", "x", "no name that is declared")
+    check_refusal("add<CURSOR>.s32 %r1, %r2, 1;", "x", "no name declared in this file")
 
 
 def test_a_label_that_debugging_data_may_mean_or_not() -> None:
