@@ -20,7 +20,7 @@ from ptx_lsp.model.symbols import Variable
 
 _CONSTANT_BYTES = 65_536
 _COUNTED = 1 << 31
-"""ptxas counts in 32 bits; of larger variables it is not known what it takes them for."""
+"""ptxas counts shared memory in 32 bits with a sign; it is not known what it takes a larger variable for."""
 
 
 @module_rule("memory-limit", code="E120")
@@ -122,7 +122,8 @@ def _too_much(
     """Told at the variable with which it is too much."""
     every = list(variables)
     total = _bytes(every)
-    if total <= most or any(_size(one) >= _COUNTED for one in every):
+    counted = (total + _COUNTED) % (2 * _COUNTED) - _COUNTED if space == ".shared" else total
+    if counted <= most or any(_size(one) >= _COUNTED for one in every):
         return
     so_far = accumulate(_size(one) for one in every)
     first = next(one for one, bytes_used in zip(every, so_far, strict=True) if bytes_used > most)
