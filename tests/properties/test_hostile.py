@@ -89,7 +89,7 @@ from ptx_lsp.lint.configuration.selection import chosen
 
 shape, settings = SHAPES[sys.argv[1]], Settings(chosen([]))
 check(Input("", shape.text(shape.tested).encode()), settings)  # what is the same for every text is known
-data = shape.text(shape.size // 4).encode()
+data = shape.text(max(shape.size // 4, min(shape.size, 10_000))).encode()
 tracemalloc.start()
 check(Input("", data), settings)
 print(tracemalloc.get_traced_memory()[1], len(data))
