@@ -1,4 +1,4 @@
-"""Lowers exact integers (`lanes`) to NumPy operations (`program`)."""
+"""Lowers exact integers (`integers`) to NumPy operations (`program`)."""
 
 from __future__ import annotations
 

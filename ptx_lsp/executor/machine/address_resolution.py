@@ -78,7 +78,7 @@ class Spaces:
 
     def piece(self, addresses: Addresses, space: Space, size: int) -> Bytes | None:
         """The accessed bytes, if each lane accesses `size` bytes of global memory at consecutive addresses.
-        None if not, or if that is expensive to decide; then use `reach`.
+        None if not, or if that is expensive to decide; then use `resolve`.
         """
         if self.observer is not None or space not in ("", ".global") or addresses.size < 2:
             return None
@@ -95,7 +95,7 @@ class Spaces:
 
     def same_in_all(self, wave: Wave, addresses: Addresses, space: Space, size: int) -> Bytes | None:
         """The shared memory of the blocks, one row each, if all access the same addresses in their own. None
-        if not, or if that is expensive to decide; then use `reach`.
+        if not, or if that is expensive to decide; then use `resolve`.
         """
         if self.observer is not None or space != ".shared" or addresses.shape[0] > 1:
             return None
@@ -133,7 +133,7 @@ class Spaces:
             self.observer.completed(wave, operation, lanes, at, is_read=is_read)
 
     def tell(self, wave: Wave, access: MemoryEvent) -> None:
-        """Reports an access to observers for which `reach` was called without a use."""
+        """Reports an access to observers for which `resolve` was called without a use."""
         step = CurrentStep.of(wave).step
         if self.observer is not None and step is not None:
             self.observer.accessed(wave, step, access)

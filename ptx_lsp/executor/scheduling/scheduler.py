@@ -24,10 +24,10 @@ from ptx_lsp.executor.machine.observer import CurrentStep, Observer
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.barriers import Barriers, ClusterBarriers, Gone
 from ptx_lsp.executor.scheduling.convergence_groups import Budget, ConvergenceGroups
-from ptx_lsp.executor.scheduling.deadlock import Waiting, deadlock, going_round, held
+from ptx_lsp.executor.scheduling.deadlock_messages import Waiting, deadlock, going_round, held
+from ptx_lsp.executor.scheduling.livelock import LivelockDetector, Stuck
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 from ptx_lsp.executor.scheduling.spin_wait import SpinWaits
-from ptx_lsp.executor.scheduling.stall import Stall, Stuck
 
 _LOOK_AGAIN = 512
 _IDLE = 64  # so often all groups look at memory in vain before another wave goes on
@@ -50,7 +50,7 @@ class Scheduler(ConvergenceGroups):
         self._held: set[int] = set()
         """Blocks at which groups wait for other lanes of their warps, or at an mbarrier."""
         self._spin_waits = SpinWaits(wave)
-        self._stall = Stall(blocks, wave, memory, self.executed)
+        self._livelock = LivelockDetector(blocks, wave, memory, self.executed)
         self.stuck: Stuck | None = None
         """Why the wave did not progress in its last slice."""
         self._idle = 0
@@ -64,7 +64,7 @@ class Scheduler(ConvergenceGroups):
 
     def forget(self) -> None:
         """Other waves have gone on."""
-        self._stall.forget()
+        self._livelock.forget()
 
     def run_slice(self) -> bool:
         """Executes blocks of instructions for a while; whether the wave has finished then."""
@@ -76,7 +76,7 @@ class Scheduler(ConvergenceGroups):
                     raise self._deadlock()
                 return True
             used += self._next(used)
-            self.stuck = self._stall.stuck(self.at, self._held)
+            self.stuck = self._livelock.stuck(self.at, self._held)
             if (self.stuck is not None and not self._completes()) or self._idle > _IDLE:
                 break
         return not self.at and not self._waiting()
@@ -88,7 +88,7 @@ class Scheduler(ConvergenceGroups):
             return False
         pending.complete()
         self.stuck = None
-        self._stall.forget()
+        self._livelock.forget()
         return True
 
     def _next(self, turn: int) -> int:
@@ -111,7 +111,7 @@ class Scheduler(ConvergenceGroups):
             mask = alone
         else:
             del self.at[block]
-        self._stall.goes_on(block, mask)
+        self._livelock.goes_on(block, mask)
         mask, some = self._hold(block, mask)
         if not some:
             return 1
@@ -247,7 +247,7 @@ class Scheduler(ConvergenceGroups):
                     raise self._deadlock()
                 self._held.discard(block)
                 del self.at[block]
-                self._stall.goes_on(block, mask)
+                self._livelock.goes_on(block, mask)
                 self.execute(block, mask)
                 return True
         return False

@@ -53,7 +53,7 @@ class _State:
     """For each block the lanes that have executed it."""
 
 
-class Stall:
+class LivelockDetector:
     """Watches one wave. `executed` are the blocks that were since it was emptied."""
 
     def __init__(
