@@ -270,7 +270,7 @@ def _bank_conflict(offsets: tuple[int, ...], size: int) -> int:
         for one in offsets[first : first + group]:
             for word in range(one // BANK_BYTES, (one + size - 1) // BANK_BYTES + 1):
                 wanted.setdefault(word % BANKS, set()).add(word)
-        degree = max(degree, *map(len, wanted.values()))
+        degree = max(degree, max(map(len, wanted.values()), default=0))
     return degree
 
 

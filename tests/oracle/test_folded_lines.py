@@ -48,7 +48,7 @@ def test_what_is_not_computed(before: str, after: str) -> None:
 
 def test_shapes() -> None:
     """With the types that a line of tests/conformance has."""
-    found = {one.spelling: one for one in shapes(["integer", "logic"], pairs=False)}
+    found = {one.spelling: one for one in shapes(["integer_bits", "logic"], pairs=False)}
     assert found["bfe.s64"].types == (".s64", ".u32", ".u32")
     assert found["lop3.b32"].types == (".b32", ".b32", ".b32", "#")
     rows = found["bfe.s64"].constants(20)

@@ -20,7 +20,8 @@ Message: TypeAlias = dict[str, Json]
 COMMAND = (sys.executable, "-m", "ptx_lsp.server.command")
 HASTY_COMMAND = (
     sys.executable, "-c",
-    "from ptx_lsp.server import analyst, command; analyst._LONG = -1.0; raise SystemExit(command.main())",
+    "from ptx_lsp.server import command, diagnostics_scheduler as scheduler; scheduler._LONG = -1.0;"
+    "raise SystemExit(command.main())",
 )
 """A server that publishes of every file what it knows first, as others do of a file that takes long."""
 CAPABILITIES = Path(__file__).with_name("capabilities")

@@ -73,7 +73,7 @@ local function run()
   go('%r9')
   vim.lsp.buf.code_action({
     apply = true,
-    filter = function(action) return action.title:find('in this line', 1, true) ~= nil end,
+    filter = function(action) return action.title:find('on this line', 1, true) ~= nil end,
   })
   report.code_action = wait(function()
     return table.concat(lines(), '\n'):find('ptx-lint: ignore[undeclared-name]', 1, true) ~= nil

@@ -124,7 +124,7 @@ def test_the_launch_has_three_sizes_or_is_not_known() -> None:
         client.change(URI, 2, [{"text": KERNEL.replace("out=u32", "in=u32")}])
         found = client.request("ptx/preview", of_file(URI))
         assert at(found, "launch", "grid") is None
-        assert "is no parameter" in str(at(found, "error", "message"))
+        assert "is not a parameter" in str(at(found, "error", "message"))
 
 
 def _list(value: Json) -> list[Json]:
