@@ -31,7 +31,7 @@ def texel(coordinates: Argument) -> tuple[Argument, ...]:
         ("ld.global.b32", (WORD, SHARED), "this address is in `.shared`; expected `.global`"),
         ("ld.b32", (vector(WORD, 1), POINTER), ""),
         ("ld.b32", (vector(WORD, 2), POINTER), "a vector of"),
-        ("st.v2.b32", (POINTER, Argument("vector", parts=(Argument("sink"), WORD))), "_ is only allowed in a 256-bit vector"),
+        ("st.v2.b32", (POINTER, Argument("vector", parts=(Argument("sink"), WORD))), "_ is only allowed in"),
         ("ld.global.L2::cache_hint.b32", (WORD, POINTER), "requires a cache policy"),
         ("tex.1d.v4.f32.s32", texel(vector(WORD, 1)), ""),
         ("tex.1d.v4.f32.s32", texel(vector(WORD, 4)), ""),
