@@ -83,13 +83,13 @@ class Kernel:
         from ptx_lsp.lint.configuration.budget import broken, parse
 
         over = list(broken([self.figures], (("*", tuple(map(parse, budgets))),)))
-        told = [
+        lines = [
             f"`{one.budget.text}` does not hold: it is {one.value[0]:g} ({one.value[1]})"
             if one.value is not None
             else f"`{one.budget.text}` cannot be checked: its value is unknown"
             for one in over
         ]
-        assert not over, f"kernel `{self.name}`: {'; '.join(told)}"
+        assert not over, f"kernel `{self.name}`: {'; '.join(lines)}"
 
 
 Load: TypeAlias = Callable[..., Kernel]

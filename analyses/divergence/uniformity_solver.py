@@ -137,8 +137,8 @@ class _Solver:
             first, end = self.cfg.blocks[block].first, self.cfg.blocks[block].end
             reading = self.block_transfers[block].readers.get(value, ())
             found.extend([first + index for index in reading])
-            is_last_told = block not in self.branches or end - first - 1 in reading
-            if not is_last_told and value in self.branch_inputs(end - 1):
+            is_last_reported = block not in self.branches or end - first - 1 in reading
+            if not is_last_reported and value in self.branch_inputs(end - 1):
                 found.append(end - 1)
         found.extend(self.phi_users.get(value, ()))
         return found

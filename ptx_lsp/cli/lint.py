@@ -164,7 +164,7 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
         from ptx_lsp.cli.page import page
 
         write_file(page(files), options.report)
-    _told(options, files, remarks)
+    _print_reports(options, files, remarks)
     if trouble:
         return TROUBLE
     failed = _fails(files, plan.fail_on) or (options.ratchet and improved)
@@ -240,7 +240,7 @@ def _tell_troubles(files: Sequence[FileReport]) -> None:
         complain(f"warning: {path}: {complaint}")
 
 
-def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
+def _print_reports(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
     """Writes every requested report: files first, as printing may end the run."""
     from ptx_lsp.cli.output import columns, style, write, write_file
     from ptx_lsp.lint.results.reporter import Run
@@ -250,9 +250,9 @@ def _told(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...
         write_file(_reporter(name).write(plain), path)
     painted = style(options)
     if options.requires and options.format in ("full", "concise"):
-        from ptx_lsp.cli.checking.requirements import told
+        from ptx_lsp.cli.checking.requirements import report_lines
 
-        write(told(files, painted, options.quiet or options.format == "concise"), options)
+        write(report_lines(files, painted, options.quiet or options.format == "concise"), options)
         return
     run = plain._replace(style=painted, columns=columns(options))
     write(_reporter(options.format).write(run), options, to_stderr=options.fix and "-" in options.paths)

@@ -153,7 +153,7 @@ class Converter:
         return [self._json_diagnostic(one) for one in found]
 
     def _json_diagnostic(self, found: Diagnostic) -> Json:
-        told: dict[str, Json] = {
+        fields: dict[str, Json] = {
             "range": self.json_range(found.span),
             "message": self._message(found),
             "severity": _SEVERITIES[found.severity].value,
@@ -161,16 +161,16 @@ class Converter:
             "source": found.source,
         }
         if found.tag is not None and self.client.tags:
-            told["tags"] = [_TAGS[found.tag].value]
+            fields["tags"] = [_TAGS[found.tag].value]
         if found.related and self.client.related:
-            told["relatedInformation"] = [
+            fields["relatedInformation"] = [
                 {
                     "location": {"uri": self.uri, "range": self.json_range(one.span)},
                     "message": one.message,
                 }
                 for one in found.related
             ]
-        return told
+        return fields
 
 
 def plain(markdown: str) -> str:

@@ -204,13 +204,13 @@ class _ProgressWatch:
         self._tell = tell
         self._progress = progress
         self._started = self._last = time.monotonic()
-        self._has_told = False
+        self._has_reported = False
 
     def look(self, linting: LintSession, judge: _Judge) -> None:
         """Called after each step on a function."""
         now = time.monotonic()
-        if not self._has_told and now - self._started > _LONG:
-            self._has_told = True
+        if not self._has_reported and now - self._started > _LONG:
+            self._has_reported = True
             self._tell(judge(whole=False))
         if now - self._started > _VERY_LONG and now - self._last > _EVERY:
             self._last = now

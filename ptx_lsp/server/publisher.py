@@ -44,8 +44,8 @@ class Publisher:
         """Publishes new findings, which may be incomplete."""
         if not self._client().pulls_diagnostics:
             convert = Converter(file.uri, found.snapshot.source, self._client())
-            told = convert.json_diagnostics(found.diagnostics)
-            self._send(file.uri, found.snapshot.version, told)
+            payload = convert.json_diagnostics(found.diagnostics)
+            self._send(file.uri, found.snapshot.version, payload)
         elif found.is_complete and file in self._refresh_pending:
             self._refresh_pending.discard(file)
             self.refresh()

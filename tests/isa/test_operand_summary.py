@@ -14,7 +14,7 @@ from ptx_lsp.isa.schema.operand import (
     only,
     predicate,
     reads,
-    updates,
+    reads_and_writes,
     writes,
 )
 from ptx_lsp.isa.schema.table import all_entries
@@ -30,7 +30,7 @@ from ptx_lsp.isa.schema.table import all_entries
         (writes(".f32", count=4), "vector of 4 .f32 registers, written"),
         (writes(".b32", count=-1), "vector of .b32 registers, written"),
         (writes(".b32", sink=True), ".b32 register or _, written"),
-        (updates(".f64"), ".f64 register, read and written"),
+        (reads_and_writes(".f64"), ".f64 register, read and written"),
         (predicate(), "predicate register or constant"),
         (immediate(), "constant"),
         (immediate(0, 15), "constant (0 to 15)"),

@@ -14,9 +14,9 @@ from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
+from tests.properties.analysis_results import analysis_results
 from tests.properties.offsets import items
 from tests.properties.test_edits import TOKENS
-from tests.properties.told import told
 
 _CALLS = b"""\
 .version 8.5
@@ -163,7 +163,7 @@ def _check(text: bytes, chance: random.Random, edits: int, *, is_sound: bool) ->
         anew = LintSession(Module(fresh), all_rules())
         assert linting.diagnostics == anew.diagnostics
         for function, same in zip(module.functions, anew.module.functions, strict=True):
-            known, wanted = told(function), told(same)
+            known, wanted = analysis_results(function), analysis_results(same)
             assert [name for name in known if known[name] != wanted[name]] == []
 
 

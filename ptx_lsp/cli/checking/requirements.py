@@ -29,7 +29,7 @@ def needed(module: Module) -> Needed:
     )
 
 
-def told(files: Sequence[FileReport], style: Style, quiet: bool) -> Iterator[str]:
+def report_lines(files: Sequence[FileReport], style: Style, quiet: bool) -> Iterator[str]:
     """The lines of the text report, without line ends; `quiet` omits the tables."""
     for index, file in enumerate(files):
         if file.needed is None:

@@ -138,8 +138,8 @@ def _pressure(pressure: Pressure) -> Iterator[str]:
         return
     peak, line = pressure.units[pressure.peak_step], pressure.lines[pressure.peak_step]
     points = [(float(at), float(units)) for at, units in enumerate(pressure.units)]
-    told = f"peak: {peak} at line {line}"
-    marked = Marked(pressure.peak_step, peak, told)
+    caption = f"peak: {peak} at line {line}"
+    marked = Marked(pressure.peak_step, peak, caption)
     lines = pressure.lines
 
     def line_of(x: float) -> str:
@@ -170,16 +170,16 @@ def _pressure(pressure: Pressure) -> Iterator[str]:
 def _flow(flow: Flow) -> Iterator[str]:
     count = len(flow.blocks) - 1
     split = sum(block.turn == "divergent" for block in flow.blocks)
-    told = f"Control flow: {number(count, 'block')}, {split} with a divergent branch"
+    caption = f"Control flow: {number(count, 'block')}, {split} with a divergent branch"
     try:
         if count > _MOST_BLOCKS:
             raise TooLargeError(f"more than {_MOST_BLOCKS} blocks")
         lines = list(flow_svg(flow, style=""))
     except TooLargeError as error:
-        yield f"<h4>{told}</h4>"
+        yield f"<h4>{caption}</h4>"
         yield f"<p>Too large to draw here ({error}); use <code>ptx-lint --cfg</code>.</p>"
         return
-    yield f"<details{' open' * (count <= _UNFOLDED_BLOCKS)}><summary>{told}</summary>"
+    yield f"<details{' open' * (count <= _UNFOLDED_BLOCKS)}><summary>{caption}</summary>"
     yield (
         '<p class="soft">Orange: divergent within a warp; dashed border: unknown. '
         "Blue: jumps.</p>"

@@ -9,7 +9,7 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Bools, Program
-from ptx_lsp.executor.asynchronous.mbarrier_steps import told_of
+from ptx_lsp.executor.asynchronous.mbarrier_steps import naming_threads
 from ptx_lsp.executor.asynchronous.pending import pending
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import (
@@ -149,7 +149,7 @@ class Group:
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
         queue = pending(wave).bulk if self.bulk else pending(wave).copies
-        with told_of(row):
+        with naming_threads(row):
             match self.kind:
                 case "commit":
                     queue.commit(row.lanes)
@@ -189,7 +189,7 @@ class ArriveLater:
         space, program = self._address
         at = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update") >> 3
         found = pending(wave)
-        with told_of(row):
+        with naming_threads(row):
             if not self._counted:
                 found.barriers.add_pending(at)
             found.copies.begin(row.lanes, Arrival(wave, at), at)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools, Program
 from ptx_lsp.executor.asynchronous.async_reduction import Reduction, apply_sequentially, reduction
-from ptx_lsp.executor.asynchronous.mbarrier_steps import told_of
+from ptx_lsp.executor.asynchronous.mbarrier_steps import naming_threads
 from ptx_lsp.executor.asynchronous.pending import pending
 from ptx_lsp.executor.asynchronous.transfer import ranges
 from ptx_lsp.executor.instructions.access import sources
@@ -104,11 +104,11 @@ class StoreLater:
             barriers = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update") >> 3
         stores = Stores(self._spaces, row.lanes, wave, parts, values, barriers, self._combine)
         self._spaces.began(wave, stores)
-        with told_of(row):
+        with naming_threads(row):
             if barriers is None:
                 stores.land(np.ones(row.count, np.bool_))
             else:
-                pending(wave).told.begin(row.lanes, stores, barriers)
+                pending(wave).on_mbarriers.begin(row.lanes, stores, barriers)
 
 
 class BulkStore:

@@ -9,7 +9,7 @@ from ptx_lsp.executor.arithmetic.program import UNSIGNED, Array, Bools, DType, P
 from ptx_lsp.executor.asynchronous.async_copy import Group
 from ptx_lsp.executor.asynchronous.async_reduction import Reduction, reduction
 from ptx_lsp.executor.asynchronous.cluster import peers
-from ptx_lsp.executor.asynchronous.mbarrier_steps import told_of
+from ptx_lsp.executor.asynchronous.mbarrier_steps import naming_threads
 from ptx_lsp.executor.asynchronous.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import (
@@ -62,7 +62,7 @@ class Bulk:
             sizes = sizes[sizes > 0]
         if row.count == 0:
             return
-        with told_of(row):
+        with naming_threads(row):
             self._begin(row, sizes, given)
 
     def _begin(self, row: Threads, sizes: Indices, given: dict[str, Array]) -> None:

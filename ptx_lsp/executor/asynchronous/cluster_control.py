@@ -58,7 +58,7 @@ class Request:
             lanes, answers = lanes[which], [one[which] for one in answers]
         stores = Stores(self._spaces, lanes, wave, parts, answers, barriers >> 3, None)
         self._spaces.began(wave, stores)
-        pending(wave).told.begin(lanes, stores, barriers >> 3)
+        pending(wave).on_mbarriers.begin(lanes, stores, barriers >> 3)
 
     def _answers(self, wave: Wave, count: int) -> list[Array]:
         """The two halves of the answer to each of some threads."""

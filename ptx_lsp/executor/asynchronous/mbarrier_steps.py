@@ -62,7 +62,7 @@ class Mbarrier:
             operands = {name: value[which] for name, value in operands.items()}
             if not at.size:
                 return
-        with told_of(row):
+        with naming_threads(row):
             result = self._effect(pending(wave).barriers, row, at, operands)
         if self._destination is not None and result is not None:
             row.write(self._destination, result)
@@ -82,7 +82,7 @@ class Wait(Mbarrier):
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
-        with told_of(row):
+        with naming_threads(row):
             pending(wave).wait_barriers(np.unique(self.places(row)))
         super().run(wave, mask)
         if self.failed is not None:
@@ -107,7 +107,7 @@ class TryWait(Wait):
         step, current.step = current.step, None  # they only look: observers are told when they go on
         at = self.places(row)
         current.step = step
-        with told_of(row):
+        with naming_threads(row):
             pending(wave).wait_barriers(np.unique(at))
             operands = dict(zip(self._names, row.compute(self._values), strict=True))
             done = self._effect(pending(wave).barriers, row, at, operands)
@@ -219,7 +219,7 @@ def _phases(given: dict[str, Array]) -> Words:
 
 
 @contextmanager
-def told_of(row: Threads) -> Generator[None]:
+def naming_threads(row: Threads) -> Generator[None]:
     """Names the affected threads in errors about an mbarrier."""
     try:
         yield

@@ -95,12 +95,12 @@ class Queue:
         for number, entry in enumerate(self._entries):
             if entry.barriers is None:
                 continue
-            told = entry.left & np.isin(entry.barriers, at)
-            if not told.any():
+            finished = entry.left & np.isin(entry.barriers, at)
+            if not finished.any():
                 continue
             for earlier in self._entries[:number]:
-                _land(earlier, earlier.left & np.isin(earlier.lanes, entry.lanes[told]))
-            _land(entry, told)
+                _land(earlier, earlier.left & np.isin(earlier.lanes, entry.lanes[finished]))
+            _land(entry, finished)
         self._clean()
 
     def _clean(self) -> None:
@@ -122,21 +122,21 @@ class Pending(WaveState):
         self.barriers = Barriers(wave)
         self.copies = Queue(wave)
         self.bulk = Queue(wave)
-        self.told = Queue(wave)
+        self.on_mbarriers = Queue(wave)
 
     @property
     def any_left(self) -> bool:
-        return any(queue.any_left for queue in (self.copies, self.bulk, self.told))
+        return any(queue.any_left for queue in (self.copies, self.bulk, self.on_mbarriers))
 
     def complete(self) -> None:
         """Completes everything, waited for or not."""
-        for queue in (self.copies, self.bulk, self.told):
+        for queue in (self.copies, self.bulk, self.on_mbarriers):
             queue.wait_all()
 
     def wait_barriers(self, at: Indices) -> None:
         """Completes the operations that tested mbarriers wait for."""
         self.copies.wait_barriers(at)
-        self.told.wait_barriers(at)
+        self.on_mbarriers.wait_barriers(at)
 
 
 def pending(wave: Wave) -> Pending:

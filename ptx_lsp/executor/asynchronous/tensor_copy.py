@@ -10,7 +10,7 @@ from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Bools, Program
 from ptx_lsp.executor.asynchronous.async_reduction import reduction
 from ptx_lsp.executor.asynchronous.cluster import peers
-from ptx_lsp.executor.asynchronous.mbarrier_steps import told_of
+from ptx_lsp.executor.asynchronous.mbarrier_steps import naming_threads
 from ptx_lsp.executor.asynchronous.tensor_box import Box, Description, flushed
 from ptx_lsp.executor.asynchronous.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.instructions.access import sources
@@ -53,7 +53,7 @@ class TensorCopy:
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row = threads(wave, mask)
-        with told_of(row):
+        with naming_threads(row):
             self._begin(row)
 
     def _begin(self, row: Threads) -> None:
@@ -70,15 +70,15 @@ class TensorCopy:
         barriers: Indices | None = None
         if self._barrier is not None:
             space, program = self._barrier
-            told = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
+            addresses = shared_offsets(self._spaces, row, row.compute(program)[0], space, 8, "update")
             if "ctaMask" in given:
-                ranks = told // row.wave.shared.shape[1] % row.wave.launch.cluster_blocks
-                told = peers(row, told, given["ctaMask"][0])[1]
+                ranks = addresses // row.wave.shared.shape[1] % row.wave.launch.cluster_blocks
+                addresses = peers(row, addresses, given["ctaMask"][0])[1]
                 which, places = peers(row, places, given["ctaMask"][0])
                 if ".cta_group::2" in self._choices.modifiers:  # of a pair, the one with such a rank
                     stride = row.wave.shared.shape[1]
-                    told += ((ranks[which] & 1) - (told // stride & 1)) * stride
-            barriers = told >> 3
+                    addresses += ((ranks[which] & 1) - (addresses // stride & 1)) * stride
+            barriers = addresses >> 3
         pieces: list[Piece] = []
         described: Description | None = None
         for at, place in zip(which.tolist(), places.tolist(), strict=True):

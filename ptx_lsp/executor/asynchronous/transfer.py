@@ -58,18 +58,19 @@ class Piece:
 
 
 class Pieces:
-    """A transfer of pieces. Each completes `told` bytes on an mbarrier, if there is one."""
+    """A transfer of pieces. Each completes `completed_bytes` bytes on an mbarrier, if there is one."""
 
     def __init__(
-        self, spaces: Spaces, wave: Wave, pieces: Sequence[Piece], barriers: Indices | None, told: Indices,
-        combine: Reduction | None = None, element: DType | None = None, inspect: str = "",
+        self, spaces: Spaces, wave: Wave, pieces: Sequence[Piece], barriers: Indices | None,
+        completed_bytes: Indices, combine: Reduction | None = None, element: DType | None = None,
+        inspect: str = "",
     ) -> None:
         """`inspect` is the pattern to search for in the copied data, see `has_pattern`."""
         self._spaces, self._wave = spaces, wave
         self._pieces = pieces
         self._lanes = np.array([piece.lane for piece in pieces], np.int64)
         self._barriers = barriers
-        self._told = told
+        self._completed_bytes = completed_bytes
         self._combine = combine
         self._element = np.dtype(np.uint8) if element is None else element
         self._inspect = inspect
@@ -78,7 +79,7 @@ class Pieces:
     def begin(self) -> None:
         """Begins them: in bulk groups, or with mbarriers to complete on."""
         found = pending(self._wave)
-        queue = found.bulk if self._barriers is None else found.told
+        queue = found.bulk if self._barriers is None else found.on_mbarriers
         self._spaces.began(self._wave, self)
         queue.begin(self._lanes, self, self._barriers)
 
@@ -102,7 +103,7 @@ class Pieces:
         at = None if self._barriers is None else self._barriers[chosen]
         self._spaces.completed(self._wave, self, self._lanes[chosen], at)
         if at is not None:
-            barriers.complete_bytes(at, self._told[chosen])
+            barriers.complete_bytes(at, self._completed_bytes[chosen])
 
 
 def has_pattern(values: Bytes, pattern: str) -> bool:

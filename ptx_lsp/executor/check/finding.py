@@ -39,7 +39,7 @@ class Findings:
             return
         source = self.usages.of(step).source
         self._found[key] = Finding(
-            kind, message, step.line, str(source) if source else "", who(wave, lanes), lanes.size,
+            kind, message, step.line, str(source) if source else "", affected_lanes(wave, lanes), lanes.size,
             space, address, variable, other_line, other_lane,
         )
 
@@ -53,7 +53,7 @@ class Findings:
         )
 
 
-def who(wave: Wave, lanes: Indices) -> tuple[Lane, ...]:
+def affected_lanes(wave: Wave, lanes: Indices) -> tuple[Lane, ...]:
     """The first threads of flat lane numbers."""
     mask = np.zeros(wave.shape, np.bool_)
     mask.reshape(-1)[np.unique(lanes)[:_MOST_LANES]] = True

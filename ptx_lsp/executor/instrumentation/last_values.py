@@ -80,10 +80,10 @@ def _type(step: Step, written: Named, match: Match | None) -> str:
             found = function.resolve(name) if name.text == written.name else None
             if isinstance(found, Register) and found.type in TYPES:
                 taken = match.places[at][1].type if match and at < len(match.places) else ""
-                declared, told = TYPES[found.type], TYPES.get(taken) if isinstance(taken, str) else None
-                if told is None or declared.kind is not Kind.BITS or told.width != declared.width:
+                declared, accessed = TYPES[found.type], TYPES.get(taken) if isinstance(taken, str) else None
+                if accessed is None or declared.kind is not Kind.BITS or accessed.width != declared.width:
                     return found.type
-                return told.name
+                return accessed.name
     return ""
 
 

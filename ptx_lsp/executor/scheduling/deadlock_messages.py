@@ -23,22 +23,22 @@ def deadlock(wave: Wave, waiting: Sequence[Waiting], *, note: str = "") -> Execu
     """Describes all waiting threads of the first block that has any, and where threads of other blocks wait.
     """
     lanes = np.logical_or.reduce([party.lanes for _, party in waiting])
-    who = wave.thread_ids(lanes)
+    thread_ids = wave.thread_ids(lanes)
     row = int(np.argmax(lanes.any(axis=1)))
     counts = [np.count_nonzero(party.lanes, axis=1) for _, party in waiting]
     counted = list(zip(waiting, counts, strict=True))
-    here = [_told(one, int(count[row])) for one, count in counted if count[row]]
-    elsewhere = [_told(one, int(count.sum())) for one, count in counted if not count[row]]
+    here = [_describe(one, int(count[row])) for one, count in counted if count[row]]
+    elsewhere = [_describe(one, int(count.sum())) for one, count in counted if not count[row]]
     others = f"; in other blocks, {', '.join(elsewhere)}" if elsewhere else ""
     living = int(np.count_nonzero(wave.live_mask()[row]))
     message = (
-        f"deadlock in block {who[0].block}: of {living} running threads, "
+        f"deadlock in block {thread_ids[0].block}: of {living} running threads, "
         f"{', '.join(here)}{others}{note}"
     )
-    return ExecutionError(message, "deadlock", waiting[0][1].step.line, who)
+    return ExecutionError(message, "deadlock", waiting[0][1].step.line, thread_ids)
 
 
-def _told(waiting: Waiting, count: int) -> str:
+def _describe(waiting: Waiting, count: int) -> str:
     what, party = waiting
     return f"{count} {what} (line {party.step.line}: `{party.step.text}`)"
 

@@ -115,8 +115,8 @@ def _integer(number: nodes.Number) -> list[str]:
             break
     if value >= WORD:
         taken = constant(number.text)
-        told = "rejects it" if taken is None else f"truncates it to `{taken}`"
-        lines.append(f"more than 64 bits: ptxas {told}")
+        outcome = "rejects it" if taken is None else f"truncates it to `{taken}`"
+        lines.append(f"more than 64 bits: ptxas {outcome}")
     return lines
 
 

@@ -97,8 +97,8 @@ def _unresolved(module: Module, spelling: str, resolution: Resolution) -> str:
         near = resolution.problems[0].choices if resolution.problems else ()
         hint = f" Did you mean {', '.join(map(code, near))}?" if near else ""
         return f"{code(opcode)} is not a PTX instruction.{hint}"
-    told = [problem.message for problem in resolution.problems] if "." in spelling else []
-    return paragraphs([listed(told), opcode_text(module, opcode)])
+    messages = [problem.message for problem in resolution.problems] if "." in spelling else []
+    return paragraphs([listed(messages), opcode_text(module, opcode)])
 
 
 def _modifiers(entry: Entry, spelling: str) -> Iterator[str]:
@@ -132,8 +132,8 @@ def _needs(
     else:
         needs = tuple(need for need in entry.needs if concerns(need.because, candidates))
     lines = [met_in_words(module, need.ways, _because(need, match)) for need in needs]
-    told = [line for line in lines if line]
-    yield from told or ["any PTX ISA version and target"]
+    messages = [line for line in lines if line]
+    yield from messages or ["any PTX ISA version and target"]
 
 
 def _because(need: Need, match: Match | None) -> str:

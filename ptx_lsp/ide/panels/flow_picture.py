@@ -37,7 +37,7 @@ class Picture(NamedTuple):
 
 def picture(flow: Flow) -> Picture:
     """The positions of all elements. Raises TooLargeError."""
-    texts = [tuple([_cut(line) for line in told(one, len(flow.blocks))]) for one in flow.blocks]
+    texts = [tuple([_cut(line) for line in block_text(one, len(flow.blocks))]) for one in flow.blocks]
     sizes = [_size(lines) for lines in texts]
     edges = [(edge.source, edge.target) for edge in flow.edges]
     drawn = layered_layout(sizes, edges, flow.order)
@@ -55,7 +55,7 @@ def block_name(block: FlowBlock, count: int) -> str:
     return f"block {block.number}" if block.number < count - 1 else "exit"
 
 
-def told(block: FlowBlock, count: int) -> list[str]:
+def block_text(block: FlowBlock, count: int) -> list[str]:
     """The lines of a box: name, place, the first and last opcodes, and how control leaves it."""
     lines = [" ".join((block_name(block, count), *block.labels))]
     if not block.opcodes:

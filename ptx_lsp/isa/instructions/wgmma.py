@@ -12,7 +12,7 @@ from typing import Final
 
 from ptx_lsp.isa.instructions.mma import UNCHECKED_WORD
 from ptx_lsp.isa.schema.entry import Since, instruction
-from ptx_lsp.isa.schema.operand import immediate, predicate, reads, updates
+from ptx_lsp.isa.schema.operand import immediate, predicate, reads, reads_and_writes
 
 _WARPGROUP: Final[Since] = ("", "8.0", "sm_90a")
 
@@ -62,7 +62,7 @@ def _counts() -> dict[str, int]:
     return counts
 
 
-_D = updates({"dtype=.f16": ".b32", ".s32": ".s32", "": ".f32"}, count=_counts())
+_D = reads_and_writes({"dtype=.f16": ".b32", ".s32": ".s32", "": ".f32"}, count=_counts())
 _DESCRIPTOR = reads(".u64")
 _OPERANDS: Final = {
     "d": _D,

@@ -1,6 +1,6 @@
 """Operands: what an instruction wants at a place, and what a program gives there.
 
-A row of the table says what it wants with the functions `writes`, `reads`, `updates`, `immediate`,
+A row of the table says what it wants with the functions `writes`, `reads`, `reads_and_writes`, `immediate`,
 `address` and so on. A caller describes what stands in the program as an `Argument`: a plain value
 without positions. `mismatch.py` says if the two agree.
 """
@@ -123,7 +123,7 @@ def writes(
     return Operand("write", kinds, type, count, wider, pointer=pointer, discarded=discarded)
 
 
-def updates(type: Follows = "", *, count: Count = 0) -> Operand:
+def reads_and_writes(type: Follows = "", *, count: Count = 0) -> Operand:
     """A register that is read and written."""
     return Operand("both", _REGISTER, type, count)
 

@@ -36,11 +36,11 @@ def summary(files: Sequence[FileReport], style: Style) -> str:
             return style.paint(f"Nothing checked{unread}.", "yellow")
         checked = f"All checks passed: {_number(read, 'file')}{unread}."
         return style.paint(checked, "yellow" if failed else "green")
-    told = ", ".join(_number(n, _WORDS[severity]) for severity, n in counts.items() if n)
+    counted = ", ".join(_number(n, _WORDS[severity]) for severity, n in counts.items() if n)
     having = sum(bool(file.diagnostics) for file in files)
     where = f"{having} of {_number(read, 'file')}" if having < read else _number(read, "file")
     worst = next(severity for severity, n in counts.items() if n)
-    return style.paint(f"Found {told} in {where}{unread}.", SEVERITY_COLOURS[worst])
+    return style.paint(f"Found {counted} in {where}{unread}.", SEVERITY_COLOURS[worst])
 
 
 _WORDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "info", "hint": "hint"}

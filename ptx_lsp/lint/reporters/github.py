@@ -43,8 +43,8 @@ def _annotation(file: FileReport, found: Reported) -> str:
 
 
 def _line(command: str, properties: dict[str, str | int], message: str) -> str:
-    told = ",".join(f"{name}={_property(printable(str(value)))}" for name, value in properties.items())
-    return f"::{command} {told}::{_data(message)}"
+    parameters = ",".join(f"{name}={_property(printable(str(value)))}" for name, value in properties.items())
+    return f"::{command} {parameters}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -19,9 +19,9 @@ def markdown(run: Run) -> Iterator[str]:
     """The lines of the summary."""
     counts = count(run.files)
     unread = [file for file in run.files if file.error is not None]
-    told = [f"{_ICONS[severity]} {number} {severity}" for severity, number in counts.items() if number]
+    counted = [f"{_ICONS[severity]} {number} {severity}" for severity, number in counts.items() if number]
     nothing = "some files could not be read" if unread else "no findings"
-    yield f"### ptx-lint: {', '.join(told) or nothing}"
+    yield f"### ptx-lint: {', '.join(counted) or nothing}"
     yield ""
     yield f"{len(run.files)} files; {len(unread)} could not be checked." if unread else (
         f"{len(run.files)} file{'' if len(run.files) == 1 else 's'} checked."

@@ -263,8 +263,8 @@ def _of_dimensions(declared: Declared, declarator: nodes.Declarator) -> Iterator
         yield Finding(declared.place(name), message)
         return
     if declared.space == ".reg":
-        told = element_type(declared.node) == ".pred"
-        if not told and (_is_open(first) or not declared.of_prototype):
+        is_predicate = element_type(declared.node) == ".pred"
+        if not is_predicate and (_is_open(first) or not declared.of_prototype):
             yield Finding(declared.place(name), _register_array(declared, declarator))
         return
     for size in others:

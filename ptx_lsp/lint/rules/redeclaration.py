@@ -68,12 +68,12 @@ def redeclaration(module: Module) -> Iterator[Finding]:
             finding = _of_function(function, functions[0], defined)
             if finding is not None:
                 yield finding
-    told: set[str] = set()
+    reported: set[str] = set()
     for repeated in module.repeated:
         name = repeated.symbol.name
-        if name in told:
+        if name in reported:
             continue
-        told.add(name)
+        reported.add(name)
         declared = [symbol for _, symbol in module.names[name]]
         variables = [symbol for symbol in declared if isinstance(symbol, Variable)]
         functions = named.get(name, [])

@@ -76,7 +76,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
     for item in module.document.items.broken():
         if id(item) in after_strays:
             continue  # the rule `outside-function` tells of it
-        told: set[int] = set()
+        reported: set[int] = set()
         for problem in dict.fromkeys(item.problems):  # each open block lacks its `}` at the same place
             if any(start < problem.start <= end for start, end in unknown.get(id(anchor(item.node)), ())):
                 continue  # the shape of a directive that PTX does not have is not known either
@@ -89,8 +89,8 @@ def syntax_error(module: Module) -> Iterator[Finding]:
                 finding, at = _unclosed(function, problem, source)
             else:
                 finding, at = _finding(item, problem, source.text)
-            if at not in told:
-                told.add(at)
+            if at not in reported:
+                reported.add(at)
                 yield finding
 
 
@@ -111,7 +111,7 @@ def _unknown_directives(module: Module) -> dict[int, list[tuple[int, int]]]:
 def _unclosed(
     function: Function, problem: SyntaxProblem, source: Source
 ) -> tuple[Finding, int]:
-    """A missing `}`: told at the first thing that cannot stand in a body, else at the end of the file."""
+    """A missing `}`: reported at the first thing that cannot stand in a body, else at the end of the file."""
     item, text = function.item, source.text
     opening = _opening(function, source)
     related = ((function.place(opening), "this `{` is not closed"),) if opening else ()

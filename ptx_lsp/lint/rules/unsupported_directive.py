@@ -58,13 +58,13 @@ def unsupported_directive(module: Module) -> Iterator[Finding]:
     version, target = module.version, module.target
     if version is None or target is None:
         return
-    told: set[str] = set()
+    reported: set[str] = set()
     outside = _in_vain(module, directives_outside(module))
     inside = collect_over_functions(_in_function, module)
     for place, row, message in (*outside, *inside):
-        if row.kind == "debugging" and row.name in told:
+        if row.kind == "debugging" and row.name in reported:
             continue
-        told.add(row.name)
+        reported.add(row.name)
         remedy = None
         least = row.since.version
         if effective(version) < least and message.endswith(f"the file declares {version}"):

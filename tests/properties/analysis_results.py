@@ -23,10 +23,10 @@ from ptx_lsp.model.instructions.uses import unused
 from ptx_lsp.model.place import Located
 from ptx_lsp.model.symbols import Declared
 
-Told = dict[str, object]
+AnalysisResults = dict[str, object]
 
 
-def told(function: Function) -> Told:
+def analysis_results(function: Function) -> AnalysisResults:
     """What each analysis tells, by its name."""
     flow, live, need = instructions(function), liveness(function), register_pressure(function)
     left = virtual_registers(function)
@@ -79,7 +79,7 @@ def _declared(function: Function) -> list[Declared]:
     return [*body.returns, *body.parameters, *body.variables, *body.registers, *body.labels]
 
 
-def _of_values(function: Function) -> Told:
+def _of_values(function: Function) -> AnalysisResults:
     found, level = ssa_form(function), uniformity(function)
     of = _Named(found)
     access = memory_access(function)
