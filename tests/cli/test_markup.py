@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -55,6 +55,7 @@ def bare(text: str) -> str:
 
 
 @given(hostile_text)
+@example("__https://a.b__")
 @settings(max_examples=400)
 def test_text_stands_for_itself(text: str) -> None:
     for written in (prose, code):

@@ -81,11 +81,13 @@ _TO_PART = re.compile(
     r"|(?<=\])(?=[(\[])|(?<=!)(?=\[)|(?<=<)(?=[\w!/?])",  # links, images and HTML
     re.IGNORECASE,
 )
-_MARKUP = re.compile(r"[\\`*~\[\]]|\b_|_\b")
+_MARKUP = re.compile(r"[\\`*~\[\]]|(?<!\w)_+|_+(?!\w)")
 
 
 def _literal(text: str) -> str:
-    shown = _MARKUP.sub(r"\\\g<0>", _TO_PART.sub(_NO_WIDTH, text))
+    shown = _MARKUP.sub(
+        lambda found: "".join(f"\\{one}" for one in found[0]), _TO_PART.sub(_NO_WIDTH, text)
+    )
     return shown.replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -253,7 +253,7 @@ def is_explained(line: str, known: Iterable[tuple[str, str]]) -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="judge", description="judge the table by ptxas")
-    parser.add_argument("sections", nargs="*", help="sections (modules of ptx_lsp/isa); none: all")
+    parser.add_argument("sections", nargs="*", help="sections (modules of ptx_lsp/isa/instructions); none: all")
     parser.add_argument("--old", action="store_true", help="targets below sm_75, by $PTXAS_12_9")
     parser.add_argument("--entry", help="only rows whose name starts with this")
     parser.add_argument("--update", action="store_true", help="record the verdicts")
@@ -275,6 +275,9 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if options.old:
         return _old(options)
+    unknown = set(options.sections) - set(sections())
+    if unknown:
+        parser.error(f"no section {', '.join(sorted(unknown))}; the sections are {', '.join(sections())}")
     return max([_section(name, entries, options) for name, entries in sections().items()
                 if not options.sections or name in options.sections], default=2)
 
