@@ -253,7 +253,7 @@ def is_explained(line: str, known: Iterable[tuple[str, str]]) -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="judge", description="judge the table by ptxas")
-    parser.add_argument("sections", nargs="*", help="sections (modules of ptx_lsp/isa/instructions); none: all")
+    parser.add_argument("sections", nargs="*", help="sections (files of isa/instructions); none: all")
     parser.add_argument("--old", action="store_true", help="targets below sm_75, by $PTXAS_12_9")
     parser.add_argument("--entry", help="only rows whose name starts with this")
     parser.add_argument("--update", action="store_true", help="record the verdicts")
