@@ -85,8 +85,9 @@ class _Lowering(Directives):
         guard: nodes.Guard | None = None
         opcode: nodes.Opcode | None = None
         operands: list[nodes.Operand] = []
+        kind = ""
         for child in node.children:
-            kind = child.type
+            previous, kind = kind, child.type
             if kind == "identifier":
                 start, end = child.start_byte, child.end_byte
                 operands.append(
@@ -101,8 +102,7 @@ class _Lowering(Directives):
             elif kind == "block":  # at the top level; `block` handles functions inside it
                 return self.block(child, self.guarded_block(node))
             elif kind == "missing":
-                previous = child.prev_sibling
-                if previous is not None and previous.type == ",":
+                if previous == ",":  # to ask for the sibling takes as long as blocks are nested
                     operands.append(self.missing(child, "an operand", "an instruction"))
                 else:
                     self.missing(child, "`;`", "an instruction", ";")
