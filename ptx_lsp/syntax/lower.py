@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -336,7 +337,7 @@ class _Lowering(Directives):
     def target_list(self, node: Node) -> nodes.TargetList:
         names: list[nodes.Name] = []
         parts = list(parts_of(node))
-        for child in parts[1:]:
+        for before, child in pairwise(parts):
             if child.type == "identifier":
                 names.append(self.name(child))
                 if names[-1].text == "_":
@@ -350,7 +351,7 @@ class _Lowering(Directives):
                     problem = SyntaxProblem(count.start, count.end, wanted, "a list of targets")
                     self.problems.append(problem)
             elif child.type == "missing":
-                self._missing_in_list(child, "a name", "a list of targets", bool(names))
+                self._missing_in_list(child, before.type, "a name", "a list of targets", bool(names))
             elif child.type == "junk":
                 self.junk(child, "`,` or `;`", "a list of targets")
         start, end = self._span(node)

@@ -34,8 +34,10 @@ class Declarations(Operands):
         misplaced = False
         is_last = False  # a `.align` after the type: only the name of the parameter may follow
         within = "a parameter" if node.type == "parameter" else "a declaration"
+        kind = ""
         for child in parts_of(node):
-            match child.type:
+            previous, kind = kind, child.type
+            match kind:
                 case "linkage":
                     linkage.append(self.name(child))
                 case "space":
@@ -74,7 +76,7 @@ class Declarations(Operands):
                 case "missing":
                     # ptxas takes `.reg .b32;`, which declares nothing
                     if not (leading or (modifiers and not declarators and self._follows(child, ";"))):
-                        self._missing_in_list(child, "a name", within, bool(declarators))
+                        self._missing_in_list(child, previous, "a name", within, bool(declarators))
                 case "junk" if declarators or not leading:
                     self.junk(child, "`,` or `;`" if declarators else "a name", within)
                 case _:

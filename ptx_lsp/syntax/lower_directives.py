@@ -28,14 +28,15 @@ class Directives(Declarations):
         linkage: list[nodes.Name] = []
         arguments: list[nodes.Expression] = []
         name: nodes.Name | None = None
-        for child in parts_of(node):
+        parts = list(parts_of(node))
+        for child in parts:
             match child.type:
                 case "linkage":
                     linkage.append(self.name(child))
                 case "modifier" | ".pragma":
                     name = self.name(child)
                 case "missing":
-                    more = node.type != "pragma" or child.next_sibling is not None or not arguments
+                    more = node.type != "pragma" or child is not parts[-1] or not arguments
                     wanted = ("an argument", None) if more else ("`;`", ";")
                     self.missing(child, wanted[0], "a directive", wanted[1])
                 case "junk":

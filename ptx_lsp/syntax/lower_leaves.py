@@ -79,10 +79,11 @@ class Leaves:
             elif part.type != "," and (part.type != closing or index < len(parts) - 1):
                 yield part
 
-    def _missing_in_list(self, node: Node, wanted: str, within: str, some: bool) -> None:
-        """The missing token in a list that `;` ends: a required item, else the `;`."""
-        previous = node.prev_sibling
-        if some and (previous is None or previous.type != ","):
+    def _missing_in_list(self, node: Node, previous: str, wanted: str, within: str, some: bool) -> None:
+        """The missing token in a list that `;` ends: a required item, else the `;`. `previous` is the type of
+        the node before it, as `prev_sibling` takes time in proportion to the nesting of blocks.
+        """
+        if some and previous != ",":
             self.missing(node, "`;`", within, ";")
         else:
             self.missing(node, wanted, within)
