@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from analyses.instructions.register_index import RegisterIndex, register_index
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.match import Match
-from ptx_lsp.isa.matching.resolve import resolve
-from ptx_lsp.isa.schema.notation import Place
-from ptx_lsp.isa.schema.operand import AccessMode, Argument, Operand
+from ptx_lsp.isa.matching.operand_access import OperandAccess
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.arguments import all_arguments
+from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
@@ -83,28 +81,6 @@ def instructions(function: Function, earlier: Previous[FunctionInstructions] | N
     return _Reader(function, numbering).read_changes(earlier)
 
 
-class _OperandAccess(NamedTuple):
-    """How one operand is accessed: `parts` if its parts differ, `pair` for the part after `|`."""
-
-    own: AccessMode
-    parts: tuple[_OperandAccess, ...] = ()
-    pair: AccessMode = "none"
-
-
-class _OpcodeInfo(NamedTuple):
-    """The properties shared by instructions with the same opcode text and the same operand kinds."""
-
-    opcode: str
-    match: Match | None
-    accesses: tuple[_OperandAccess, ...]
-
-
-@lru_cache(maxsize=16384)
-def _opcode_info(spelling: str, given: tuple[Argument, ...]) -> _OpcodeInfo:
-    match = resolve(spelling).match(given)
-    return _OpcodeInfo(spelling.partition(".")[0], match, _accesses(match, len(given)))
-
-
 class _Reader:
     def __init__(self, function: Function, numbering: RegisterIndex) -> None:
         self.function = function
@@ -129,24 +105,19 @@ class _Reader:
 
     def between(self, first: int, end: int) -> list[InstructionInfo]:
         instructions = self.function.body.instructions[first:end]
-        given = all_arguments(self.function)[first:end]
+        of_all = shapes(self.function)[first:end]
         return [
-            self.instruction(number, node, arguments)
-            for number, ((node, _), arguments) in enumerate(
-                zip(instructions, given, strict=True), first
-            )
+            self.instruction(number, node, shape)
+            for number, ((node, _), shape) in enumerate(zip(instructions, of_all, strict=True), first)
         ]
 
-    def instruction(
-        self, number: int, node: nodes.Instruction, given: tuple[Argument, ...]
-    ) -> InstructionInfo:
-        opcode, match, accesses = _opcode_info(node.opcode.text, given)
+    def instruction(self, number: int, node: nodes.Instruction, shape: Shape) -> InstructionInfo:
         reads: list[int] = []
         writes: list[int] = []
         keeps: list[int] = []
         symbols = self.function.body.symbols
         numbers = self.numbers
-        for operand, access in zip(node.operands, accesses, strict=True):
+        for operand, access in zip(node.operands, shape.accesses, strict=True):
             if type(operand) is nodes.Name:  # most of them, so without a call
                 symbol = symbols.get(operand.start)
                 if type(symbol) is not Register:
@@ -171,7 +142,7 @@ class _Reader:
             for name in names_in(node.guard.predicate):
                 guard = self.register(name)
         return InstructionInfo(
-            number, node, opcode, match, tuple(reads), tuple(writes), tuple(keeps), guard
+            number, node, shape.opcode, shape.match, tuple(reads), tuple(writes), tuple(keeps), guard
         )
 
     def add(self, symbol: Register) -> int:
@@ -190,7 +161,7 @@ class _Reader:
     def operand(
         self,
         operand: nodes.Operand,
-        access: _OperandAccess,
+        access: OperandAccess,
         reads: list[int],
         writes: list[int],
         keeps: list[int],
@@ -199,11 +170,11 @@ class _Reader:
             case nodes.Pair(left=left, right=right):
                 self.operand(left, access, reads, writes, keeps)
                 if isinstance(right, nodes.Name):
-                    self.operand(right, _OperandAccess(access.pair), reads, writes, keeps)
+                    self.operand(right, OperandAccess(access.pair), reads, writes, keeps)
             case nodes.Vector(items=items) | nodes.Group(items=items):
                 parts = access.parts if len(access.parts) == len(items) else ()
                 for index, item in enumerate(items):
-                    inner = parts[index] if parts else _OperandAccess(access.own)
+                    inner = parts[index] if parts else OperandAccess(access.own)
                     self.operand(item, inner, reads, writes, keeps)
             case nodes.Name() | nodes.Member() if access.own in ("write", "both"):
                 name = operand.object if isinstance(operand, nodes.Member) else operand
@@ -221,23 +192,3 @@ class _Reader:
                         reads.append(index)
             case _:
                 pass
-
-
-def _accesses(match: Match | None, count: int) -> tuple[_OperandAccess, ...]:
-    """For each of `count` operands what happens to it."""
-    if match is None:
-        first: AccessMode = "write" if count > 1 else "read"
-        return (_OperandAccess(first), *[_OperandAccess("read")] * (count - 1))[:count]
-    found = [_access(match, place, wanted) for place, wanted in match.places]
-    return (*found, *[_OperandAccess("read")] * (count - len(found)))[:count]
-
-
-def _access(match: Match, place: Place, wanted: Operand) -> _OperandAccess:
-    own: AccessMode = "read" if place.shape == "address" else wanted.access
-    pair: AccessMode = match.candidate.operand(Place(place.pair)).access if place.paired else "none"
-    if place.shape not in ("vector", "list"):
-        return _OperandAccess(own, (), pair)
-    parts = tuple(_access(match, part, match.candidate.operand(part)) for part in place.parts)
-    if parts:
-        own = parts[0].own  # a list longer than its notation: all as its first
-    return _OperandAccess(own, parts, pair)

@@ -8,7 +8,8 @@ from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.isa import target as isa
-from ptx_lsp.isa.matching.verdict import Verdicts
+from ptx_lsp.isa.matching.shape import Shape
+from ptx_lsp.isa.matching.verdict import Verdict
 from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.model.scope import integer, range_count, range_index
 from ptx_lsp.model.symbols import (
@@ -89,7 +90,7 @@ class ModuleScope:
         """The declarations of each name in order, with the position from which each is visible."""
         self.variables: list[Variable | Register] = []
         self.repeated: list[Repeated] = []
-        self.verdicts: Verdicts = {}
+        self.verdicts: dict[Shape, Verdict | None] = {}
         """The instruction table's verdict on each instruction shape seen so far."""
         self._symbols: Symbols = {}
         self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.isa.matching.match import Match
@@ -26,10 +26,6 @@ class Verdict(NamedTuple):
     problems: tuple[Problem, ...]
     unmet: tuple[Need, ...]
     ended: tuple[End, ...]
-
-
-Verdicts: TypeAlias = dict[tuple[str, tuple[Argument, ...]], Verdict | None]
-"""By spelling and operands; None where there is nothing to object to."""
 
 
 def judge(

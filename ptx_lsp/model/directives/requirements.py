@@ -21,9 +21,8 @@ from ptx_lsp.facts import collect_over_results, fact
 from ptx_lsp.isa import directives as isa
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.features import ATTRIBUTES, FEATURES, TYPES, Feature
-from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.pragmas import PRAGMAS
-from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.target import (
     OLDEST,
     OPTIONS,
@@ -38,7 +37,7 @@ from ptx_lsp.isa.types import OPAQUE
 from ptx_lsp.model.directives.declarations import Declared, declarations
 from ptx_lsp.model.directives.directives import Use, directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.arguments import all_arguments
+from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.instructions.uses import SpecialUse, special_uses
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
@@ -202,19 +201,15 @@ def _of_module(module: Module) -> Iterator[Demand]:
 
 
 def _of_instructions(function: Function) -> Iterator[Demand]:
-    known: dict[tuple[str, tuple[Argument, ...]], tuple[Ways, ...]] = {}
-    for (instruction, _), given in zip(
-        function.body.instructions, all_arguments(function), strict=True
-    ):
-        spelling = instruction.opcode.text
-        shape = (spelling, given)
+    known: dict[Shape, tuple[Ways, ...]] = {}
+    for (instruction, _), shape in zip(function.body.instructions, shapes(function), strict=True):
         needs = known.get(shape)
         if needs is None:
-            match = resolve(spelling).match(shape[1])
+            match = shape.match
             needs = tuple(need.ways for need in match.needs) if match is not None else ()
             needs = known[shape] = tuple(ways for ways in needs if not _is_met_everywhere(ways))
         for ways in needs:
-            yield Demand(function.place(instruction.opcode), spelling, ways)
+            yield Demand(function.place(instruction.opcode), shape.spelling, ways)
 
 
 def _of_directive(use: Use) -> Iterator[Demand]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ptx_lsp.facts import instruction_fact
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.model.function import Function
@@ -55,14 +54,12 @@ def arguments(function: Function, instruction: nodes.Instruction) -> tuple[Argum
                 found.append(_register(symbol.type, symbol.vector))
                 continue
         if is_call and isinstance(operand, nodes.Group):
-            found.append(_group(function, operand))
+            found.append(group(function, operand))
         else:
             found.append(argument(function, operand))
     return tuple(found)
 
 
-all_arguments = instruction_fact(arguments)
-"""The operands of each instruction of a function, in order."""
 
 
 def argument(function: Function, value: nodes.Expression) -> Argument:
@@ -86,7 +83,7 @@ def argument(function: Function, value: nodes.Expression) -> Argument:
             return argument(function, inner)
         case nodes.Group():
             constant = evaluated(value)
-            return _group(function, value) if constant is None else _constant(constant)
+            return group(function, value) if constant is None else _constant(constant)
         case nodes.Pair():
             second = UNKNOWN
             if isinstance(value.right, nodes.Name):
@@ -157,7 +154,7 @@ def _constant(value: Constant) -> Argument:
     return Argument("integer", value=value.value) if isinstance(value.value, int) else _FLOAT
 
 
-def _group(function: Function, value: nodes.Group) -> Argument:
+def group(function: Function, value: nodes.Group) -> Argument:
     """The arguments of a call, and any other parenthesised operand that is not a constant."""
     parts = tuple(argument(function, item) for item in value.items)
     if len(parts) == 1 and not isinstance(value.items[0], nodes.Name):

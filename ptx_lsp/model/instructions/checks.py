@@ -5,13 +5,16 @@ Only failed checks are stored; the rules of `lint` read them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from ptx_lsp.facts import fact, sparse_instruction_fact
+from ptx_lsp.facts import InstructionResults, Previous, fact, incremental_fact
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.matching.verdict import Verdict, judge
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.arguments import all_arguments
+from ptx_lsp.model.instructions.shapes import shape_index, shapes
+from ptx_lsp.model.module_scope import ModuleScope
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
@@ -23,25 +26,56 @@ class Check(NamedTuple):
     verdict: Verdict
 
 
-@fact
 def checks(function: Function) -> tuple[Check, ...]:
     """The instructions of `function` that do not match the table, in order."""
+    return _checks(function) if function.body.instructions else ()
+
+
+@fact
+def _checks(function: Function) -> tuple[Check, ...]:
     found = chain.from_iterable(_objections(function).results)
-    return tuple(one for one in found if not _is_broken(function, one.instruction))
+    return tuple([one for one in found if not _is_broken(function, one.instruction)])
 
 
-@sparse_instruction_fact
-def _objections(function: Function, number: int) -> tuple[Check, ...]:
-    module = function.module
-    instruction = function.body.instructions[number].node
-    shape = (instruction.opcode.text, all_arguments(function)[number])
+@incremental_fact
+def _objections(
+    function: Function, earlier: Previous[InstructionResults[Check]] | None
+) -> InstructionResults[Check]:
+    if earlier is None:
+        index, module = shape_index(function), function.module
+        bad = [numbers for shape, numbers in index.items() if _verdict(module, shape) is not None]
+        return _results(function, sorted(chain.from_iterable(bad)))
+    first, _, end = earlier.change
+    return earlier.value.spliced(earlier.change, _results(function, range(first, end)))
+
+
+def _results(function: Function, numbers: Iterable[int]) -> InstructionResults[Check]:
+    """The failed checks among instructions."""
+    module, of_all, instructions = function.module, shapes(function), function.body.instructions
+    indices: list[int] = []
+    found: list[tuple[Check, ...]] = []
+    for number in numbers:
+        verdict = _verdict(module, of_all[number])
+        if verdict is not None:
+            indices.append(number)
+            found.append((Check(instructions[number].node, verdict),))
+    return InstructionResults(tuple(indices), tuple(found))
+
+
+def _verdict(module: ModuleScope, shape: Shape) -> Verdict | None:
+    """None if there is nothing to object to."""
     try:
-        verdict = module.verdicts[shape]
+        return module.verdicts[shape]
     except KeyError:
         verdict = module.verdicts[shape] = judge(
-            *shape, module.version, module.target, module.address_size, module.has_samplers
+            shape.spelling,
+            shape.arguments,
+            module.version,
+            module.target,
+            module.address_size,
+            module.has_samplers,
         )
-    return () if verdict is None else (Check(instruction, verdict),)
+        return verdict
 
 
 def _is_broken(function: Function, instruction: nodes.Instruction) -> bool:

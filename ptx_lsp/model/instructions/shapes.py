@@ -1,0 +1,266 @@
+"""The shape of each instruction of a function.
+
+Shapes are interned per process, in tables that are replaced when they become large. Two different objects may
+therefore be equal shapes, but one object is always one shape.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from ptx_lsp.facts import Previous, fact, incremental_fact
+from ptx_lsp.isa.matching.shape import Shape
+from ptx_lsp.isa.schema.operand import Argument
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.arguments import argument, group
+from ptx_lsp.model.instructions.features import (
+    ADDRESS,
+    GUARDED,
+    NEGATED,
+    NUMBER,
+    OFFSET,
+    SPACED,
+    UNUSUAL_GUARD,
+    VECTOR,
+    WITH_BANK,
+    features_of,
+    number_features,
+)
+from ptx_lsp.model.symbols import Register
+from ptx_lsp.syntax import nodes
+
+_MOST: Final = 1 << 15
+"""The number of shapes, and of different operands, after which the tables are replaced."""
+
+
+class _Operand:
+    """An operand as part of a shape. Interned like shapes."""
+
+    __slots__ = ("argument", "features")
+
+    def __init__(self, argument: Argument, features: int) -> None:
+        self.argument = argument
+        self.features = features
+
+
+class _Tables:
+    """The interned shapes and operands. The specific tables make the frequent operands cheap."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[tuple[object, ...], Shape] = {}
+        self.operands: dict[tuple[Argument, int], _Operand] = {}
+        self.registers: dict[str, _Operand] = {}
+        """Scalar registers by type."""
+        self.integers: dict[str, _Operand] = {}
+        self.addresses: dict[_Operand, _Operand] = {}
+        """Addresses such as `[r]` by the register."""
+        self.sums: dict[_Operand, _Operand] = {}
+        """Addresses such as `[r+4]` by the register."""
+        self.vectors: dict[tuple[_Operand, ...], _Operand] = {}
+        """Vectors of registers."""
+
+    def operand(self, argument: Argument, features: int) -> _Operand:
+        key = (argument, features)
+        found = self.operands.get(key)
+        if found is None:
+            found = self.operands.setdefault(key, _Operand(argument, features))
+        return found
+
+    def register(self, type: str) -> _Operand:
+        found = self.registers.get(type)
+        if found is None:
+            found = self.registers[type] = self.operand(Argument("register", type), 0)
+        return found
+
+
+_tables = _Tables()
+
+
+@incremental_fact
+def _shapes(function: Function, earlier: Previous[tuple[Shape, ...]] | None) -> tuple[Shape, ...]:
+    if earlier is None:
+        return tuple(_between(function, 0, len(function.body.instructions)))
+    value, (first, old_end, end) = earlier
+    return (*value[:first], *_between(function, first, end), *value[old_end:])
+
+
+def shapes(function: Function) -> tuple[Shape, ...]:
+    """The shape of each instruction of a function, in order."""
+    return _shapes(function) if function.body.instructions else ()
+
+
+@incremental_fact
+def shape_counts(function: Function, earlier: Previous[_Counts] | None) -> _Counts:
+    """The distinct shapes of a function, each with the number of its instructions."""
+    of_all = shapes(function)
+    if earlier is None:
+        return _Counts(of_all, Counter(of_all))
+    before, (first, old_end, end) = earlier
+    counts = before.counts.copy()
+    counts.update(of_all[first:end])
+    gone = before.shapes[first:old_end]
+    counts.subtract(gone)
+    for shape in gone:
+        if not counts[shape]:
+            counts.pop(shape, None)
+    return _Counts(of_all, counts)
+
+
+class _Counts:
+    """The shapes that were counted, and how often each occurs."""
+
+    __slots__ = ("counts", "shapes")
+
+    def __init__(self, shapes: tuple[Shape, ...], counts: Counter[Shape]) -> None:
+        self.shapes = shapes
+        self.counts = counts
+
+
+@fact
+def shape_index(function: Function) -> dict[Shape, list[int]]:
+    """The indices of the instructions of each shape, in order."""
+    found: dict[Shape, list[int]] = {}
+    for number, shape in enumerate(shapes(function)):
+        indices = found.get(shape)
+        if indices is None:
+            found[shape] = [number]
+        else:
+            indices.append(number)
+    return found
+
+
+def shape_of(function: Function, node: nodes.Instruction) -> Shape:
+    """The shape of one instruction of a function."""
+    return _shape(function, node, _current_tables())
+
+
+def _between(function: Function, first: int, end: int) -> list[Shape]:
+    tables = _current_tables()
+    return [_shape(function, one.node, tables) for one in function.body.instructions[first:end]]
+
+
+def _current_tables() -> _Tables:
+    global _tables
+    found = _tables
+    if max(len(found.shapes), len(found.operands), len(found.integers)) > _MOST:
+        found = _tables = _Tables()
+    return found
+
+
+def _shape(function: Function, node: nodes.Instruction, tables: _Tables) -> Shape:
+    opcode = node.opcode
+    spelling = opcode.text
+    own = 0 if opcode.end - opcode.start == len(spelling) else SPACED
+    if opcode.bank is not None:
+        own |= WITH_BANK
+    if node.guard is not None:
+        own |= _guard(function, node.guard)
+    parts: list[object] = [spelling, own]
+    symbols = function.symbols
+    registers = tables.registers
+    for operand in node.operands:
+        kind = type(operand)
+        if kind is nodes.Name:
+            assert isinstance(operand, nodes.Name)
+            symbol = symbols.get(operand.start)
+            if type(symbol) is Register and symbol.vector == 1:
+                parts.append(registers.get(symbol.type) or tables.register(symbol.type))
+                continue
+        parts.append(_operand(function, operand, spelling, tables))
+    key = tuple(parts)
+    found = tables.shapes.get(key)
+    if found is None:
+        found = tables.shapes.setdefault(key, _new(spelling, own, key[2:]))
+    return found
+
+
+def _new(spelling: str, own: int, operands: tuple[object, ...]) -> Shape:
+    arguments: list[Argument] = []
+    for operand in operands:
+        assert isinstance(operand, _Operand)
+        arguments.append(operand.argument)
+        own |= operand.features
+    return Shape(spelling, tuple(arguments), own)
+
+
+def _guard(function: Function, guard: nodes.Guard) -> int:
+    found = GUARDED | NEGATED if guard.negated else GUARDED
+    predicate = guard.predicate
+    if isinstance(predicate, nodes.Name):
+        symbol = function.symbols.get(predicate.start)
+        if type(symbol) is Register and symbol.type == ".pred" and symbol.vector == 1:
+            return found
+    return found | UNUSUAL_GUARD
+
+
+def _operand(function: Function, value: nodes.Operand, spelling: str, tables: _Tables) -> _Operand:
+    if isinstance(value, nodes.Number):
+        if value.kind == "integer":
+            found = tables.integers.get(value.text)
+            if found is None:
+                features = NUMBER | number_features(value)
+                found = tables.integers[value.text] = tables.operand(argument(function, value), features)
+            return found
+    elif isinstance(value, nodes.Address):
+        found = _address(function, value, tables)
+        if found is not None:
+            return found
+    elif isinstance(value, nodes.Vector):
+        found = _vector(function, value, tables)
+        if found is not None:
+            return found
+    elif isinstance(value, nodes.Group) and spelling.startswith("call"):
+        return tables.operand(group(function, value), features_of(function, value))
+    return tables.operand(argument(function, value), features_of(function, value))
+
+
+def _address(function: Function, address: nodes.Address, tables: _Tables) -> _Operand | None:
+    """`[r]` or `[r+4]`, where `r` is a scalar register; None for other addresses."""
+    if len(address.items) != 1 or address.suffix is not None:
+        return None
+    base = address.items[0]
+    features = ADDRESS
+    known = tables.addresses
+    if isinstance(base, nodes.Binary):
+        right = base.right
+        if base.operator not in ("+", "-") or not isinstance(right, nodes.Number) or right.kind != "integer":
+            return None
+        own = number_features(right)
+        if own:
+            return None
+        base = base.left
+        features |= OFFSET | NUMBER
+        known = tables.sums
+    register = _scalar(function, base, tables)
+    if register is None:
+        return None
+    found = known.get(register)
+    if found is None:
+        whole = Argument("address", parts=(register.argument,))
+        found = known[register] = tables.operand(whole, features)
+    return found
+
+
+def _vector(function: Function, vector: nodes.Vector, tables: _Tables) -> _Operand | None:
+    """`{a, b}`, where `a` and `b` are scalar registers; None for other vectors."""
+    parts: list[_Operand] = []
+    for item in vector.items:
+        register = _scalar(function, item, tables)
+        if register is None:
+            return None
+        parts.append(register)
+    key = tuple(parts)
+    found = tables.vectors.get(key)
+    if found is None:
+        whole = Argument("vector", parts=tuple([part.argument for part in parts]))
+        found = tables.vectors[key] = tables.operand(whole, VECTOR)
+    return found
+
+
+def _scalar(function: Function, value: nodes.Expression, tables: _Tables) -> _Operand | None:
+    if isinstance(value, nodes.Name):
+        symbol = function.symbols.get(value.start)
+        if type(symbol) is Register and symbol.vector == 1:
+            return tables.registers.get(symbol.type) or tables.register(symbol.type)
+    return None

@@ -1,0 +1,122 @@
+"""What wakes a pass over instructions: a declaration of the shapes at which the pass may find something.
+
+A pass looks only at instructions that wake it. The declaration is evaluated once per shape: each has a bit in
+the mask of the shapes that satisfy it. The masks of the shapes of a function are combined, so a pass that
+nothing in a function wakes costs a single test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final
+
+from ptx_lsp.isa.matching.shape import Shape
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.shapes import shape_counts, shape_index, shapes
+
+
+class Wake:
+    """A condition on shapes; `bit` stands for it in masks. All the given parts must hold."""
+
+    __slots__ = ("bit", "features", "opcodes", "where")
+
+    def __init__(
+        self,
+        opcodes: Iterable[str] | None = None,
+        features: int = 0,
+        where: Callable[[Shape], bool] | None = None,
+    ) -> None:
+        """`opcodes` are the possible opcodes, without modifiers; at least one of `features` must be there;
+        and `where` must hold, which is asked last, and which is a pure function of the shape.
+        """
+        self.opcodes = None if opcodes is None else frozenset(opcodes)
+        self.features = features
+        self.where = where
+        self.bit = 1 << len(_wakes)
+        _wakes.append(self)
+        global _any_opcode
+        if self.opcodes is None:
+            _any_opcode |= self.bit
+        else:
+            for opcode in self.opcodes:
+                _by_opcode[opcode] = _by_opcode.get(opcode, 0) | self.bit
+        _with_features.cache_clear()
+
+
+_wakes: Final[list[Wake]] = []
+"""All conditions, by the numbers of their bits."""
+_by_opcode: Final[dict[str, int]] = {}
+_any_opcode = 0
+
+
+def wakes_of(shape: Shape) -> int:
+    """The mask of the conditions that a shape satisfies."""
+    count = len(_wakes)
+    if shape.wakes_known != count:
+        found = (_by_opcode.get(shape.opcode, 0) | _any_opcode) & _with_features(shape.features)
+        for wake in _wakes:
+            if wake.where is not None and found & wake.bit and not wake.where(shape):
+                found ^= wake.bit
+        shape.wakes = found
+        shape.wakes_known = count
+    return shape.wakes
+
+
+@lru_cache(maxsize=1024)
+def _with_features(features: int) -> int:
+    found = 0
+    for wake in _wakes:
+        if not wake.features or wake.features & features:
+            found |= wake.bit
+    return found
+
+
+class _Mask:
+    """The mask of a function, and how many conditions there were when it was computed."""
+
+    __slots__ = ("count", "mask")
+
+    def __init__(self, mask: int, count: int) -> None:
+        self.mask = mask
+        self.count = count
+
+
+def function_wakes(function: Function) -> int:
+    """The mask of the conditions that some instruction of a function satisfies."""
+    if not function.body.instructions:
+        return 0
+    known = function.facts.get(function_wakes)
+    if isinstance(known, _Mask) and known.count == len(_wakes):
+        return known.mask
+    count, mask = len(_wakes), 0
+    for shape in shape_counts(function).counts:
+        mask |= wakes_of(shape)
+    function.facts[function_wakes] = _Mask(mask, count)
+    return mask
+
+
+def is_awake(function: Function, wake: Wake) -> bool:
+    """Whether some instruction of a function satisfies a condition."""
+    return function_wakes(function) & wake.bit != 0
+
+
+def waking(function: Function, wake: Wake) -> list[int]:
+    """The indices of the instructions that satisfy a condition, in order."""
+    if not function_wakes(function) & wake.bit:
+        return []
+    index = shape_index(function)
+    found = [numbers for shape, numbers in index.items() if wakes_of(shape) & wake.bit]
+    if len(found) == 1:
+        return found[0]
+    every: list[int] = []
+    for numbers in found:
+        every += numbers
+    every.sort()
+    return every
+
+
+def waking_between(function: Function, wake: Wake, first: int, end: int) -> list[int]:
+    """Those of them from `first` up to `end` (exclusive)."""
+    of_all, bit = shapes(function), wake.bit
+    return [number for number in range(first, end) if wakes_of(of_all[number]) & bit]
