@@ -8,9 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from analyses.control_flow.cfg import cfg
 from analyses.instructions.register_index import RegisterIndex
@@ -27,15 +26,22 @@ class BlockIdentity:
     __slots__ = ()
 
 
-@dataclass(frozen=True)
 class BlockIdentities:
     """The identity of each block of a function."""
 
-    blocks: tuple[BlockIdentity, ...]
-    by_range: dict[tuple[int, int], BlockIdentity]
-    """The identities, by a block's first instruction and end."""
-    register_index: RegisterIndex
-    """The register indices that the instructions refer to. A different index invalidates all identities."""
+    __slots__ = ("blocks", "by_range", "register_index")
+
+    def __init__(
+        self,
+        blocks: tuple[BlockIdentity, ...],
+        by_range: dict[tuple[int, int], BlockIdentity],
+        register_index: RegisterIndex,
+    ) -> None:
+        self.blocks: Final = blocks
+        self.by_range: Final = by_range
+        """The identities, by a block's first instruction and end."""
+        self.register_index: Final = register_index
+        """The registers that the instructions refer to. A different index invalidates all identities."""
 
 
 @incremental_fact

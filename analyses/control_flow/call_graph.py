@@ -10,7 +10,7 @@ None of this is cached: it depends on other functions too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Final
 
 from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
@@ -18,16 +18,24 @@ from ptx_lsp.model.module import module_of
 from ptx_lsp.model.symbols import FunctionName
 
 
-@dataclass(frozen=True)
 class CallGraphNode:
     """The calls of one function. `callees` maps the start of a call to the functions of the module that it
     may reach.
     """
 
-    callees: dict[int, tuple[Function, ...]]
-    has_indirect: bool
-    has_external: bool
-    is_recursive: bool
+    __slots__ = ("callees", "has_external", "has_indirect", "is_recursive")
+
+    def __init__(
+        self,
+        callees: dict[int, tuple[Function, ...]],
+        has_indirect: bool,
+        has_external: bool,
+        is_recursive: bool,
+    ) -> None:
+        self.callees: Final = callees
+        self.has_indirect: Final = has_indirect
+        self.has_external: Final = has_external
+        self.is_recursive: Final = is_recursive
 
 
 def call_graph_node(function: Function) -> CallGraphNode:

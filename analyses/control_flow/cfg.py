@@ -19,10 +19,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
@@ -65,17 +64,32 @@ class BasicBlock(NamedTuple):
         return len(self.successors) > 1
 
 
-@dataclass(frozen=True)
 class Graph:
     """The edges between blocks, without their instructions. It is the same object as long as edits leave them
     unchanged.
     """
 
-    successors: Edges
-    predecessors: Edges
-    has_unknown_successors: tuple[bool, ...]
-    is_complete: bool = True
-    """Whether the graph has all edges (6)."""
+    def __init__(
+        self,
+        successors: Edges,
+        predecessors: Edges,
+        has_unknown_successors: tuple[bool, ...],
+        is_complete: bool = True,
+    ) -> None:
+        self.successors: Final = successors
+        self.predecessors: Final = predecessors
+        self.has_unknown_successors: Final = has_unknown_successors
+        self.is_complete: Final = is_complete
+        """Whether the graph has all edges (6)."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Graph)
+            and self.successors == other.successors
+            and self.predecessors == other.predecessors
+            and self.has_unknown_successors == other.has_unknown_successors
+            and self.is_complete == other.is_complete
+        )
 
     @property
     def exit(self) -> int:
@@ -102,18 +116,25 @@ class Graph:
         return tuple(ranks)
 
 
-@dataclass(frozen=True)
 class Cfg:
     """The graph with its instructions. `blocks` are in text order; `exit` is the last."""
 
-    blocks: tuple[BasicBlock, ...]
-    starts: tuple[int, ...]
-    """The first instruction of each block except `exit`."""
-    graph: Graph
-    cuts: tuple[int, ...]
-    """The instructions that begin a block because the previous one ends one."""
-    labelled: dict[int, int]
-    """The block that each label begins, by the start of the label's name."""
+    def __init__(
+        self,
+        blocks: tuple[BasicBlock, ...],
+        starts: tuple[int, ...],
+        graph: Graph,
+        cuts: tuple[int, ...],
+        labelled: dict[int, int],
+    ) -> None:
+        self.blocks: Final = blocks
+        self.starts: Final = starts
+        """The first instruction of each block except `exit`."""
+        self.graph: Final = graph
+        self.cuts: Final = cuts
+        """The instructions that begin a block because the previous one ends one."""
+        self.labelled: Final = labelled
+        """The block that each label begins, by the start of the label's name."""
 
     @property
     def exit(self) -> int:

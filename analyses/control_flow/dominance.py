@@ -19,9 +19,8 @@ Related Problems", 2005). Its cost is almost linear in the size of any graph.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.bitset import EMPTY
 from analyses.control_flow.cfg import Edges, Graph, cfg
@@ -31,24 +30,31 @@ from ptx_lsp.model.function import Function
 _VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32
 
 
-@dataclass(frozen=True)
 class Loop:
     """A natural loop: its header, its blocks (including the header), and the sources of its back edges."""
 
-    header: int
-    blocks: frozenset[int]
-    latches: tuple[int, ...]
+    __slots__ = ("blocks", "header", "latches")
+
+    def __init__(self, header: int, blocks: frozenset[int], latches: tuple[int, ...]) -> None:
+        self.header: Final = header
+        self.blocks: Final = blocks
+        self.latches: Final = latches
 
 
-@dataclass(frozen=True)
 class Dominance:
     """The dominator and post-dominator trees. The immediate dominator of the root and of an unreachable block
     is -1. For post-dominance, this applies to a block that does not reach the exit.
     """
 
-    graph: Graph
-    immediate_dominators: tuple[int, ...]
-    immediate_postdominators: tuple[int, ...]
+    def __init__(
+        self,
+        graph: Graph,
+        immediate_dominators: tuple[int, ...],
+        immediate_postdominators: tuple[int, ...],
+    ) -> None:
+        self.graph: Final = graph
+        self.immediate_dominators: Final = immediate_dominators
+        self.immediate_postdominators: Final = immediate_postdominators
 
     def dominates(self, above: int, below: int) -> bool:
         """Whether `above` dominates `below`; a block dominates itself."""

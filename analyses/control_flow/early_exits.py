@@ -18,10 +18,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
-from analyses.control_flow.cfg import Cfg, cfg, reverse_postorder
+from analyses.control_flow.cfg import Cfg, Graph, cfg, reverse_postorder
 from analyses.control_flow.dominance import Dominance, dominance, dominance_of
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.side_effects import is_pure
@@ -33,19 +33,36 @@ _ENDS = frozenset({"exit", "trap"})
 _EXIT_OPCODES = frozenset({"exit", "trap", "ret", "bra"})
 
 
-@dataclass(frozen=True)
 class EarlyExits:
     """The early exits of a function."""
 
-    dominance: Dominance
-    """The dominators of the whole control flow graph."""
-    exiting: frozenset[int]
-    """The exiting blocks, and in a kernel the exit of the graph."""
-    terminating: frozenset[int]
-    """The blocks that end with `exit` or `trap`, which leave the kernel in any function."""
-    synchronizing: frozenset[int]
-    """The blocks with a block-wide or cluster-wide barrier, or an `.aligned` instruction."""
-    is_kernel: bool
+    def __init__(
+        self,
+        dominance: Dominance,
+        exiting: frozenset[int],
+        terminating: frozenset[int],
+        synchronizing: frozenset[int],
+        is_kernel: bool,
+    ) -> None:
+        self.dominance: Final = dominance
+        """The dominators of the whole control flow graph."""
+        self.exiting: Final = exiting
+        """The exiting blocks, and in a kernel the exit of the graph."""
+        self.terminating: Final = terminating
+        """The blocks that end with `exit` or `trap`, which leave the kernel in any function."""
+        self.synchronizing: Final = synchronizing
+        """The blocks with a block-wide or cluster-wide barrier, or an `.aligned` instruction."""
+        self.is_kernel: Final = is_kernel
+
+    def is_same(self, other: EarlyExits) -> bool:
+        """Whether both are the early exits of the same control flow graph."""
+        return (
+            self.dominance is other.dominance
+            and self.exiting == other.exiting
+            and self.terminating == other.terminating
+            and self.synchronizing == other.synchronizing
+            and self.is_kernel == other.is_kernel
+        )
 
     @cached_property
     def pruned(self) -> Dominance:
@@ -82,7 +99,7 @@ class EarlyExits:
             for target in edges[block]:
                 predecessors[target].append(block)
         into = tuple(map(tuple, predecessors))
-        return dominance_of(replace(known.graph, successors=edges, predecessors=into))
+        return dominance_of(Graph(edges, into, known.graph.has_unknown_successors, known.graph.is_complete))
 
     def _is_private(self, source: int, block: int) -> bool:
         """Whether `source` is the only predecessor of `block`, and some of its threads never reach it."""
@@ -165,5 +182,4 @@ def early_exits(function: Function, earlier: Previous[EarlyExits] | None) -> Ear
         frozenset([graph.block_of[step.number] for step in _synchronizing(function)]),
         function.is_kernel,
     )
-    is_same = earlier is not None and earlier.value.dominance is found.dominance
-    return earlier.value if earlier and is_same and earlier.value == found else found
+    return earlier.value if earlier is not None and earlier.value.is_same(found) else found

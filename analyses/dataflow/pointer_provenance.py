@@ -12,9 +12,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.facts import (
@@ -66,14 +65,20 @@ class PointerAccess(NamedTuple):
     size: int | None
 
 
-@dataclass(frozen=True)
 class PointerProvenance:
     """The provenance of registers. A register with unchanged provenance keeps the same object after an edit.
     """
 
-    of_registers: dict[Register, Provenance]
-    writers: GroupedResults[Register, nodes.Instruction | None]
-    """The instructions that write each register."""
+    __slots__ = ("of_registers", "writers")
+
+    def __init__(
+        self,
+        of_registers: dict[Register, Provenance],
+        writers: GroupedResults[Register, nodes.Instruction | None],
+    ) -> None:
+        self.of_registers: Final = of_registers
+        self.writers: Final = writers
+        """The instructions that write each register."""
 
 
 @incremental_fact

@@ -19,7 +19,6 @@ Phis are placed as in Cytron et al. (1991), pruned by liveness.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -48,22 +47,32 @@ class Phi(NamedTuple):
     inputs: tuple[int, ...]
 
 
-@dataclass(frozen=True)
 class SsaForm:
     """The SSA values of a function, as numbers."""
 
-    instructions: FunctionInstructions
-    cfg: Cfg
-    by_instruction: tuple[InstructionValues, ...]
-    """The values of each instruction."""
-    phis: dict[int, Phi]
-    """The phis, by value."""
-    phis_of: tuple[tuple[Phi, ...], ...]
-    """The phis at the start of each block."""
-    blocks: tuple[BlockValues, ...]
-    value_numbers: ValueNumbers
-    is_available: bool
-    """Whether the function has SSA values (7)."""
+    def __init__(
+        self,
+        instructions: FunctionInstructions,
+        cfg: Cfg,
+        by_instruction: tuple[InstructionValues, ...],
+        phis: dict[int, Phi],
+        phis_of: tuple[tuple[Phi, ...], ...],
+        blocks: tuple[BlockValues, ...],
+        value_numbers: ValueNumbers,
+        is_available: bool,
+    ) -> None:
+        self.instructions: Final = instructions
+        self.cfg: Final = cfg
+        self.by_instruction: Final = by_instruction
+        """The values of each instruction."""
+        self.phis: Final = phis
+        """The phis, by value."""
+        self.phis_of: Final = phis_of
+        """The phis at the start of each block."""
+        self.blocks: Final = blocks
+        self.value_numbers: Final = value_numbers
+        self.is_available: Final = is_available
+        """Whether the function has SSA values (7)."""
 
     @property
     def limit(self) -> int:

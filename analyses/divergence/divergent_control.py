@@ -16,8 +16,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.control_flow.cfg import Cfg
 from analyses.control_flow.dominance import visit_limit
@@ -60,17 +59,19 @@ class ActiveLanes(NamedTuple):
 ALL_LANES = frozenset(range(WARP))
 
 
-@dataclass(frozen=True)
 class DivergentControl:
     """The divergent control dependences of the instructions of a function, computed on demand."""
 
-    early_exits: EarlyExits
-    predicates: LanePredicates
-    _reachable: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
-    _lanes: dict[int, ActiveLanes] = field(default_factory=dict[int, ActiveLanes])
-    _reconverging: dict[tuple[int, int], bool] = field(default_factory=dict[tuple[int, int], bool])
-    _visits: list[int] = field(default_factory=lambda: [0])
-    """The number of blocks visited so far."""
+    __slots__ = ("_lanes", "_reachable", "_reconverging", "_visits", "early_exits", "predicates")
+
+    def __init__(self, early_exits: EarlyExits, predicates: LanePredicates) -> None:
+        self.early_exits: Final = early_exits
+        self.predicates: Final = predicates
+        self._reachable: Final[dict[int, frozenset[int]]] = {}
+        self._lanes: Final[dict[int, ActiveLanes]] = {}
+        self._reconverging: Final[dict[tuple[int, int], bool]] = {}
+        self._visits: Final[list[int]] = [0]
+        """The number of blocks visited so far."""
 
     @property
     def uniformity(self) -> Uniformity:

@@ -13,8 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.dataflow.ssa import NONE
 from analyses.divergence.lane_arithmetic import LaneOffsets, add
@@ -57,13 +56,15 @@ class LanePredicate(NamedTuple):
 UNKNOWN = LanePredicate(None)
 
 
-@dataclass(frozen=True)
 class LanePredicates:
     """The predicates of a function, evaluated on demand."""
 
-    function: Function
-    lanes: LaneValues
-    _cache: dict[int, LanePredicate] = field(default_factory=dict[int, LanePredicate])
+    __slots__ = ("_cache", "function", "lanes")
+
+    def __init__(self, function: Function, lanes: LaneValues) -> None:
+        self.function: Final = function
+        self.lanes: Final = lanes
+        self._cache: Final[dict[int, LanePredicate]] = {}
 
     @property
     def uniformity(self) -> Uniformity:

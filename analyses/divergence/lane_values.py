@@ -17,9 +17,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from analyses.dataflow.ssa import BlockValues, Phi
 from analyses.divergence.divergence_sources import (
@@ -41,20 +40,30 @@ _ROUNDS = 4
 """How often phis are evaluated again before the undecided ones become unknown."""
 
 
-@dataclass(frozen=True)
 class LaneValues:
     """The lane offsets of the values of a function."""
 
-    function: Function
-    uniformity: Uniformity
-    block_size: BlockSize
-    is_first_warp: bool
-    """Whether only the first warp of a block is considered."""
-    offsets: dict[int, LaneOffsets]
-    data: set[int]
-    blocks: dict[int, BlockData]
-    """The data values of each reached block."""
-    cache: LaneValuesCache
+    def __init__(
+        self,
+        function: Function,
+        uniformity: Uniformity,
+        block_size: BlockSize,
+        is_first_warp: bool,
+        offsets: dict[int, LaneOffsets],
+        data: set[int],
+        blocks: dict[int, BlockData],
+        cache: LaneValuesCache,
+    ) -> None:
+        self.function: Final = function
+        self.uniformity: Final = uniformity
+        self.block_size: Final = block_size
+        self.is_first_warp: Final = is_first_warp
+        """Whether only the first warp of a block is considered."""
+        self.offsets: Final = offsets
+        self.data: Final = data
+        self.blocks: Final = blocks
+        """The data values of each reached block."""
+        self.cache: Final = cache
 
     @cached_property
     def has_known_lane_order(self) -> bool:

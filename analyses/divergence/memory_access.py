@@ -18,9 +18,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from analyses.control_flow.cfg import BasicBlock
 from analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, add, constant
@@ -92,12 +91,18 @@ class Neighbours(NamedTuple):
     is_aligned: bool
 
 
-@dataclass(frozen=True)
 class MemoryAccess:
     """The accesses of a function, in order."""
 
-    accesses: tuple[WarpAccess, ...]
-    neighbours: tuple[Neighbours, ...]
+    __slots__ = ("accesses", "neighbours")
+
+    def __init__(
+        self,
+        accesses: tuple[WarpAccess, ...],
+        neighbours: tuple[Neighbours, ...],
+    ) -> None:
+        self.accesses: Final = accesses
+        self.neighbours: Final = neighbours
 
     def of_instruction(self, number: int) -> tuple[WarpAccess, ...]:
         """The accesses of instruction `number`."""

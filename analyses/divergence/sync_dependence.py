@@ -26,11 +26,10 @@ Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's `SyncDependen
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.control_flow.cfg import Graph
 from analyses.control_flow.dominance import Dominance, Loop, dominance, visit_limit
@@ -47,15 +46,20 @@ class ControlDivergence(NamedTuple):
     assumed_divergent: tuple[frozenset[int], ...]
 
 
-@dataclass(frozen=True)
 class SyncDependence:
     """The control divergence of each block with several successors, computed on demand."""
 
-    graph: Graph
-    dominance: Dominance
-    whole_graph: SyncDependence | None = None
-    """The sync dependence of the whole graph (6), for a pruned graph."""
-    cache: dict[int, ControlDivergence] = field(default_factory=dict[int, ControlDivergence])
+    def __init__(
+        self,
+        graph: Graph,
+        dominance: Dominance,
+        whole_graph: SyncDependence | None = None,
+    ) -> None:
+        self.graph: Final = graph
+        self.dominance: Final = dominance
+        self.whole_graph: Final = whole_graph
+        """The sync dependence of the whole graph (6), for a pruned graph."""
+        self.cache: Final[dict[int, ControlDivergence]] = {}
 
     @cached_property
     def is_too_complex(self) -> bool:

@@ -21,9 +21,8 @@ branches diverge.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.control_flow.dominance import Dominance, dominance
 from analyses.dataflow.ssa import NONE, SsaForm, ssa_form
@@ -47,25 +46,38 @@ class Reason(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True)
 class Uniformity:
     """The uniformity levels of the values (`SsaForm`) and blocks of a function."""
 
-    ssa: SsaForm
-    transfer_functions: tuple[TransferFunction, ...]
-    dominance: Dominance
-    levels: tuple[UniformityLevel, ...]
-    raw_levels: bytes
-    """The levels as bytes, for comparing many of them."""
-    branches: dict[int, UniformityLevel]
-    """For each reached block with several successors, the uniformity of its branch."""
-    causes: dict[int, Cause]
-    temporal_divergence: TemporalDivergence
-    context: tuple[BlockSize, bool]
-    """The inputs of the transfer functions besides the blocks and their values."""
-    cache: BlockResultCache
-    is_available: bool
-    """Whether the function was simple enough to analyse (6)."""
+    def __init__(
+        self,
+        ssa: SsaForm,
+        transfer_functions: tuple[TransferFunction, ...],
+        dominance: Dominance,
+        levels: tuple[UniformityLevel, ...],
+        raw_levels: bytes,
+        branches: dict[int, UniformityLevel],
+        causes: dict[int, Cause],
+        temporal_divergence: TemporalDivergence,
+        context: tuple[BlockSize, bool],
+        cache: BlockResultCache,
+        is_available: bool,
+    ) -> None:
+        self.ssa: Final = ssa
+        self.transfer_functions: Final = transfer_functions
+        self.dominance: Final = dominance
+        self.levels: Final = levels
+        self.raw_levels: Final = raw_levels
+        """The levels as bytes, for comparing many of them."""
+        self.branches: Final = branches
+        """For each reached block with several successors, the uniformity of its branch."""
+        self.causes: Final = causes
+        self.temporal_divergence: Final = temporal_divergence
+        self.context: Final = context
+        """The inputs of the transfer functions besides the blocks and their values."""
+        self.cache: Final = cache
+        self.is_available: Final = is_available
+        """Whether the function was simple enough to analyse (6)."""
 
     def def_levels(self, number: int) -> tuple[UniformityLevel, ...]:
         """The levels of the registers that instruction `number` defines, in the order of

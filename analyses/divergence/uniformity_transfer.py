@@ -5,10 +5,9 @@ on and the level that it contributes itself (`divergence_sources.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.dataflow.ssa import NONE, BlockValues, InstructionValues, SsaForm, ssa_form
 from analyses.divergence.divergence_sources import (
@@ -84,15 +83,22 @@ class BlockTransfer:
         return found
 
 
-@dataclass(frozen=True)
 class BlockTransfers:
     """The transfer functions per block. `context` is everything that they depend on besides the block and its
     values.
     """
 
-    blocks: tuple[BlockTransfer, ...]
-    context: tuple[BlockSize, bool]
-    cache: GenerationalCache[BlockValues, BlockTransfer]
+    __slots__ = ("blocks", "cache", "context")
+
+    def __init__(
+        self,
+        blocks: tuple[BlockTransfer, ...],
+        context: tuple[BlockSize, bool],
+        cache: GenerationalCache[BlockValues, BlockTransfer],
+    ) -> None:
+        self.blocks: Final = blocks
+        self.context: Final = context
+        self.cache: Final = cache
 
 
 @fact

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import Final
 
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import range_count, range_index
@@ -20,18 +20,34 @@ _MORE = 1_000
 """Unused registers are numbered up to this many per instruction, plus this constant."""
 
 
-@dataclass(frozen=True)
 class RegisterIndex:
     """The indices of the registers of a function. Two indices are equal if all registers have the same
     number.
     """
 
-    firsts: dict[int, int]
-    """The index of the first register of each declaration, by the identity of its declarator."""
-    count: int
-    is_dense: bool
-    _sparse: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
-    """The indices by declaration and position in the range, where not all registers have one (2)."""
+    __slots__ = ("_sparse", "count", "firsts", "is_dense")
+
+    def __init__(
+        self,
+        firsts: dict[int, int],
+        count: int,
+        sparse: dict[tuple[int, int], int] | None = None,
+    ) -> None:
+        self.firsts: Final = firsts
+        """The index of the first register of each declaration, by the identity of its declarator."""
+        self.count: Final = count
+        self.is_dense: Final = sparse is None
+        self._sparse: Final = sparse or {}
+        """The indices by declaration and position in the range, where not all registers have one (2)."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, RegisterIndex)
+            and self.count == other.count
+            and self.is_dense == other.is_dense
+            and self.firsts == other.firsts
+            and self._sparse == other._sparse
+        )
 
     def index(self, register: Register) -> int:
         """The index of a used register."""
@@ -63,11 +79,11 @@ def register_index(function: Function) -> RegisterIndex:
         firsts[id(declared.declarator)] = count
         count += _count(declared)
     if count <= _EACH * len(function.body.instructions) + _MORE:
-        return RegisterIndex(firsts, count, True)
+        return RegisterIndex(firsts, count)
     order = {declarator: place for place, declarator in enumerate(firsts)}
     found = {(id(one.declarator), _index(one)) for one in _named(function)}
     listed = sorted(found, key=lambda one: (order[one[0]], one[1]))
-    return RegisterIndex(firsts, len(listed), False, {one: n for n, one in enumerate(listed)})
+    return RegisterIndex(firsts, len(listed), {one: n for n, one in enumerate(listed)})
 
 
 def _declared(function: Function) -> Iterator[Register]:

@@ -13,8 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from analyses.instructions.register_index import RegisterIndex, register_index
 from ptx_lsp.facts import Previous, incremental_fact
@@ -57,15 +56,23 @@ class InstructionInfo(NamedTuple):
         return self.match is not None and modifier in self.match.candidate.choices.modifiers
 
 
-@dataclass(frozen=True)
 class FunctionInstructions:
     """The instructions of a function, and its registers by index (5)."""
 
-    instructions: tuple[InstructionInfo, ...]
-    registers: tuple[Register, ...]
-    indices: dict[int, int]
-    """The index of each register that an instruction names, by the identity of the symbol."""
-    register_index: RegisterIndex
+    __slots__ = ("indices", "instructions", "register_index", "registers")
+
+    def __init__(
+        self,
+        instructions: tuple[InstructionInfo, ...],
+        registers: tuple[Register, ...],
+        indices: dict[int, int],
+        register_index: RegisterIndex,
+    ) -> None:
+        self.instructions: Final = instructions
+        self.registers: Final = registers
+        self.indices: Final = indices
+        """The index of each register that an instruction names, by the identity of the symbol."""
+        self.register_index: Final = register_index
 
     def index_of(self, register: Register) -> int | None:
         """The index of `register`; None if it has none (`RegisterIndex.find`)."""

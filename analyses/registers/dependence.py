@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -54,16 +53,23 @@ class DependenceEdge(NamedTuple):
     latency: int
 
 
-@dataclass(frozen=True)
 class DependenceGraph:
     """For each instruction of the region, by position: its dependents, the number of its dependences, and the
     length of its critical path.
     """
 
-    successors: tuple[tuple[DependenceEdge, ...], ...]
-    predecessor_counts: tuple[int, ...]
-    critical_path: tuple[int, ...]
-    """The cycles from the start of each instruction to the end of the longest chain that depends on it."""
+    __slots__ = ("critical_path", "predecessor_counts", "successors")
+
+    def __init__(
+        self,
+        successors: tuple[tuple[DependenceEdge, ...], ...],
+        predecessor_counts: tuple[int, ...],
+        critical_path: tuple[int, ...],
+    ) -> None:
+        self.successors: Final = successors
+        self.predecessor_counts: Final = predecessor_counts
+        self.critical_path: Final = critical_path
+        """The cycles from the start of each instruction to the end of the longest dependent chain."""
 
 
 def dependence_graph(operations: Sequence[MachineInstruction]) -> DependenceGraph:

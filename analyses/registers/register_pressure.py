@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.dataflow.liveness import LiveAtEnd, Liveness, liveness
@@ -15,15 +14,15 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 
 
-@dataclass(frozen=True)
 class Pressure:
     """The units at each instruction; at the peak, the instruction and the live registers."""
 
-    liveness: Liveness
-    units: tuple[int, ...]
-    """The pressure in 32-bit units, by instruction; 0 if it is unreachable."""
-    predicates: int
-    """The most predicates that are live at once."""
+    def __init__(self, liveness: Liveness, units: tuple[int, ...], predicates: int) -> None:
+        self.liveness: Final = liveness
+        self.units: Final = units
+        """The pressure in 32-bit units, by instruction; 0 if it is unreachable."""
+        self.predicates: Final = predicates
+        """The most predicates that are live at once."""
 
     @cached_property
     def peak(self) -> int:

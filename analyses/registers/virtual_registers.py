@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -64,16 +63,24 @@ class MachineInstruction(NamedTuple):
     materialised_constants: int
 
 
-@dataclass(frozen=True)
 class VirtualRegisters:
     """The virtual registers of each register, lowest first, and the machine instruction of each instruction,
     if any.
     """
 
-    of_registers: tuple[tuple[int, ...], ...]
-    instructions: tuple[MachineInstruction | None, ...]
-    count: int
-    state: _LoweringState
+    __slots__ = ("count", "instructions", "of_registers", "state")
+
+    def __init__(
+        self,
+        of_registers: tuple[tuple[int, ...], ...],
+        instructions: tuple[MachineInstruction | None, ...],
+        count: int,
+        state: _LoweringState,
+    ) -> None:
+        self.of_registers: Final = of_registers
+        self.instructions: Final = instructions
+        self.count: Final = count
+        self.state: Final = state
 
 
 class _LoweringState(NamedTuple):
