@@ -74,7 +74,7 @@ def _region(old: nodes.Block, new: nodes.Block) -> _Region | None:
         last = _common_prefix(before[first:][::-1], after[first:][::-1])
         removed, added = before[first : len(before) - last], after[first : len(after) - last]
         match removed, added:
-            case (nodes.Block() as one,), (nodes.Block() as other,) if one[:3] == other[:3]:
+            case (nodes.Block() as one,), (nodes.Block() as other,) if _have_same_head(one, other):
                 old, new = one, other
                 around.append((one, other))
             case _:
@@ -85,6 +85,10 @@ def _region(old: nodes.Block, new: nodes.Block) -> _Region | None:
     if any(isinstance(one, _TABLES) for one in following):
         return None  # the label before it, if any, is its name
     return _Region(tuple(around), old, first, removed, added)
+
+
+def _have_same_head(one: nodes.Block, other: nodes.Block) -> bool:
+    return one.start == other.start and one.end == other.end and nodes.is_same(one.guard, other.guard)
 
 
 def _common_prefix(one: Sequence[nodes.Statement], other: Sequence[nodes.Statement]) -> int:

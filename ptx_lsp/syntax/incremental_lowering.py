@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -182,7 +182,7 @@ class _IncrementalLowering:
         marks = item.offsets.spliced(
             start - item.start, end - item.start, end + self.growth - start, start - base
         )
-        function = self.old._replace(body=self.rebuilt(added))
+        function = self.old.with_body(self.rebuilt(added))
         return Item(
             item.start, item.end + self.growth, function, problems, item.alone, marks
         )
@@ -194,7 +194,7 @@ class _IncrementalLowering:
         if not old or not new or self.item.span(old[0])[1] > self.touched.start:
             return False
         by = base - self.item.offset(old[0].start) + old[0].start
-        return _shifted(new[0], by) == old[0]
+        return nodes.is_same(new[0], old[0], by)
 
     def is_as_behind(
         self, old: tuple[nodes.Statement, ...], new: tuple[nodes.Statement, ...], base: int
@@ -203,13 +203,13 @@ class _IncrementalLowering:
         if not old or not new or self.item.span(old[-1])[0] < self.touched.end:
             return False
         by = base - self.growth - self.item.offset(old[-1].start) + old[-1].start
-        return _shifted(new[-1], by) == old[-1]
+        return nodes.is_same(new[-1], old[-1], by)
 
     def rebuilt(self, added: tuple[nodes.Statement, ...]) -> nodes.Block:
         """The outermost block, with `added` in place of the changed statements."""
         for block, _, first, end in reversed(self.path):
             statements = (*block.statements[:first], *added, *block.statements[end:])
-            added = (block._replace(statements=statements),)
+            added = (nodes.Block(block.start, block.end, block.guard, statements),)
         block = added[0]
         assert isinstance(block, nodes.Block)
         return block
@@ -231,15 +231,3 @@ class _IncrementalLowering:
             elif at > end:
                 after.append(problem)
         return (*before, *added, *after)
-
-
-def _shifted(part: object, by: int) -> object:
-    """A node with all its marks larger by so much."""
-    if not isinstance(part, tuple):
-        return part
-    parts = cast(tuple[object, ...], part)
-    match parts:
-        case (int(start), int(end), *rest):
-            return (start + by, end + by, *(_shifted(inner, by) for inner in rest))
-        case _:
-            return tuple(_shifted(inner, by) for inner in parts)

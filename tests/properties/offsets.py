@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
+from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.syntax.stable_offsets import Located
 
 
 def items(document: Document) -> list[object]:
@@ -21,10 +21,9 @@ def items(document: Document) -> list[object]:
 
 
 def _plain(item: Item, part: object) -> object:
-    if not isinstance(part, tuple):
-        return part
-    parts = cast(tuple[object, ...], part)
-    if not hasattr(parts, "_fields"):
-        return tuple(_plain(item, inner) for inner in parts)
-    span = item.span(cast(Located, part))
-    return type(parts).__name__, span, *(_plain(item, inner) for inner in parts[2:])
+    if isinstance(part, nodes.Node):
+        own = [_plain(item, getattr(part, name)) for name in nodes.field_names(type(part))]
+        return type(part).__name__, item.span(part), *own
+    if isinstance(part, tuple):
+        return tuple(_plain(item, inner) for inner in cast("tuple[object, ...]", part))
+    return part
