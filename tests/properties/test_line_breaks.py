@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 
+from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 from tests.oracle import corpus
@@ -67,10 +68,12 @@ def told(text: str) -> list[object]:
 
 
 def _plain(part: object) -> object:
-    if not isinstance(part, tuple):
-        return part
-    parts = cast(tuple[object, ...], part)
-    return tuple(_plain(inner) for inner in (parts[2:] if hasattr(parts, "_fields") else parts))
+    if isinstance(part, nodes.Node):
+        own = [_plain(getattr(part, name)) for name in nodes.field_names(type(part))]
+        return type(part).__name__, *own
+    if isinstance(part, tuple):
+        return tuple(_plain(inner) for inner in cast("tuple[object, ...]", part))
+    return part
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", " \r\n", "\t// a\r\n"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from ptx_lsp.lint.anchoring import operand_or_line
 from ptx_lsp.lint.diagnostic import Finding
@@ -12,6 +13,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import WORD, constant
+from ptx_lsp.syntax.walk import children
 
 _LONG = re.compile(rb"\d\w{16}")
 """Shorter integers have no more than 64 bits."""
@@ -61,7 +63,7 @@ def constant_overflow(function: Function, instruction: nodes.Instruction) -> Ite
     start, end = function.span(instruction)
     if _LONG.search(function.module.document.source.data, start, end) is None:
         return
-    for number in _integers(instruction.operands):
+    for number in chain.from_iterable(map(_integers, instruction.operands)):
         value = integer(number.text)
         if value is None or value < WORD:
             continue
@@ -74,10 +76,10 @@ def constant_overflow(function: Function, instruction: nodes.Instruction) -> Ite
             yield Finding(place, message, related, severity="warning")
 
 
-def _integers(part: object) -> Iterator[nodes.Number]:
+def _integers(part: nodes.Node) -> Iterator[nodes.Number]:
     if isinstance(part, nodes.Number):
         if part.kind == "integer":
             yield part
-    elif isinstance(part, tuple):
-        for inner in part:  # pyright: ignore[reportUnknownVariableType]
-            yield from _integers(inner)  # pyright: ignore[reportUnknownArgumentType]
+    else:
+        for inner in children(part):
+            yield from _integers(inner)
