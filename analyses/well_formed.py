@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from analyses.dataflow.ssa import ssa_form
 from analyses.divergence.sync_dependence import sync_dependence
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
-from ptx_lsp.facts import collect_over_functions, fact, sparse_instruction_fact
+from ptx_lsp.facts import fact, sparse_instruction_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 
 

@@ -18,18 +18,15 @@ that was stored first.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import wraps
 from itertools import chain
 from operator import is_not
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import DIRECTIVE_FACTS, INCREMENTAL_FACTS, TEXT_FACTS, Function
 from ptx_lsp.syntax import nodes
-
-if TYPE_CHECKING:
-    from ptx_lsp.model.module import Module
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -63,31 +60,6 @@ def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
     """
     TEXT_FACTS.add(compute)
     return fact(compute)
-
-
-def collect_over_functions(known: Callable[[Function], tuple[_T, ...]], module: Module) -> Iterator[_T]:
-    """The results of a fact for all functions of a module, concatenated. After an edit, only changed
-    functions are queried again.
-    """
-    found = module.aggregates.get(known)
-    if found is None:
-        found = module.aggregates[known] = _aggregate(known, module)
-    return chain.from_iterable(cast("Iterable[tuple[_T, ...]]", found.values()))
-
-
-def _aggregate(
-    known: Callable[[Function], tuple[object, ...]], module: Module
-) -> dict[int, object]:
-    """The non-empty results of a fact, by the number of the function."""
-    before, touched = module.previous_aggregates.get(known, ({}, range(len(module.functions))))
-    found = dict(before)
-    for number in touched:
-        value = known(module.functions[number])
-        if value:
-            found[number] = value
-        else:
-            found.pop(number, None)
-    return dict(sorted(found.items()))
 
 
 def is_computed(known: Callable[[Function], object], function: Function) -> bool:

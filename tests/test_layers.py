@@ -17,6 +17,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "ptx_lsp.model",
         "ptx_lsp.facts",
         "ptx_lsp.model.instructions",
+        "ptx_lsp.model.function_wakes",
         "ptx_lsp.model.directives",
         "ptx_lsp.model.calls",
         "analyses ptx_lsp.executor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from ptx_lsp.lint.diagnostic import (
     SEVERITIES,
@@ -21,6 +21,7 @@ from ptx_lsp.lint.fixes.deletion_edits import widened
 from ptx_lsp.lint.registry import default_rules
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import directive_shape, function_features
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Edit, Span
@@ -30,6 +31,7 @@ _T = TypeVar("_T")
 
 
 _NONE: Final = Counter[Severity]()
+_Check: TypeAlias = tuple[Rule, Callable[[Function], Iterator[Finding]]]
 
 
 class _Checked:
@@ -74,7 +76,11 @@ class LintSession:
         self.rules = tuple(default_rules() if rules is None else rules)
         self._rules_done = 0
         self._on_module: list[tuple[Rule, Finding]] = []
-        self._on_function = [(rule, rule.on_function) for rule in self.rules if rule.on_function is not None]
+        self._on_function: list[_Check] = [
+            (rule, rule.on_function) for rule in self.rules if rule.on_function is not None
+        ]
+        self._awake: dict[int, list[tuple[int, _Check]]] = {}
+        """The rules to run, each with its index, for a function with these features."""
         self._checked: dict[int, _Checked] = {}
         """By the numbers of the functions, in order."""
         self._pending: set[int] = set()
@@ -105,18 +111,40 @@ class LintSession:
             self._inherit()
         for number in sorted(self._pending):
             checked, function = self._checked[number], self.module.functions[number]
-            for rule, check in self._on_function[checked.done :]:
-                found = _run(rule, check, function)
+            shape = directive_shape(function)
+            for index, (rule, check) in self._awake_for(function):
+                if index < checked.done:
+                    continue
+                if rule.about_directives and shape is not None:
+                    if rule.name in shape.quiet:
+                        continue
+                    found = _run(rule, check, function)
+                    if not found:
+                        shape.quiet.add(rule.name)
+                else:
+                    found = _run(rule, check, function)
                 if found:
-                    checked.findings.extend(found)
-                    counts = Counter[Severity](_severity(*one) for one in found)
-                    checked.severities = checked.severities + counts
-                    self._counts += counts
-                    self._functions_with_findings.add(number)
-                checked.done += 1
+                    self._add(number, checked, found)
+                checked.done = index + 1
                 yield rule
+            checked.done = len(self._on_function)
             self._pending.discard(number)
         self._is_complete = True
+
+    def _awake_for(self, function: Function) -> list[tuple[int, _Check]]:
+        has = function_features(function)
+        found = self._awake.get(has)
+        if found is None:
+            each = enumerate(self._on_function)
+            found = self._awake[has] = [one for one in each if one[1][0].wake.wakes(has)]
+        return found
+
+    def _add(self, number: int, checked: _Checked, found: list[tuple[Rule, Finding]]) -> None:
+        checked.findings.extend(found)
+        counts = Counter[Severity](_severity(*one) for one in found)
+        checked.severities = checked.severities + counts
+        self._counts += counts
+        self._functions_with_findings.add(number)
 
     def _previous_session(self) -> LintSession | None:
         """The last previous session that has results for functions."""
@@ -150,10 +178,11 @@ class LintSession:
 
     def _put(self, number: int, checked: _Checked) -> None:
         before = self._checked.get(number)
-        if before is not None:
+        if before is not None and before.severities:
             self._counts -= before.severities
         self._checked[number] = checked
-        self._counts += checked.severities
+        if checked.severities:
+            self._counts += checked.severities
         for numbers, belongs in (
             (self._pending, checked.done < len(self._on_function)),
             (self._functions_with_findings, checked.findings),

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_functions, collect_over_instructions, directive_fact, fact
+from ptx_lsp.facts import collect_over_instructions, directive_fact, fact
 from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_functions
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 
@@ -35,6 +36,10 @@ class Rule(NamedTuple):
     on_comments: bool = False
     """A check of the comments that suppress findings: `suppression.py` runs it after all other rules."""
     tag: Tag | None = None
+    wake: FunctionWake = ALWAYS
+    """What a function must have for a rule with `on_function` to run."""
+    about_directives: bool = False
+    """Whether a rule with `on_function` depends only on the inputs of a `directive_fact`."""
 
     @property
     def summary(self) -> str:
@@ -46,15 +51,33 @@ _SEVERITY: dict[str, Severity] = {"E": "error", "W": "warning", "P": "info", "S"
 
 
 def function_rule(
-    name: str, code: str, severity: Severity | None = None, tag: Tag | None = None
+    name: str,
+    code: str,
+    severity: Severity | None = None,
+    tag: Tag | None = None,
+    wake: FunctionWake = ALWAYS,
 ) -> Callable[[Callable[[Function], Iterator[Finding]]], Rule]:
-    """Registers the decorated generator as a rule that checks one function at a time. A `severity` is given
-    if the rule is milder than others of its series; hints run only on request.
+    """Registers the decorated generator as a rule that checks one function at a time, if `wake` wakes it. A
+    `severity` is given if the rule is milder than others of its series; hints run only on request.
     """
 
     def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
         own = severity or _SEVERITY[code[0]]
-        return Rule(name, code, own, inspect.getdoc(check) or "", on_function=check, tag=tag)
+        documentation = inspect.getdoc(check) or ""
+        return Rule(name, code, own, documentation, on_function=check, tag=tag, wake=wake)
+
+    return decorate
+
+
+def directive_rule(
+    name: str, code: str, tag: Tag | None = None
+) -> Callable[[Callable[[Function], Iterator[Finding]]], Rule]:
+    """Registers the decorated generator as a rule about the directives of one function. It may depend on the
+    inputs of a `ptx_lsp.facts.directive_fact`.
+    """
+
+    def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
+        return function_rule(name, code, tag=tag)(check)._replace(about_directives=True)
 
     return decorate
 
@@ -87,14 +110,20 @@ def module_rule(
 
 
 def each_function(
-    check: Callable[[Function], Iterable[Finding]]
-) -> Callable[[Module], Iterator[Finding]]:
-    """Turns the decorated generator over functions into one over a module, for module rules. It runs again
-    only for functions that an edit touched. It may depend on the inputs of a `function_rule`.
+    wake: FunctionWake = ALWAYS,
+) -> Callable[[Callable[[Function], Iterable[Finding]]], Callable[[Module], Iterator[Finding]]]:
+    """Turns the decorated generator over functions into one over a module, for module rules. It runs only for
+    functions that wake it, and again only for those that an edit touched. It may depend on the inputs of a
+    `function_rule`.
     """
 
-    kept = fact(_findings(check))
-    return lambda module: collect_over_functions(kept, module)
+    def decorate(
+        check: Callable[[Function], Iterable[Finding]]
+    ) -> Callable[[Module], Iterator[Finding]]:
+        kept = fact(_findings(check))
+        return lambda module: collect_over_functions(kept, module, wake)
+
+    return decorate
 
 
 def each_functions_directives(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_functions, directive_fact, fact
+from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.features import FEATURES
 from ptx_lsp.isa.matching.verdict import Verdict
 from ptx_lsp.isa.schema.entry import Need
@@ -21,6 +21,7 @@ from ptx_lsp.model.directives.requirements import (
     special_register_demands,
 )
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
@@ -48,6 +49,7 @@ def unmet_requirements(module: Module) -> Iterator[UnmetRequirement]:
     for demand in _demands(module, directives_outside(module), declarations_outside(module)):
         yield from _of_demand(demand, version, target)
     yield from collect_over_functions(_of_function, module)
+    yield from collect_over_functions(_of_directives, module)
 
 
 @fact
@@ -59,7 +61,7 @@ def _of_function(function: Function) -> tuple[UnmetRequirement, ...]:
     found = list(_of_instructions(function, target, registers))
     for demand in registers:
         found += _of_demand(demand, version, target)
-    return (*found, *_of_directives(function))
+    return tuple(found)
 
 
 @directive_fact

@@ -45,6 +45,8 @@ class Function:
         """The change of its instructions by an edit, if known."""
         self.previous_facts: dict[object, tuple[object, InstructionRangeEdit]] = {}
         """Facts about its previous version, each with the change of the instructions since."""
+        self.features = 0
+        """What it has that passes look for (`function_wakes.py`)."""
         self._environment: tuple[object, ...] | None = None
         self.symbols = body.symbols
         self.free = body.free

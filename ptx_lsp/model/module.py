@@ -8,6 +8,7 @@ from functools import cached_property
 from ptx_lsp.isa import target as isa
 from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.body_diff import edited_body
+from ptx_lsp.model.directive_shape import DirectiveShape
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.functions import Definitions, Functions
 from ptx_lsp.model.module_scope import ModuleScope
@@ -40,6 +41,8 @@ class Module(ModuleScope):
         """Results about all functions, such as facts (`collect_over_functions`), by index."""
         self.previous_aggregates: dict[object, tuple[Mapping[int, object], Sequence[int]]] = {}
         """The results of an earlier module, and the functions that differ from it."""
+        self.alike: dict[tuple[int, DirectiveShape | None], list[int]] = {}
+        """The numbers of the functions with the same features and directives (`function_wakes.py`)."""
         self._left: list[Function] = []
         """The functions that are not in the next module just as they are."""
         inside = self._edited_inside(previous) if previous is not None else None
@@ -73,6 +76,8 @@ class Module(ModuleScope):
         self._outside = [n for n, item in enumerate(items) if not isinstance(item.node, nodes.Function)]
         if previous and previous._table_inputs == self._table_inputs:
             self.verdicts = previous.verdicts
+            if [one.text for one in previous.target_names] == [one.text for one in self.target_names]:
+                self.directive_shapes = previous.directive_shapes
         before = {id(f.node.kind): f for f in previous.functions} if previous else {}
         symbols = previous._symbols if previous else {}
         functions: list[Function] = []
@@ -120,6 +125,7 @@ class Module(ModuleScope):
         items, before = self.document.items, previous.document.items
         self._numbers, self._outside = previous._numbers, previous._outside
         self._defined, self.verdicts = previous._defined, previous.verdicts
+        self.directive_shapes = previous.directive_shapes
         self.names, self._symbols = dict(previous.names), dict(previous._symbols)
         self.variables, self.repeated = previous.variables, previous.repeated
         self.undeclared, self._ranges = previous.undeclared, previous._ranges

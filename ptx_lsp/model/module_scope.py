@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.matching.verdict import Verdict
+from ptx_lsp.model.directive_shape import DirectiveShapes
 from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.model.scope import integer, range_count, range_index
 from ptx_lsp.model.symbols import (
@@ -92,6 +93,7 @@ class ModuleScope:
         self.repeated: list[Repeated] = []
         self.verdicts: dict[Shape, Verdict | None] = {}
         """The instruction table's verdict on each instruction shape seen so far."""
+        self.directive_shapes = DirectiveShapes()
         self._symbols: Symbols = {}
         self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
         self._numbers: dict[int, int] = {}

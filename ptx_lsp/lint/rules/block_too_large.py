@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.device_limits import MAX_BLOCK_DIMENSIONS, MAX_THREADS_PER_BLOCK
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import (
     PerformanceDirective,
     effective_directives,
@@ -14,7 +14,7 @@ from ptx_lsp.model.directives.performance_directives import (
 from ptx_lsp.model.function import Function
 
 
-@function_rule("block-too-large", code="W211")
+@directive_rule("block-too-large", code="W211")
 def block_too_large(function: Function) -> Iterator[Finding]:
     """A `.maxntid` or `.reqntid` that exceeds the limits of a block.
 

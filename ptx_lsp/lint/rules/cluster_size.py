@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.device_limits import MAX_CLUSTER_SIZE
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import (
     PerformanceDirective,
     effective_directives,
@@ -14,7 +14,7 @@ from ptx_lsp.model.directives.performance_directives import (
 from ptx_lsp.model.function import Function
 
 
-@function_rule("cluster-size", code="W215")
+@directive_rule("cluster-size", code="W215")
 def cluster_size(function: Function) -> Iterator[Finding]:
     """A cluster size that no launch can have.
 

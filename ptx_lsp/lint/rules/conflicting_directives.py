@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.deletion_edits import delete_directive
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import (
     PerformanceDirective,
     effective_directives,
@@ -17,7 +17,7 @@ _PAIRS = ((".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank"))
 """What is required, and what is only bounded."""
 
 
-@function_rule("conflicting-directives", code="E180")
+@directive_rule("conflicting-directives", code="E180")
 def conflicting_directives(function: Function) -> Iterator[Finding]:
     """Two kernel directives that exclude each other.
 

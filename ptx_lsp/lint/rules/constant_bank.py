@@ -71,7 +71,7 @@ def _in_directives(function: Function) -> Iterator[Finding]:
         yield from _of_declaration(module_of(function), declared)
 
 
-@each_function
+@each_function()
 def _in_functions(function: Function) -> Iterator[Finding]:
     yield from _of_instructions(function)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.facts import collect_over_functions
 from ptx_lsp.isa.directives import find
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding
@@ -19,6 +18,7 @@ from ptx_lsp.model.directives.debugging import (
     unplaced,
 )
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -125,7 +125,7 @@ _LONG = re.compile(rb"(?:\.loc|inlined_at|\+)\s*[\s\w]*?\w{9}")
 """Shorter numbers are never too large."""
 
 
-@each_function
+@each_function()
 def _numbers(function: Function) -> Iterator[Finding]:
     item = function.item
     if _LONG.search(function.module.document.source.data, item.start, item.end) is None:

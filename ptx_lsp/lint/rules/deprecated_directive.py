@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ptx_lsp.isa.target import effective
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.directives import directives_of
 from ptx_lsp.model.function import Function
 
 
-@function_rule("deprecated-directive", code="W213", tag="deprecated")
+@directive_rule("deprecated-directive", code="W213", tag="deprecated")
 def deprecated_directive(function: Function) -> Iterator[Finding]:
     """A directive that has been replaced by another one.
 

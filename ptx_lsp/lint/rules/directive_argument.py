@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ptx_lsp.isa.directives import Arguments
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.directives import Use, directives_of
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import whole_number
@@ -15,7 +15,7 @@ from ptx_lsp.model.place import Located
 from ptx_lsp.syntax import nodes
 
 
-@function_rule("directive-argument", code="E181")
+@directive_rule("directive-argument", code="E181")
 def directive_argument(function: Function) -> Iterator[Finding]:
     """An invalid argument of a directive in the header of a kernel or function.
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.deletion_edits import delete_directive
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import PerformanceDirective, signatures
 from ptx_lsp.model.function import Function
 
 _ORDER = {".noreturn": 0, ".abi_preserve": 1, ".abi_preserve_control": 1, ".local_maxnreg": 2, ".language": 3}
 
 
-@function_rule("directive-order", code="E183")
+@directive_rule("directive-order", code="E183")
 def directive_order(function: Function) -> Iterator[Finding]:
     """A function directive that is out of order or duplicated.
 

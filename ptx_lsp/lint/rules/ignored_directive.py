@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyses.occupancy.launch_bounds import Ignored, LaunchBounds, launch_bounds
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, WARP_SIZE, DeviceLimits
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import (
     PerformanceDirective,
     effective_directives,
@@ -15,7 +15,7 @@ from ptx_lsp.model.directives.performance_directives import (
 from ptx_lsp.model.function import Function
 
 
-@function_rule("ignored-directive", code="W212")
+@directive_rule("ignored-directive", code="W212")
 def ignored_directive(function: Function) -> Iterator[Finding]:
     """A performance directive that ptxas ignores.
 

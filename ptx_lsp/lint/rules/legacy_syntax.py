@@ -68,7 +68,7 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
     yield from _in_directives(module)
 
 
-@each_function
+@each_function()
 def _in_functions(function: Function) -> Iterator[Finding]:
     yield from _dimensions(function)
     yield from _components(function)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_functions, collect_over_instructions, fact
+from ptx_lsp.facts import collect_over_instructions, fact
 from ptx_lsp.isa.target import Version
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.calls.compiled import compiled
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Variable

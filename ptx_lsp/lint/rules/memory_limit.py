@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_functions, directive_fact, fact
+from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES
 from ptx_lsp.isa.target import Version, effective
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.calls.compiled import compiled_with
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.layout import parameter_bytes, size_bytes
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.scope import range_count

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 
 
-@function_rule("missing-directive", code="E182")
+@directive_rule("missing-directive", code="E182")
 def missing_directive(function: Function) -> Iterator[Finding]:
     """A kernel directive that another one requires.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import signatures
 from ptx_lsp.model.function import Function
 
 
-@function_rule("noreturn-result", code="E184")
+@directive_rule("noreturn-result", code="E184")
 def noreturn_result(function: Function) -> Iterator[Finding]:
     """A function that never returns but has return parameters.
 

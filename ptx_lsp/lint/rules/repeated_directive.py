@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.deletion_edits import delete_directive
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
 
 
-@function_rule("repeated-directive", code="W210")
+@directive_rule("repeated-directive", code="W210")
 def repeated_directive(function: Function) -> Iterator[Finding]:
     """A duplicate directive in the header of a kernel.
 

@@ -93,7 +93,7 @@ def _of_heads(function: Function) -> Iterator[Finding]:
             yield Finding(function.place(name), message)
 
 
-@each_function
+@each_function()
 def _of_labels(function: Function) -> Iterator[Finding]:
     for statement in function.body.statements:
         if type(statement) is nodes.Label:

@@ -13,12 +13,13 @@ from analyses.registers.register_reallocation import (
     requests,
     unknown_entry_count,
 )
-from ptx_lsp.facts import collect_over_functions, fact
+from ptx_lsp.facts import fact
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 

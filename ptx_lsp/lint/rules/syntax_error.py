@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptx_lsp.facts import collect_over_functions
 from ptx_lsp.isa.directives import find
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.missing_semicolons import missing_semicolons
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place, anchor

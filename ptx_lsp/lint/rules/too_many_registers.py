@@ -8,12 +8,12 @@ from analyses.occupancy.calculator import most_registers
 from analyses.occupancy.launch_bounds import launch_bounds
 from ptx_lsp.isa.device_limits import MAX_THREADS_PER_BLOCK
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.rule import function_rule
+from ptx_lsp.lint.rule import directive_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
 
 
-@function_rule("too-many-registers", code="W214")
+@directive_rule("too-many-registers", code="W214")
 def too_many_registers(function: Function) -> Iterator[Finding]:
     """A `.maxnreg` that may be too large for the kernel's block size.
 

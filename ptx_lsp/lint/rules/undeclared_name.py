@@ -80,7 +80,7 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
     yield from _in_functions(module)
 
 
-@each_function
+@each_function()
 def _in_functions(function: Function) -> Iterator[Finding]:
     for use, declared in function.early_uses:
         yield _early(function, use.name, declared)

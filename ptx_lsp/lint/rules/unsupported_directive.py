@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_functions, directive_fact
+from ptx_lsp.facts import directive_fact
 from ptx_lsp.isa.directives import Directive, find
 from ptx_lsp.isa.target import effective, has
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
@@ -13,6 +13,7 @@ from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.lint.unmet_requirements import raise_version
 from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.well_formed import is_well_formed
-from ptx_lsp.facts import collect_over_functions, fact
+from ptx_lsp.facts import fact
 from ptx_lsp.lint.diagnostic import Finding, FixProposal
 from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.uses import names_elsewhere, unused
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place

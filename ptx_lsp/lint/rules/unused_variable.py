@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from analyses.well_formed import all_well_formed
-from ptx_lsp.facts import collect_over_functions, fact
+from ptx_lsp.facts import fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.deletion_edits import delete_variable
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.uses import names_elsewhere, unused
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
@@ -78,7 +79,7 @@ def _named(function: Function) -> tuple[str, ...]:
     return tuple(function.linked)
 
 
-@each_function
+@each_function()
 def _in_functions(function: Function) -> Iterator[Finding]:
     for variable in unused(function, function.body.variables):
         if variable.space in _OWN:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from analyses.asynchronous.wgmma_fence import Unfenced, unfenced_in_divergence
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.registers.out_of_line_calls import Reason, out_of_line_calls
-from ptx_lsp.facts import collect_over_functions, fact
+from ptx_lsp.facts import fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 
 _CALLS: dict[Reason, str] = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_functions, directive_fact
+from ptx_lsp.facts import directive_fact
 from ptx_lsp.isa.directives import Directive, Where, find
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.syntax import nodes

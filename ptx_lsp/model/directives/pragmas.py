@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_functions, directive_fact, fact
+from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.directives import Where
 from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes

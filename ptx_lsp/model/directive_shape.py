@@ -1,0 +1,181 @@
+"""The shape of a function's directives: its head, declarations and other directives without plain names and
+without the numbers of registers. Functions of one shape have the same findings about their directives, so
+where nothing was found in one of them, nothing is looked for in the others.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from ptx_lsp.isa import special_registers
+from ptx_lsp.model.body import Directive
+from ptx_lsp.syntax import nodes
+
+_Key: TypeAlias = tuple[object, ...]
+
+_MOST: Final = 4096
+"""Shapes that a module remembers."""
+_PECULIAR: Final = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
+"""The names that declarations have to avoid, or that mean something."""
+_LONGEST_COUNT: Final = 9
+"""Counts of registers with more digits are part of the shape."""
+
+
+class DirectiveShape:
+    """The shape of some functions in modules with one version and target."""
+
+    __slots__ = ("quiet",)
+
+    def __init__(self) -> None:
+        self.quiet = set[object]()
+        """The passes over directives that find nothing in a function of this shape."""
+
+
+class DirectiveShapes:
+    """The shapes of the functions of a module, and of its other versions with the same header."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[_Key, DirectiveShape] = {}
+
+    def of(self, node: nodes.Function, directives: tuple[Directive, ...]) -> DirectiveShape | None:
+        """The shape of a function with these `Body.directives`. None if their meaning depends on more, such
+        as on names that they use.
+        """
+        key = _key(node, directives)
+        if key is None:
+            return None
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            found = self._known.setdefault(key, DirectiveShape())
+        return found
+
+
+def _key(node: nodes.Function, directives: tuple[Directive, ...]) -> _Key | None:
+    if node.attributes or node.dimensions or node.name is None:
+        return None
+    name = node.name.text
+    if name in _PECULIAR or (name.startswith("%") and special_registers.find(name) is not None):
+        return None
+    returns, parameters = _declarations(node.returns), _declarations(node.parameters)
+    head, body = _directives(node.directives), _body(directives)
+    if returns is None or parameters is None or head is None or body is None:
+        return None
+    linkage = tuple([word.text for word in node.linkage])
+    return (node.kind.text, linkage, node.body is None, returns, parameters, head, body)
+
+
+def _body(directives: tuple[Directive, ...]) -> _Key | None:
+    """The same declaration of registers, or directive, any number of times is as good as once."""
+    found: list[_Key] = []
+    again = set[_Key]()
+    for statement, is_labelled in directives:
+        part: _Key | None = None
+        is_repeatable = True
+        if isinstance(statement, nodes.Declaration):
+            part = _declaration(statement)
+            is_repeatable = statement.space is not None and statement.space.text == ".reg"
+        elif isinstance(statement, nodes.Directive):
+            part = _directive(statement)
+        elif isinstance(statement, nodes.Location):
+            part = tuple([attribute.name.text for attribute in statement.attributes])
+        elif isinstance(statement, nodes.CallPrototype):
+            part = _prototype(statement)
+        if part is None:
+            return None
+        part = (type(statement), is_labelled, *part)
+        if part not in again:
+            found.append(part)
+        if is_repeatable:
+            again.add(part)
+    return tuple(found)
+
+
+def _prototype(node: nodes.CallPrototype) -> _Key | None:
+    returns, parameters = _declarations(node.returns), _declarations(node.parameters)
+    directives = _directives(node.directives)
+    if returns is None or parameters is None or directives is None:
+        return None
+    return (returns, parameters, directives)
+
+
+def _declarations(declarations: tuple[nodes.Declaration, ...] | None) -> _Key | None:
+    if declarations is None:
+        return ("none",)
+    found: list[object] = []
+    for one in declarations:
+        part = _declaration(one)
+        if part is None:
+            return None
+        found.append(part)
+    return tuple(found)
+
+
+def _declaration(node: nodes.Declaration) -> _Key | None:
+    if node.attributes or node.linkage or node.bank is not None or node.type_name is not None:
+        return None
+    space = node.space.text if node.space is not None else ""
+    found: list[object] = [space]
+    found += [word.text for word in node.modifiers]
+    alignment = node.alignment
+    if alignment is not None:
+        if not isinstance(alignment, nodes.Number):
+            return None
+        before = [word for word in node.modifiers if word.start < alignment.start]
+        found += (".align", alignment.text, len(before))
+    for declarator in node.declarators:
+        part = _declarator(declarator, is_register=space == ".reg")
+        if part is None:
+            return None
+        found.append(part)
+    return tuple(found)
+
+
+_PLAIN: Final = ("",)
+
+
+def _declarator(node: nodes.Declarator, *, is_register: bool) -> _Key | None:
+    if node.initializer is not None:
+        return None
+    name, count = node.name.text, node.range
+    if count is not None and not (is_register and _is_plain_count(count)):
+        return None
+    if not node.dimensions and name not in _PECULIAR:
+        return _PLAIN
+    found: list[object] = [name if name in _PECULIAR else ""]
+    for size in node.dimensions:
+        if size is not None and not isinstance(size, nodes.Number):
+            return None
+        found.append("[]" if size is None else size.text)
+    return tuple(found)
+
+
+def _is_plain_count(count: nodes.Number | nodes.Missing) -> bool:
+    if not isinstance(count, nodes.Number):
+        return False
+    text = count.text
+    return len(text) <= _LONGEST_COUNT and text.isdecimal() and text[0] != "0"
+
+
+def _directives(directives: tuple[nodes.Directive, ...]) -> _Key | None:
+    found: list[object] = []
+    for one in directives:
+        part = _directive(one)
+        if part is None:
+            return None
+        found.append(part)
+    return tuple(found)
+
+
+def _directive(node: nodes.Directive) -> _Key | None:
+    if node.linkage:
+        return None
+    found: list[object] = [node.name.text]
+    for argument in node.arguments:
+        if not isinstance(argument, nodes.Number | nodes.String):
+            return None
+        found.append(argument.text)
+    return tuple(found)

@@ -1,0 +1,224 @@
+"""What wakes a pass over functions: a rule, or a fact about all functions of a module. The pass runs only for
+functions that have what its wake requires, so it costs nothing where there is nothing to find.
+
+A wake may be too wide, but never too narrow: the pass must find nothing in a function that does not wake it.
+A wake is data, a set of bits of `function_features`, which are computed once per function. Without a wake, a
+pass runs for every function. Passes over directives need none: they run until they have found nothing in a
+function with the same directives (`directive_shape.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final, TypeVar, cast
+
+from ptx_lsp.facts import directive_fact
+from ptx_lsp.model.directive_shape import DirectiveShape
+from ptx_lsp.model.function import DIRECTIVE_FACTS, Function
+from ptx_lsp.model.instructions.checks import checks
+from ptx_lsp.model.instructions.wakes import Wake, function_wakes
+from ptx_lsp.model.module import Module
+
+_T = TypeVar("_T")
+
+
+class FunctionWake:
+    """What a function must have: one feature of each of `masks`."""
+
+    __slots__ = ("masks",)
+
+    def __init__(self, masks: tuple[int, ...]) -> None:
+        self.masks = masks
+
+    def __and__(self, other: FunctionWake) -> FunctionWake:
+        return FunctionWake((*self.masks, *other.masks))
+
+    def __or__(self, other: FunctionWake) -> FunctionWake:
+        return FunctionWake(tuple([mine | yours for mine in self.masks for yours in other.masks]))
+
+    def wakes(self, features: int) -> bool:
+        """Whether a pass with this wake has to look at a function with these features."""
+        return all(mask & features for mask in self.masks)
+
+
+ALWAYS: Final = FunctionWake(())
+
+
+def opcodes(*names: str) -> FunctionWake:
+    """An instruction with one of these opcodes, such as `bar`, with any modifiers."""
+    return instructions(Wake(opcodes=names))
+
+
+def instructions(wake: Wake) -> FunctionWake:
+    """An instruction that satisfies `wake`."""
+    bit = _new_bit()
+    _of_wakes[wake.bit] = bit
+    _of_instructions.clear()
+    return FunctionWake((bit,))
+
+
+def having(condition: Callable[[Function], object]) -> FunctionWake:
+    """A function of which `condition` is true. It is evaluated for every function, so it has to be cheap."""
+    bit = _new_bit()
+    _conditions[bit] = condition
+    return FunctionWake((bit,))
+
+
+def having_directives(known: Callable[[Function], tuple[object, ...]]) -> FunctionWake:
+    """A function for which a directive fact is not empty."""
+    key = _directive_key(known)
+    assert key is not None
+
+    def is_awake(function: Function) -> bool:
+        shape = directive_shape(function)
+        return not _is_quiet(key, shape) and bool(_heard(known, function, key, shape))
+
+    return having(is_awake)
+
+
+_highest = 1
+"""The bit after those of all wakes."""
+_of_wakes: Final[dict[int, int]] = {}
+"""The bits for conditions on instructions, by their bits in `function_wakes`."""
+_of_instructions: Final[dict[int, int]] = {}
+"""The bits for `function_wakes`."""
+_conditions: Final[dict[int, Callable[[Function], object]]] = {}
+
+
+def _new_bit() -> int:
+    global _highest
+    _highest <<= 1
+    return _highest >> 1
+
+
+def function_features(function: Function) -> int:
+    """What `function` has, as a set of bits. The highest bit only tells how many there are, because importing
+    modules adds some.
+    """
+    found = function.features
+    if found < _highest:
+        wakes = function_wakes(function)
+        known = _of_instructions.get(wakes)
+        found = _features_of(wakes) if known is None else known
+        for bit, condition in _conditions.items():
+            if condition(function):
+                found |= bit
+        function.features = found
+    return found
+
+
+def _features_of(wakes: int) -> int:
+    found = _highest
+    for bit, own in _of_wakes.items():
+        if wakes & bit:
+            found |= own
+    _of_instructions[wakes] = found
+    return found
+
+
+FAILED_CHECKS: Final = having(checks)
+"""An instruction that does not match the table."""
+
+
+# -- passes over directives ---------------------------------------------------------------------------
+
+
+def directive_shape(function: Function) -> DirectiveShape | None:
+    """The shape of its directives; None if their meaning depends on more."""
+    if function.item.problems or function.item.is_unclosed:
+        return None
+    return _shape(function)
+
+
+@directive_fact
+def _shape(function: Function) -> DirectiveShape | None:
+    return function.module.directive_shapes.of(function.node, function.body.directives)
+
+
+def _directive_key(known: Callable[[Function], object]) -> object:
+    """The key of a fact about directives; None for other facts."""
+    key = getattr(known, "__wrapped__", None)
+    return key if key in DIRECTIVE_FACTS else None
+
+
+def _is_quiet(key: object, shape: DirectiveShape | None) -> bool:
+    """Whether a pass found nothing in a function with the same directives."""
+    return shape is not None and key is not None and key in shape.quiet
+
+
+def _heard(
+    known: Callable[[Function], tuple[object, ...]],
+    function: Function,
+    key: object,
+    shape: DirectiveShape | None,
+) -> tuple[object, ...]:
+    """The results of a pass that is not quiet."""
+    found = known(function)
+    if not found and key is not None and shape is not None:
+        shape.quiet.add(key)
+    return found
+
+
+# -- facts about all functions ------------------------------------------------------------------------
+
+
+def collect_over_functions(
+    known: Callable[[Function], tuple[_T, ...]], module: Module, wake: FunctionWake = ALWAYS
+) -> Iterator[_T]:
+    """The results of a fact for all functions of a module that wake it, concatenated. After an edit, only
+    changed functions are queried again.
+    """
+    found = module.aggregates.get(known)
+    if found is None:
+        before = module.previous_aggregates.get(known)
+        found = _of_all(known, module, wake) if before is None else _updated(known, module, wake, *before)
+        module.aggregates[known] = found
+    return chain.from_iterable(cast("Iterable[tuple[_T, ...]]", found.values()))
+
+
+def _of_all(
+    known: Callable[[Function], tuple[object, ...]], module: Module, wake: FunctionWake
+) -> dict[int, object]:
+    """The non-empty results of a fact, by the number of the function."""
+    found: dict[int, object] = {}
+    key, functions = _directive_key(known), module.functions
+    for (features, shape), numbers in _groups(module).items():
+        if wake.wakes(features):
+            for number in numbers:
+                if _is_quiet(key, shape):
+                    break
+                value = _heard(known, functions[number], key, shape)
+                if value:
+                    found[number] = value
+    return dict(sorted(found.items()))
+
+
+def _updated(
+    known: Callable[[Function], tuple[object, ...]],
+    module: Module,
+    wake: FunctionWake,
+    before: Mapping[int, object],
+    touched: Sequence[int],
+) -> dict[int, object]:
+    found = dict(before)
+    for number in touched:
+        function = module.functions[number]
+        value = known(function) if wake.wakes(function_features(function)) else ()
+        if value:
+            found[number] = value
+        else:
+            found.pop(number, None)
+    return dict(sorted(found.items()))
+
+
+def _groups(module: Module) -> dict[tuple[int, DirectiveShape | None], list[int]]:
+    """The numbers of the functions with the same features and directives."""
+    found = module.alike
+    if not found or next(iter(found))[0] < _highest:
+        found = {}
+        for number, function in enumerate(module.functions):
+            alike = (function_features(function), directive_shape(function))
+            found.setdefault(alike, []).append(number)
+        module.alike = found
+    return found
