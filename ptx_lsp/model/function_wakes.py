@@ -214,11 +214,12 @@ def _updated(
 
 def _groups(module: Module) -> dict[tuple[int, DirectiveShape | None], list[int]]:
     """The numbers of the functions with the same features and directives."""
-    found = module.alike
-    if not found or next(iter(found))[0] < _highest:
-        found = {}
-        for number, function in enumerate(module.functions):
-            alike = (function_features(function), directive_shape(function))
-            found.setdefault(alike, []).append(number)
-        module.alike = found
+    known = module.alike
+    if known and next(iter(known))[0] >= _highest:
+        return known
+    found: dict[tuple[int, DirectiveShape | None], list[int]] = {}
+    for number, function in enumerate(module.functions):
+        alike = (function_features(function), directive_shape(function))
+        found.setdefault(alike, []).append(number)
+    module.alike = found
     return found

@@ -93,7 +93,7 @@ class ModuleScope:
         self.repeated: list[Repeated] = []
         self.verdicts: dict[Shape, Verdict | None] = {}
         """The instruction table's verdict on each instruction shape seen so far."""
-        self.directive_shapes = DirectiveShapes()
+        self.directive_shapes: DirectiveShapes = DirectiveShapes()
         self._symbols: Symbols = {}
         self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
         self._numbers: dict[int, int] = {}
