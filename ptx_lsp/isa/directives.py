@@ -7,8 +7,7 @@ the manual differs: `.language` from 9.2, `.surf` and `.sreg` never declared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ptx_lsp.isa.target import Requirement, Version, parse_requirement, parse_version
 
@@ -26,8 +25,7 @@ Kind: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(NamedTuple):
     """How many arguments a directive takes (`most` None: any number), and what each must be.
 
     `names` are the only strings taken, if there are any; `positive` forbids 0, and `largest` is the
@@ -44,30 +42,51 @@ class Arguments:
     """In a call prototype, where it is another."""
 
 
-@dataclass(frozen=True, slots=True)
 class Directive:
     """One row. `example` is a module without `.version` and `.target`; empty where these are all."""
 
-    name: str
-    kind: Kind
-    summary: str
-    syntax: str
-    example: str
-    places: frozenset[Where]
-    since: Requirement
-    arguments: Arguments | None = None
-    """None where the grammar itself has them."""
-    deprecated: Version | None = None
-    successor: str = ""
-    """The replacement of a deprecated one."""
-    removed: Version | None = None
-    """The first version that refuses it."""
-    ended: tuple[tuple[Where, Version], ...] = ()
-    """Places that it had once, each with the first version that refuses it there."""
-    feature: str = ""
-    """Its name in ptxas messages about version or target, if different."""
-    since_in_body: Requirement | None = None
-    """Its requirements in a body, if different."""
+    __slots__ = (
+        "arguments", "deprecated", "ended", "example", "feature", "kind", "name", "places",
+        "removed", "since", "since_in_body", "successor", "summary", "syntax",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        summary: str,
+        syntax: str,
+        example: str,
+        places: frozenset[Where],
+        since: Requirement,
+        arguments: Arguments | None = None,
+        deprecated: Version | None = None,
+        successor: str = "",
+        removed: Version | None = None,
+        ended: tuple[tuple[Where, Version], ...] = (),
+        feature: str = "",
+        since_in_body: Requirement | None = None,
+    ) -> None:
+        self.name: Final = name
+        self.kind: Final = kind
+        self.summary: Final = summary
+        self.syntax: Final = syntax
+        self.example: Final = example
+        self.places: Final = places
+        self.since: Final = since
+        self.arguments: Final = arguments
+        """None where the grammar itself has them."""
+        self.deprecated: Final = deprecated
+        self.successor: Final = successor
+        """The replacement of a deprecated one."""
+        self.removed: Final = removed
+        """The first version that refuses it."""
+        self.ended: Final = ended
+        """Places that it had once, each with the first version that refuses it there."""
+        self.feature: Final = feature
+        """Its name in ptxas messages about version or target, if different."""
+        self.since_in_body: Final = since_in_body
+        """Its requirements in a body, if different."""
 
     def __repr__(self) -> str:
         return self.name

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 from ptx_lsp.isa.target import Requirement, parse_requirement
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialRegister:
+class SpecialRegister(NamedTuple):
     """One special register. `vector` counts its elements: `%tid.x` is one of 4. `reads` are the types
     that `mov` can read it in, besides the signed and untyped ones of the same sizes; its own comes first.
     """
@@ -103,10 +102,24 @@ def rows() -> tuple[tuple[str, SpecialRegister], ...]:
 
 @cache
 def _find(name: str) -> SpecialRegister | None:
-    for pattern, row in rows():
-        if re.fullmatch(pattern, name):
-            return replace(row, name=name)
+    found = _rows_by_name().get(name)
+    if found is not None:
+        return found
+    for pattern, row in _families():
+        if pattern.fullmatch(name):
+            return row._replace(name=name)
     return None
+
+
+@cache
+def _rows_by_name() -> dict[str, SpecialRegister]:
+    return {name: row for name, row in rows() if "[" not in name}
+
+
+@cache
+def _families() -> tuple[tuple[re.Pattern[str], SpecialRegister], ...]:
+    """The rows that describe several registers, with the pattern of their names."""
+    return tuple((re.compile(pattern), row) for pattern, row in rows() if "[" in pattern)
 
 
 def _requirement(version: str, least_target: str) -> Requirement:

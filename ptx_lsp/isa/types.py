@@ -7,7 +7,6 @@ and Operands"); `fits` and `fits_wider` are those rules, as ptxas applies them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -29,7 +28,6 @@ class Kind(Enum):
 INTEGERS: Final = (Kind.UNSIGNED, Kind.SIGNED)
 
 
-@dataclass(frozen=True, slots=True)
 class Type:
     """One type: `name` as written (`.u32`), `width` in bits, and the version that introduced it.
 
@@ -37,12 +35,23 @@ class Type:
     inside an instruction only; its values live in bit-size registers of the same width.
     """
 
-    name: str
-    width: int
-    kind: Kind
-    lanes: int = 1
-    declarable: bool = True
-    since: Version = OLDEST
+    __slots__ = ("declarable", "kind", "lanes", "name", "since", "width")
+
+    def __init__(
+        self,
+        name: str,
+        width: int,
+        kind: Kind,
+        lanes: int = 1,
+        declarable: bool = True,
+        since: Version = OLDEST,
+    ) -> None:
+        self.name: Final = name
+        self.width: Final = width
+        self.kind: Final = kind
+        self.lanes: Final = lanes
+        self.declarable: Final = declarable
+        self.since: Final = since
 
     @property
     def summary(self) -> str:

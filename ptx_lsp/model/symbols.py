@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ptx_lsp.isa.types import OPAQUE
 from ptx_lsp.model.place import Place
@@ -12,34 +11,54 @@ from ptx_lsp.syntax import nodes
 VECTOR_LENGTHS = {".v2": 2, ".v3": 3, ".v4": 4, ".v8": 8}
 
 
-@dataclass(slots=True, eq=False)
 class Register:
     """One register. Registers of a range `%r<8>` share their `declarator`."""
 
-    name: str
-    type: str
-    vector: int
-    """The number of elements; 1 for a scalar."""
-    declarator: nodes.Declarator
-    place: Place
-    is_parameter: bool = False
+    __slots__ = ("declarator", "is_parameter", "name", "place", "type", "vector")
+
+    def __init__(
+        self,
+        name: str,
+        type: str,
+        vector: int,
+        declarator: nodes.Declarator,
+        place: Place,
+        is_parameter: bool = False,
+    ) -> None:
+        self.name: Final = name
+        self.type: Final = type
+        self.vector: Final = vector
+        """The number of elements; 1 for a scalar."""
+        self.declarator: Final = declarator
+        self.place: Final = place
+        self.is_parameter = is_parameter
 
     @property
     def kind(self) -> str:
         return "register"
 
 
-@dataclass(slots=True, eq=False)
 class Variable:
     """A variable in memory, or a parameter."""
 
-    name: str
-    space: str
-    """The state space with its dot: `.global`."""
-    declaration: nodes.Declaration
-    declarator: nodes.Declarator
-    place: Place
-    is_parameter: bool = False
+    __slots__ = ("declaration", "declarator", "is_parameter", "name", "place", "space")
+
+    def __init__(
+        self,
+        name: str,
+        space: str,
+        declaration: nodes.Declaration,
+        declarator: nodes.Declarator,
+        place: Place,
+        is_parameter: bool = False,
+    ) -> None:
+        self.name: Final = name
+        self.space: Final = space
+        """The state space with its dot: `.global`."""
+        self.declaration: Final = declaration
+        self.declarator: Final = declarator
+        self.place: Final = place
+        self.is_parameter = is_parameter
 
     @property
     def kind(self) -> str:
@@ -71,51 +90,59 @@ class Variable:
         return bool(dimensions) and dimensions[0] is None
 
 
-@dataclass(slots=True, eq=False)
 class Label:
     """A label of an instruction."""
 
-    name: str
-    place: Place
+    __slots__ = ("name", "place")
+
+    def __init__(self, name: str, place: Place) -> None:
+        self.name: Final = name
+        self.place: Final = place
 
     @property
     def kind(self) -> str:
         return "label"
 
 
-@dataclass(slots=True, eq=False)
 class Prototype:
     """The label of a `.callprototype`."""
 
-    name: str
-    node: nodes.CallPrototype
-    place: Place
+    __slots__ = ("name", "node", "place")
+
+    def __init__(self, name: str, node: nodes.CallPrototype, place: Place) -> None:
+        self.name: Final = name
+        self.node: Final = node
+        self.place: Final = place
 
     @property
     def kind(self) -> str:
         return "call prototype"
 
 
-@dataclass(slots=True, eq=False)
 class TargetTable:
     """The label of a `.branchtargets` or `.calltargets`."""
 
-    name: str
-    node: nodes.TargetList
-    place: Place
+    __slots__ = ("name", "node", "place")
+
+    def __init__(self, name: str, node: nodes.TargetList, place: Place) -> None:
+        self.name: Final = name
+        self.node: Final = node
+        self.place: Final = place
 
     @property
     def kind(self) -> str:
         return "list of targets"
 
 
-@dataclass(slots=True, eq=False)
 class FunctionName:
     """A declaration or definition of a kernel or function."""
 
-    name: str
-    node: nodes.Function
-    place: Place
+    __slots__ = ("name", "node", "place")
+
+    def __init__(self, name: str, node: nodes.Function, place: Place) -> None:
+        self.name: Final = name
+        self.node: Final = node
+        self.place: Final = place
 
     @property
     def is_kernel(self) -> bool:
@@ -134,37 +161,43 @@ class FunctionName:
         return self.node.linkage[0].text if self.node.linkage else ""
 
 
-@dataclass(slots=True, eq=False)
 class AliasName:
     """The name that an `.alias` gives to a function."""
 
-    name: str
-    node: nodes.Alias
-    place: Place
+    __slots__ = ("name", "node", "place")
+
+    def __init__(self, name: str, node: nodes.Alias, place: Place) -> None:
+        self.name: Final = name
+        self.node: Final = node
+        self.place: Final = place
 
     @property
     def kind(self) -> str:
         return "alias"
 
 
-@dataclass(slots=True, eq=False)
 class AggregateName:
     """A structure or union of PTX 1.x."""
 
-    name: str
-    node: nodes.Aggregate
-    place: Place
+    __slots__ = ("name", "node", "place")
+
+    def __init__(self, name: str, node: nodes.Aggregate, place: Place) -> None:
+        self.name: Final = name
+        self.node: Final = node
+        self.place: Final = place
 
     @property
     def kind(self) -> str:
         return "structure"
 
 
-@dataclass(slots=True, eq=False, frozen=True)
 class Predefined:
     """A special register, or `WARP_SZ`."""
 
-    name: str
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name: Final = name
 
     @property
     def kind(self) -> str:

@@ -80,7 +80,7 @@ def _names(place: object) -> set[str]:
 
 
 def _selectors(operand: Operand) -> list[str]:
-    rules = (operand.type, operand.count, operand.space)
+    rules = (operand.type, operand.elements, operand.space)
     return [text for rule in rules if not isinstance(rule, str | int | tuple) for text in rule]
 
 

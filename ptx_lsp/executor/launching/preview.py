@@ -147,7 +147,7 @@ def _instruction(
     results: list[tuple[str, str]] = []
     for place in places:
         wanted = candidate.operand(place)
-        if place.parts or wanted.count:
+        if place.parts or wanted.elements:
             raise ValueError("vector operands are not shown")
         type = str(wanted.type).partition("|")[0]
         if wanted.access == "write":

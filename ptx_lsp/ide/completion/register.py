@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from heapq import nsmallest
 from itertools import chain
 from typing import Final
@@ -145,7 +144,7 @@ def _is_of(one: Wanted, row: Type, is_element: bool) -> bool:
     types = [TYPES[name] for name in names if name in TYPES]
     if not types or "address" in one.operand.kinds:
         return True
-    if is_element and not one.operand.count:
+    if is_element and not one.operand.elements:
         return row.width < types[0].width
     return any(
         row.width == max(type.width, _NARROWEST) and (row.kind is Kind.FLOAT) == (type.kind is Kind.FLOAT)
@@ -165,7 +164,7 @@ def rank_of(places: tuple[Wanted, ...], given: Argument) -> int:
 
 
 def _fits(one: Wanted, given: Argument) -> bool:
-    operand = replace(one.operand, count=0, lengths=())
+    operand = one.operand._replace(elements=0, lengths=())
     if "address" in operand.kinds and given.kind in ("register", "variable"):
         given = Argument("address", parts=(given,))
     return not mismatch(operand, given)

@@ -23,8 +23,8 @@ def _what(operand: Operand) -> str:
         return _constant(operand) or " or ".join(_KINDS.get(kind, kind) for kind in sorted(operand.kinds))
     type = _type(operand)
     constant = _constant(operand)
-    if isinstance(operand.count, int) and operand.count:
-        number = "" if operand.count < 0 else f"{operand.count} "
+    if isinstance(operand.elements, int) and operand.elements:
+        number = "" if operand.elements < 0 else f"{operand.elements} "
         text = f"vector of {number}{type} registers" if type else f"vector of {number}registers"
         return f"{text}, or one register" if 0 in operand.lengths else text
     register = "predicate register" if type == ".pred" else f"{type} register".strip()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import address, immediate, only, reads
 
@@ -29,7 +27,7 @@ instruction(
         "src": address(".global"),
         "cp-size": immediate(values=(4, 8, 16)),
         "16": immediate(values=(16,)),
-        "src-size": replace(reads(".u32"), low=0, at_most="cp-size|16"),
+        "src-size": reads(".u32")._replace(low=0, at_most="cp-size|16"),
         "ignore-src": only("register", type=".pred"),  # a constant is src-size
         "cache-policy": reads(".u64"),
     },

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import GENERIC, address, immediate, reads
 
@@ -71,7 +69,7 @@ instruction(
     """,
     operands={
         "a": address({".shared::cta": ".shared", "": GENERIC}, access="write", type=_SIZED),
-        "size": replace(reads(".u64"), low=0, high=16777216, multiple=8),
+        "size": reads(".u64")._replace(low=0, high=16777216, multiple=8),
         "size-32": reads(".u32", immediate=False),
         "initval": immediate(values=(0,)),
     },

@@ -5,8 +5,6 @@ PTX ISA, section "Parallel Synchronization and Communication Instructions".
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import address, immediate, predicate, reads, writes
 
@@ -14,8 +12,8 @@ _PAGE = "parallel-synchronization-and-communication-instructions-"
 _RESTRICTED = ".sync_restrict::shared::cta|.sync_restrict::shared::cluster"
 _TOGETHER = "All threads of the CTA must execute the same bar, as with barrier.sync.aligned."
 _ONE_BY_ONE = "Without .aligned, the threads of a warp may come one by one, from sm_70 on."
-_NUMBER = replace(reads(".u32"), low=0, high=15, wraps=32)
-_THREADS = replace(reads(".u32"), multiple=32)
+_NUMBER = reads(".u32")._replace(low=0, high=15, wraps=32)
+_THREADS = reads(".u32")._replace(multiple=32)
 _WAITS = "until all threads of the CTA, or b threads, have come"
 
 # `bar` is `barrier.aligned` of old; `.cta` changes nothing.
@@ -41,7 +39,7 @@ for _name, _aligned, _least, _others, _note in (
         section=_PAGE + "bar",
         summary="Counts the thread at one of the 16 barriers of the CTA, without waiting there.",
         syntax=f"{_name}.arrive{_aligned} a, b;",
-        operands={"a": _NUMBER, "b": replace(_THREADS, low=1, wraps=64)},
+        operands={"a": _NUMBER, "b": _THREADS._replace(low=1, wraps=64)},
         since=[_others],
         notes=[_note],
         example=f"{_name}.arrive 1, 64;",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from ptx_lsp.isa.schema.entry import Since, Unless, instruction
@@ -46,7 +45,7 @@ SINCE_MBARRIER: Final[tuple[Since, ...]] = (
     (".multicast::cluster::32b", "9.4", "sm_107f"),
     (f".mbarrier::report::disabled|{VALIDITY}", "9.4", "sm_107f"),
 )
-SIZE: Final = replace(reads(".u32"), low=0, high=1048560, multiple=16)
+SIZE: Final = reads(".u32")._replace(low=0, high=1048560, multiple=16)
 # ptxas refuses a 16-bit register for the mbarrier, but for some copies; it takes an 8-bit one.
 MBARRIER: Final = address(
     ".shared",
@@ -59,7 +58,7 @@ _SIZED = {
     f"dst=.shared::cluster src=.global !.relaxed|.mbarrier::report::disabled|{VALIDITY}": ".u64|.u32",
     "": ".b64|.b32",
 }
-_IGNORED = replace(reads(".u32"), low=0, high=15)
+_IGNORED = reads(".u32")._replace(low=0, high=15)
 _IGNORED_BYTES = "ignoreBytesLeft, ignoreBytesRight"
 _HINT_B128 = "{.level::cache_hint}.b128"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import GENERIC, address, immediate, reads, writes
 
@@ -26,7 +24,7 @@ instruction(
     summary="Starts to give a range of global memory in the L2 cache its normal eviction"
     " priority, as part of a bulk group.",
     syntax="applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size;",
-    operands={"a": address(_SPACE, access="none", pointer=True), "size": replace(reads(".u32"), multiple=16)},
+    operands={"a": address(_SPACE, access="none", pointer=True), "size": reads(".u32")._replace(multiple=16)},
     since=[("", "9.4", "sm_107f")],
     example="applypriority.async.bulk.global.bulk_group.L2::evict_normal [%u64_1], 128;",
 )
@@ -58,8 +56,8 @@ instruction(
     operands={
         "cache-policy": writes(".u64"),
         "a": address(_SPACE, access="none", type=".u32|.u64"),
-        "primary-size": replace(reads(".u32"), wraps=32, at_most="total-size"),
-        "total-size": replace(reads(".u32"), wraps=32),
+        "primary-size": reads(".u32")._replace(wraps=32, at_most="total-size"),
+        "total-size": reads(".u32")._replace(wraps=32),
         "fraction": reads(".f32"),
         "access-property": reads(".u64"),
     },

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.meaning import Lanes, Operation
 from ptx_lsp.isa.schema.operand import reads, writes
 
-_BYTE = replace(reads(".u32"), low=0, high=255)
+_BYTE = reads(".u32")._replace(low=0, high=255)
 """A position or a number of bits: of a register its low byte counts."""
 
 

@@ -7,8 +7,6 @@ the next one begins.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import (
     GENERIC_OR_GLOBAL,
@@ -41,7 +39,7 @@ instruction(
     """,
     operands={
         "addr": address(".space", access="write", pointer=GENERIC_OR_GLOBAL),
-        "count": replace(_COUNT, low=1, high=1048575),
+        "count": _COUNT._replace(low=1, high=1048575),
     },
     since=[("", "7.0", 80), (".shared::cta", "7.8", 80), (".layout::v0|.layout::v1", "9.3", 90)],
     example="mbarrier.init.shared::cta.b64 [%r1], 32;",
@@ -107,7 +105,7 @@ for _name, _does in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_ARRIVAL | {"count": replace(reads(".u32", count=(0, 1, 2, 4)), low=1)},
+        operands=_ARRIVAL | {"count": reads(".u32", count=(0, 1, 2, 4))._replace(low=1)},
         since=[
             ("", "7.0", 80),
             _CTA,
@@ -193,7 +191,7 @@ for _name, _does, _hint, _more, _since in (
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_WAIT | _more | {"odd": replace(_COUNT, low=0, high=1)},
+        operands=_WAIT | _more | {"odd": _COUNT._replace(low=0, high=1)},
         since=[
             _since,
             ("", "7.1", 80),

@@ -6,7 +6,6 @@ Each lane of a warp holds a documented part of each matrix, several elements to 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from ptx_lsp.isa.schema.entry import instruction
@@ -116,7 +115,7 @@ _FOURFOLD = "d, a, b, c, scale-a, {four-a, lane-a}, scale-b, {four-b, lane-b}"
 
 
 def _chosen(*values: int) -> Operand:
-    return replace(reads(".b16"), values=values)
+    return reads(".b16")._replace(values=values)
 
 
 # ptxas does not look at what stands for these 32 bits, beyond its size; integers it refuses.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.meaning import Lanes, Operation
 from ptx_lsp.isa.schema.operand import only, predicate, reads, writes
@@ -76,7 +74,7 @@ _QUARTER = {".b32": ".b8", ".b64": ".b16", ".b128": ".b32"}
     """,
     operands=(
         {"p": reads(), "sreg": only("special")}
-        | {"vector": replace(only("special", type=".b32"), count=4)}
+        | {"vector": only("special", type=".b32")._replace(elements=4)}
         | {"name": only("variable", "function", what="a variable or a function", pointer=True)}
         | {part: reads(_HALF, also=("sink",)) for part in "ab"}
         | {part: reads(_QUARTER, also=("sink",)) for part in "wxyz"}
@@ -151,7 +149,7 @@ _LOOSE = {".f32": ".f32|.u32", ".f64": ".f64|.u64", "": ".type"}
     operands={
         "d": writes(_LOOSE, count={".v4": 4, "": 2}, sink=True),
         "v": reads(_LOOSE, count=".vec"),
-        "sreg": replace(only("special"), count=4),
+        "sreg": only("special")._replace(elements=4),
         "special": only("special"),
         "variable": only("variable", what="a variable", pointer=True),
         "name": only("function", what="a function"),

@@ -6,14 +6,12 @@ Generation Async Synchronization Operations", without the matrix instructions.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import address, immediate, reads, writes
 
 _TENSOR_CORE = ("", "8.6", "sm_100f sm_110f")
 _EXCLUSIVE = (".exclusive", "9.4", 100)
-_COLUMNS = replace(reads(".u32"), values=(32, 64, 128, 256, 512))
+_COLUMNS = reads(".u32")._replace(values=(32, 64, 128, 256, 512))
 _COLUMNS_NOTE = "ptxas wants a constant nCols to be 32, 64, 128, 256 or 512."
 
 instruction(
@@ -230,8 +228,8 @@ instruction(
     """,
     operands={
         "mbar": address({".shared::cluster": ".shared"}, access="both", type=".u64|.u32"),
-        "ctaMask": replace(reads(".u16"), low=0, high=0xFFFF),
-        "wideMask": replace(reads(".u32"), low=0, high=0xFFFFFFFF),
+        "ctaMask": reads(".u16")._replace(low=0, high=0xFFFF),
+        "wideMask": reads(".u32")._replace(low=0, high=0xFFFFFFFF),
     },
     since=[_TENSOR_CORE, (".multicast::cluster::32b", "9.4", "sm_107f")],
     example="tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%rd1];",

@@ -6,29 +6,24 @@ texmode_independent`) the sampler is an operand of its own.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import address, only, predicate, reads, writes
 
 _TEXTURE = address(type=".texref|.u64")
 _SAMPLING = ".filter_mode|.addr_mode_0|.addr_mode_1|.addr_mode_2"
 """Asked of a sampler where textures have samplers of their own, else of the texture."""
-_SAMPLER = replace(
-    only("variable", "register", type=".u64", what="a sampler, or a .u64 register"), is_sampler=True
+_SAMPLER = only("variable", "register", type=".u64", what="a sampler, or a .u64 register")._replace(
+    is_sampler=True
 )
 
 # Longer vectors than the geometry needs are allowed: what is too much is ignored. Where a vector
 # is expected, one register is taken as well.
 _ONE, _TWO, _FOUR = (1, 0, 2, 4), (2, 0, 4), (4, 0)
 _ANY = (0, 1, 2, 4)  # one register; ptxas does not look at the length of a vector here
-_COORDINATES = replace(
-    reads(
+_COORDINATES = reads(
         {".a1d|.a2d|.acube|.2dms|.a2dms": ".b32", "ctype=.s32": ".s32", "": ".f32|.s32"},
         count={".1d": _ONE, ".2d|.a1d": _TWO, "": _FOUR},
-    ),
-    after_index=True,
-)
+    )._replace(after_index=True)
 _OFFSET = reads(".s32", count={".1d|.a1d": (1, 0, 2, 4), ".3d": (4, 0), "": (2, 0, 4)})
 _GRADIENT = reads(".f32", count={".1d|.a1d": 1, ".2d|.a2d": 2, "": 4})
 _DEFINITIONS = """
@@ -153,8 +148,8 @@ instruction(
         "p": predicate("write"),
         "a": _TEXTURE,
         "b": _SAMPLER,
-        "c": replace(
-            reads({".a2d|.acube": ".b32", "": ".f32|.s32"}, count={".2d": _TWO, "": _FOUR}), after_index=True
+        "c": reads({".a2d|.acube": ".b32", "": ".f32|.s32"}, count={".2d": _TWO, "": _FOUR})._replace(
+            after_index=True
         ),
         "offset": reads(".s32", count=(2, 4)),
         "depth": reads(".f32"),

@@ -7,7 +7,6 @@ memory. A descriptor of 64 bits stands for a matrix in shared memory.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from ptx_lsp.isa.instructions.mma import UNCHECKED_WORD
@@ -69,7 +68,7 @@ _OPERANDS: Final = {
     "a": reads(".b32", count=4),
     "a-desc": _DESCRIPTOR,
     "b-desc": _DESCRIPTOR,
-    "scale-d": replace(predicate(), values=(0, 1)),
+    "scale-d": predicate()._replace(values=(0, 1)),
     "negate-a": immediate(values=(1, -1)),
     "negate-b": immediate(values=(1, -1)),
     "transpose-a": immediate(0, 1),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from ptx_lsp.isa.matching.ignored_modifiers import is_ignored
@@ -28,7 +27,6 @@ ProblemKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong, or (`style`) merely unusual.
 
@@ -37,24 +35,44 @@ class Problem:
     modifiers.
     """
 
-    kind: ProblemKind
-    index: int
-    message: str
-    choices: tuple[str, ...] = ()
-    style: bool = False
+    __slots__ = ("choices", "index", "kind", "message", "style")
+
+    def __init__(
+        self,
+        kind: ProblemKind,
+        index: int,
+        message: str,
+        choices: tuple[str, ...] = (),
+        style: bool = False,
+    ) -> None:
+        self.kind: Final = kind
+        self.index: Final = index
+        self.message: Final = message
+        self.choices: Final = choices
+        self.style: Final = style
+
+    def at(self, index: int) -> Problem:
+        """The same problem of another modifier or operand."""
+        return Problem(self.kind, index, self.message, self.choices, self.style)
 
 
-@dataclass(frozen=True)
 class Candidate:
     """A form that a spelling fits. `problems` are of style only."""
 
-    entry: Entry
-    form: Form
-    choices: Choices
-    problems: tuple[Problem, ...] = ()
-    _wanted: dict[str, Operand] = field(
-        default_factory=dict[str, Operand], compare=False, repr=False
-    )
+    __slots__ = ("_wanted", "choices", "entry", "form", "problems")
+
+    def __init__(
+        self,
+        entry: Entry,
+        form: Form,
+        choices: Choices,
+        problems: tuple[Problem, ...] = (),
+    ) -> None:
+        self.entry: Final = entry
+        self.form: Final = form
+        self.choices: Final = choices
+        self.problems: Final = problems
+        self._wanted: Final[dict[str, Operand]] = {}
 
     def operand(self, place: Place) -> Operand:
         """The requirements of `place` in this spelling."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
@@ -17,18 +16,27 @@ from ptx_lsp.isa.target import Target, Version, satisfies
 from ptx_lsp.isa.types import TYPES, Kind
 
 
-@dataclass(frozen=True)
 class Match:
     """The form that a spelling with its operands is, and what is wrong with them.
 
     `places` has, for each argument in order, its place and what is wanted there.
     """
 
-    candidate: Candidate
-    places: tuple[tuple[Place, Operand], ...]
-    problems: tuple[Problem, ...]
-    needs: tuple[Need, ...]
-    ends: tuple[End, ...]
+    __slots__ = ("candidate", "ends", "needs", "places", "problems")
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        places: tuple[tuple[Place, Operand], ...],
+        problems: tuple[Problem, ...],
+        needs: tuple[Need, ...],
+        ends: tuple[End, ...],
+    ) -> None:
+        self.candidate: Final = candidate
+        self.places: Final = places
+        self.problems: Final = problems
+        self.needs: Final = needs
+        self.ends: Final = ends
 
     @property
     def entry(self) -> Entry:

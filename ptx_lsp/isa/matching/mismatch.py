@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from ptx_lsp.isa.schema.operand import ANY_ADDRESS, SPACES, Argument, Operand
@@ -11,7 +10,7 @@ from ptx_lsp.isa.types import TYPES, Kind, Type, fits, fits_wider
 
 def mismatch(wanted: Operand, given: Argument) -> str:
     """Why `given` may not stand where a resolved operand is `wanted`; "" when it may."""
-    count = wanted.count if isinstance(wanted.count, int) else 0
+    count = wanted.elements if isinstance(wanted.elements, int) else 0
     if given.kind == "unknown":
         return ""
     if given.kind == "offset":
@@ -72,7 +71,7 @@ def _vector(wanted: Operand, given: Argument, count: int) -> str:
         return ALL_SINKS
     if all(part.kind == "special" and part.type == ".pred" for part in given.parts):
         return f"expected {_expected(wanted)}, found a vector of predicates"
-    single = replace(wanted, count=0)
+    single = wanted._replace(elements=0)
     return next((why for part in given.parts if (why := mismatch(single, part))), "")
 
 

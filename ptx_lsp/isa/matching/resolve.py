@@ -8,8 +8,8 @@ a spelling repeats thousands of times in one file.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Final
 
 from ptx_lsp.isa.matching.fit import Candidate, Problem, excluded, fit, is_right
 from ptx_lsp.isa.matching.match import Match, best_match
@@ -20,13 +20,20 @@ from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.operand import Argument
 
 
-@dataclass(frozen=True)
 class Resolution:
     """The table's entry for a spelling: the forms that it matches, or its errors."""
 
-    spelling: str
-    candidates: tuple[Candidate, ...]
-    problems: tuple[Problem, ...]
+    __slots__ = ("candidates", "problems", "spelling")
+
+    def __init__(
+        self,
+        spelling: str,
+        candidates: tuple[Candidate, ...],
+        problems: tuple[Problem, ...],
+    ) -> None:
+        self.spelling: Final = spelling
+        self.candidates: Final = candidates
+        self.problems: Final = problems
 
     @property
     def ok(self) -> bool:
@@ -98,13 +105,15 @@ def _shortened(spelling: str, opcode: str, modifiers: list[str]) -> Resolution:
     known = resolve(".".join((opcode, *(modifiers[number - 1] for number in kept[1:]))))
 
     def placed(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-        return tuple([replace(problem, index=kept[problem.index]) for problem in problems])
+        return tuple([problem.at(kept[problem.index]) for problem in problems])
 
     if behind:
         message = f"`{opcode}` cannot have so many modifiers"
         extra = Problem("modifier-not-allowed", behind[0], message)
         return Resolution(spelling, (), (*placed(known.problems), extra))
-    candidates = tuple([replace(one, problems=placed(one.problems)) for one in known.candidates])
+    candidates = tuple([
+        Candidate(one.entry, one.form, one.choices, placed(one.problems)) for one in known.candidates
+    ])
     return Resolution(spelling, candidates, placed(known.problems))
 
 

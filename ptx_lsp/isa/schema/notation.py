@@ -13,8 +13,6 @@ without a definition of a slot share the other blocks'.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
@@ -50,8 +48,7 @@ class Place(NamedTuple):
     suffixes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """One line of the notation. `text` is the line itself, for people."""
 
     text: str
@@ -59,7 +56,7 @@ class Form:
     slots: tuple[Slot, ...]
     places: tuple[Place, ...]
 
-    @cached_property
+    @property
     def words(self) -> frozenset[str]:
         """Every modifier that stands somewhere in this form."""
         return frozenset(choice for slot in self.slots for choice in slot.choices)

@@ -8,7 +8,6 @@ without positions. `mismatch.py` says if the two agree.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
 from ptx_lsp.isa.schema.selector import Choices, parse
@@ -60,13 +59,12 @@ class Argument(NamedTuple):
     suffix: str = ""  # .unified, a selector of bytes or halves, an operator behind a label or function
 
 
-@dataclass(frozen=True)
-class Operand:
+class Operand(NamedTuple):
     """The requirements at a place.
 
     `wider` admits registers wider than the type (ld, st, cvt). `low` and `high` bound immediates, `values`
     lists them, and they are a multiple of `multiple`. `lengths` are the numbers of elements that are allowed
-    beside `count`. `space` is where an address must point ("": anywhere generic). `pointer`: it holds an
+    beside `elements`. `space` is where an address must point ("": anywhere generic). `pointer`: it holds an
     address that must be as wide as `.address_size` says, always or in the spellings that a selector matches.
     `discarded`: `_` may stand for a whole vector, too. `wraps`: how many low bits of a constant ptxas looks
     at, as a number without a sign; else 64 with one. `after_index`: coordinates, after an array index if
@@ -77,7 +75,7 @@ class Operand:
     access: AccessMode
     kinds: frozenset[Given]
     type: Follows = ""
-    count: Count = 0
+    elements: Count = 0
     wider: bool = False
     low: int | None = None
     high: int | None = None
@@ -206,12 +204,11 @@ def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
     """
     text = follow(operand.type, choices)
     names = [_type_name(part, choices, default) for part in (text or default).split("|")]
-    count, *lengths = _counts(operand.count, choices)
-    return replace(
-        operand,
+    count, *lengths = _counts(operand.elements, choices)
+    return operand._replace(
         type="|".join(name for name in names if name),
         space=_place(follow(operand.space, choices), choices),
-        count=count,
+        elements=count,
         lengths=tuple(lengths),
         pointer=_is_pointer(operand.pointer, choices),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ptx_lsp.isa.directives import Arguments
 from ptx_lsp.lint.diagnostic import Finding
@@ -63,9 +62,9 @@ def directive_argument(function: Function) -> Iterator[Finding]:
             continue
         wanted = row.arguments
         if row.deprecated is not None and version is not None and version >= row.deprecated:
-            wanted = replace(wanted, positive=False)  # the rule `deprecated-directive`: it has no effect
+            wanted = wanted._replace(positive=False)  # the rule `deprecated-directive`: it has no effect
         if wanted.largest_in_call is not None and use.where == "call prototype":
-            wanted = replace(wanted, largest=wanted.largest_in_call)
+            wanted = wanted._replace(largest=wanted.largest_in_call)
         problem = _problem(use, wanted)
         if problem is not None:
             yield Finding(function.place(problem[0]), problem[1])

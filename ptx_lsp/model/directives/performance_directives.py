@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.function import Function
@@ -44,11 +43,13 @@ class PerformanceDirective(NamedTuple):
         return bool(self.values) and self.values[0] == 0
 
 
-@dataclass(frozen=True, slots=True)
 class EffectiveDirectives:
     """The directives of one head, in text order."""
 
-    directives: tuple[PerformanceDirective, ...]
+    __slots__ = ("directives",)
+
+    def __init__(self, directives: tuple[PerformanceDirective, ...]) -> None:
+        self.directives: Final = directives
 
     def last(self, name: str) -> PerformanceDirective | None:
         """The directive that applies in ptxas; None if there is none of that name."""

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ptx_lsp.facts import collect_over_results, fact
 from ptx_lsp.isa import directives as isa
@@ -59,11 +58,11 @@ class Demand(NamedTuple):
         return _version(self.ways, target)
 
 
-@dataclass(frozen=True)
 class Requirements:
     """All demands of a file. The demands of its functions come last."""
 
-    demands: tuple[Demand, ...]
+    def __init__(self, demands: tuple[Demand, ...]) -> None:
+        self.demands: Final = demands
 
     def version(self, target: Target) -> Version | None:
         """The lowest version for `target`; None if no version supports every demand there."""

@@ -128,7 +128,7 @@ def _shape(spelling: str, candidate: Candidate, places: Sequence[Place]) -> Shap
     written: list[str] = []
     for place in places:
         wanted = candidate.operand(place)
-        if place.parts or wanted.count:
+        if place.parts or wanted.elements:
             return None
         if wanted.access == "write":
             written += [type_of(wanted), ".pred"] if place.paired else [type_of(wanted)]

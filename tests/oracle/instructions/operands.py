@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from ptx_lsp.isa.matching.fit import Candidate
@@ -41,9 +40,9 @@ def _shaped(candidate: Candidate, place: Place, wanted: Operand) -> Argument:
 
 
 def plain_argument(wanted: Operand) -> Argument:
-    count = wanted.count if isinstance(wanted.count, int) else 0
+    count = wanted.elements if isinstance(wanted.elements, int) else 0
     if count:
-        single = plain_argument(replace(wanted, count=0))
+        single = plain_argument(wanted._replace(elements=0))
         if single.kind == "special":
             return single._replace(parts=(single,) * count)
         return Argument("vector", parts=(single,) * max(count, 1))
