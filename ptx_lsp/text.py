@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate
 from typing import Literal, NamedTuple
@@ -130,6 +130,22 @@ class Source:
         if unit == "utf-8" or self.is_ascii:
             return Position(line, offset - start)
         return Position(line, _length(self.decoded(start, offset), unit))
+
+    def positions(self, offsets: Iterable[int], unit: ColumnUnit = "utf-32") -> Iterator[Position]:
+        """The positions of offsets in ascending order, none beyond the text. Each line is looked at once."""
+        is_bytes = unit == "utf-8" or self.is_ascii
+        line = column = before = end = 0
+        """`before` is the last offset, in `line`, which ends at `end`."""
+        for offset in offsets:
+            if offset >= end:
+                line, before = self.lines.at(offset)
+                column, end = 0, self.line_start(line + 1)
+            if is_bytes:
+                column += offset - before
+            else:
+                column += _length(self.decoded(before, offset), unit)
+            before = offset
+            yield Position(line, column)
 
     def offset(self, position: Position, unit: ColumnUnit = "utf-32") -> int:
         """The offset of a line and column; a column beyond the line counts as the line's end."""

@@ -95,6 +95,14 @@ def test_offset_undoes_position(text: str, unit: ColumnUnit) -> None:
         offset += len(character.encode())
 
 
+@given(TEXTS, st.lists(st.integers(0, 60)), st.sampled_from(UNITS))
+def test_positions_are_those_of_each_offset(text: str, offsets: list[int], unit: ColumnUnit) -> None:
+    source = Source.of(text)
+    starts = [len(text[:number].encode()) for number in range(len(text) + 1)]
+    some = sorted(starts[one % len(starts)] for one in offsets)
+    assert list(source.positions(some, unit)) == [source.position(one, unit) for one in some]
+
+
 @given(TEXTS, st.integers(0, 30), st.integers(0, 5), TEXTS)
 def test_an_edit_replaces(text: str, start: int, length: int, new: str) -> None:
     source = Source.of(text)

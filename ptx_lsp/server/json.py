@@ -1,11 +1,17 @@
-"""JSON values in requests beyond LSP."""
+"""JSON values in requests beyond LSP, and in long answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+class PlainJson(NamedTuple):
+    """An answer that is already JSON: converting it from pygls types would take longer than computing it."""
+
+    value: Json
 
 
 def at(value: object, key: str) -> object:

@@ -16,7 +16,7 @@ from pygls.protocol.json_rpc import JsonRPCRequestMessage, RPCMessage
 
 from ptx_lsp import __version__
 from ptx_lsp.server.feature import all_features
-from ptx_lsp.server.json import Json
+from ptx_lsp.server.json import Json, PlainJson
 from ptx_lsp.server.session import Session
 
 _log = logging.getLogger(__name__)
@@ -99,6 +99,15 @@ class _Protocol(LanguageServerProtocol):
             identity, method = cast(int | str, data["id"]), cast(str, data["method"])
             return JsonRPCRequestMessage(identity, method, "2.0", data.get("params"))
         return super().structure_message(data)
+
+    def _send_response(
+        self, msg_id: str | int, result: object = None, error: types.ResponseError | None = None
+    ) -> None:
+        if isinstance(result, PlainJson):
+            self._result_types.pop(msg_id, None)
+            self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result.value})
+        else:
+            super()._send_response(msg_id, result, error)
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: str | int) -> None:
         """The traceback of an exception leads to its frames, and one of these to the future that has the

@@ -128,6 +128,36 @@ def test_a_part_of_the_lines() -> None:
     )
 
 
+@pytest.mark.parametrize("path", corpus.files()[:8], ids=lambda path: path.name)
+def test_a_part_gets_the_edits_of_the_whole(path: Path) -> None:
+    chance = random.Random(path.name)
+    module = Module.parse(path.read_text())
+    whole, source = formatting(module), module.document.source
+    for _ in range(30):
+        line = chance.randrange(source.line_count)
+        last = min(line + chance.choice((0, 0, 3, 30)), source.line_count - 1)
+        start, end = source.line_span(line).start, source.line_span(last).end
+        if end == source.line_start(last) and last > line:
+            continue  # a range that ends at the start of a line leaves that line out
+        expected = [edit for edit in whole if start <= edit.end and edit.start < end]
+        assert list(formatting(module, span=Span(start, end))) == expected
+
+
+def test_a_part_includes_the_head_and_the_last_comment() -> None:
+    text = ".entry a() { ret; }\n.entry  k ( )\n{\nret;\nret; // a\nret;\n}\n"
+    head = text.index(".entry  k")
+    assert ".entry k()\n{\nret;" in formatted(text, span=Span(head, head + 5))
+    line = text.index("ret; // a")
+    assert f"    ret;{' ' * 40}// a\nret;" in formatted(text, span=Span(line, line + 2))
+
+
+def test_deep_blocks_are_not_indented_further_and_further() -> None:
+    depth = 1_000
+    found = formatted(".entry k() {" + "{" * depth + "ret;" + "}" * depth + "}")
+    assert "\n" + " " * 400 + "ret;\n" in found
+    assert len(found) < 2 * depth * 402 + 200
+
+
 def test_while_typing() -> None:
     module, offset = at_cursor(".entry k()\n{\nadd.s32 %r1,%r2,3;<CURSOR>\nsub.s32 %r1,%r2,3;\n}\n")
     assert "\n    add.s32             %r1, %r2, 3;\nsub.s32 %r1,%r2,3;\n" in edited(

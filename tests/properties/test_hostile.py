@@ -17,6 +17,8 @@ import pytest
 from analyses.control_flow import cfg, dominance
 from benchmarks.hostile import edits
 from benchmarks.shapes import SHAPES
+from ptx_lsp.ide.editing import formatting as formatting_of
+from ptx_lsp.ide.editing.formatting import formatting
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.fixes import similar_names
@@ -24,7 +26,7 @@ from ptx_lsp.lint.rules import undeclared_name
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
-from ptx_lsp.text import Source
+from ptx_lsp.text import Source, Span
 
 _MOST = 2.5
 
@@ -35,6 +37,7 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dominance, "_VISITS_OF_EACH", 2)
     monkeypatch.setattr(cfg, "_EDGES_ANYWAY", 20)
     monkeypatch.setattr(cfg, "_EDGES_OF_EACH", 2)
+    monkeypatch.setattr(formatting_of, "_MOST_INDENTED", 4)
     monkeypatch.setattr(similar_names, "_MOST", 4)
     monkeypatch.setattr(undeclared_name, "_MOST_GUESSES", 4)
     monkeypatch.setattr(undeclared_name, "_MOST_FUNCTIONS", 4)
@@ -62,6 +65,21 @@ def test_the_cost_of_a_keystroke_grows_with_the_text(name: str) -> None:
                 ).worst(1_000)
             )
         return found
+
+    _assert_linear(cost, name)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_cost_of_formatting_grows_with_the_text(name: str) -> None:
+    """So do the blanks that are inserted. A part of the text costs no more than all of it."""
+
+    def cost(size: int) -> int:
+        module = Module(Document.parse(Source(_text(name, size))))
+        whole = formatting(module)
+        middle = len(module.document.source.data) // 2
+        calls = _calls(lambda: formatting(module))
+        assert _calls(lambda: formatting(module, span=Span(middle, middle + 100))) <= 1.1 * calls + 100
+        return calls + sum([len(edit.replacement) for edit in whole])
 
     _assert_linear(cost, name)
 

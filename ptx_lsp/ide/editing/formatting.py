@@ -8,7 +8,6 @@ same result as formatting the whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.tokens import Token, tokens
@@ -32,6 +31,10 @@ ON_TYPE = (";", "}", "\n")
 """Characters after which an editor can request formatting of the line."""
 
 _COMMENT_STEP = 16
+_MOST_INDENTED = 100
+"""Blocks inside more blocks than these are not indented further: the blanks would grow with the square of the
+depth.
+"""
 
 
 def formatting(
@@ -71,64 +74,93 @@ class _Layout:
         self.line_end = module.document.source.line_end()
         self.column = 0
         """The current column of the output line."""
+        self.found: list[Edit] = []
+        self._gaps: dict[str, tuple[bytes, int, bool]] = {}
+        """Gaps as bytes, the width of their last line, and whether they have several lines."""
 
-    def edits(self, span: Span) -> Iterator[Edit]:
-        """The edits of all units that touch `span`, and of the gaps before them."""
+    def edits(self, span: Span) -> list[Edit]:
+        """The edits of all units that touch `span`, and of the gaps that do."""
         position = 0
-        for piece in layout_units(self.module, span):
-            if piece.end >= span.start and piece.start <= span.end:
-                yield from self._piece(position, piece)
-            position = piece.end
-        if span.end == len(self.text):
-            yield from self._end(position)
+        for unit in layout_units(self.module, span.start):
+            if unit.end >= span.start:
+                self._unit(position, unit)
+            position = unit.end
+            if position > span.end:
+                return self.found
+        self._end(position)
+        return self.found
 
-    def _piece(self, position: int, piece: LayoutUnit) -> Iterator[Edit]:
-        """The comments from `position` on, then the piece."""
+    def _unit(self, position: int, unit: LayoutUnit) -> None:
+        """The comments from `position` on, then the unit."""
         text = self.text
-        before = list(tokens(text, position, piece.start)) if text[position : piece.start].strip() else []
-        if any(token.kind not in ("comment", "preprocessor", "dwarf") for token in before):
-            self._pass(position, piece.end)
-            return  # a separate statement, which is not a layout unit
-        depth = piece.depth + (1 if piece.kind == "brace" and text[piece.start] == "}" else 0)
-        for index, token in enumerate(before):
-            is_last = index == len(before) - 1 and piece.kind != "verbatim"
-            yield from self._comment(position, _trimmed(text, token), depth, is_last)
-            position = _trimmed(text, token).end
-        if piece.kind == "verbatim":
-            yield from self._line(position, piece.start, piece.depth, stays=True)
-            self._pass(piece.start, piece.end)
+        before = list(tokens(text, position, unit.start)) if text[position : unit.start].strip() else ()
+        if before:
+            if any(token.kind not in ("comment", "preprocessor", "dwarf") for token in before):
+                self._pass(position, unit.end)
+                return  # a separate statement, which is not a layout unit
+            depth = unit.depth + (1 if unit.kind == "brace" and text[unit.start] == "}" else 0)
+            for index, token in enumerate(before):
+                is_last = index == len(before) - 1 and unit.kind != "verbatim"
+                self._comment(position, _trimmed(text, token), depth, is_last)
+                position = _trimmed(text, token).end
+        if unit.kind == "verbatim":
+            self._line(position, unit.start, unit.depth, stays=True)
+            self._pass(unit.start, unit.end)
             return
-        yield from self._first(position, piece)
-        yield from self._inside(piece)
+        self._first(position, unit)
+        if not self._tidy(unit):
+            self._inside(unit)
 
-    def _first(self, position: int, piece: LayoutUnit) -> Iterator[Edit]:
+    def _first(self, position: int, unit: LayoutUnit) -> None:
         """The gap before a unit. Target lists and prototypes stay after their labels."""
-        gap = self.text[position : piece.start]
-        is_list = self.text.startswith((".branchtargets", ".calltargets", ".callprototype"), piece.start)
-        if is_list and "\n" not in gap and self.text[position - 1 : position] == ":":
-            yield from self._gap(position, piece.start, " ")
+        text, start, depth = self.text, unit.start, unit.depth
+        is_list = text[start] == "." and text.startswith(_LISTS, start)
+        if is_list and "\n" not in text[position:start] and text[position - 1 : position] == ":":
+            self._gap(position, start, " ")
             return
-        depth = max(0, piece.depth - 1) if piece.kind == "label" else piece.depth
-        yield from self._line(position, piece.start, depth)
+        if unit.kind == "label" and depth:
+            depth -= 1
+        self._line(position, start, depth)
 
-    def _line(self, start: int, end: int, depth: int, stays: bool = False) -> Iterator[Edit]:
+    def _line(self, start: int, end: int, depth: int, stays: bool = False) -> None:
         """A new line, or two where there was an empty one."""
-        gap = self.text[start:end]
-        if stays and "\n" not in gap:
+        text = self.text
+        count = text.count("\n", start, end)
+        if stays and not count:
             self._pass(start, end)
             return
         if start == 0:
             lines = 0
+        elif count < 2 or text[start - 1] == "{" or text[end : end + 1] == "}":
+            lines = 1
         else:
-            lines = min(max(gap.count("\n"), 1), 2)
-            if self.text[start - 1] == "{" or self.text[end : end + 1] == "}":
-                lines = 1
-        yield from self._gap(start, end, self.line_end * lines + self._indent(depth))
+            lines = 2
+        self._gap(start, end, self.line_end * lines + self._indent(depth))
 
-    def _inside(self, piece: LayoutUnit) -> Iterator[Edit]:
-        """The gaps between the tokens of a piece."""
+    def _tidy(self, unit: LayoutUnit) -> bool:
+        """Lays out a unit in which at most the gap before the operands changes, as in most; else False."""
+        text, start, end, opcode_end = self.text, unit.start, unit.end, unit.opcode_end
+        if opcode_end < 0 or text.startswith(";", opcode_end):
+            if _TIDY.fullmatch(text, start, end) is None:
+                return False
+            self.column += end - start
+            return True
+        operands = _after_blanks(text, opcode_end)
+        if (
+            text.startswith(";", operands)
+            or _TIDY.fullmatch(text, start, opcode_end) is None
+            or _TIDY.fullmatch(text, operands, end) is None
+        ):
+            return False
+        width = max(opcode_end - start + 1, self.style.operand_column)
+        self._gap(opcode_end, operands, " " * (width - opcode_end + start))
+        self.column += opcode_end - start + end - operands
+        return True
+
+    def _inside(self, unit: LayoutUnit) -> None:
+        """The gaps between the tokens of a unit."""
         text = self.text
-        found = [_trimmed(text, token) for token in tokens(text, piece.start, piece.end)]
+        found = [_trimmed(text, token) for token in tokens(text, unit.start, unit.end)]
         begin = self.column
         open_brackets = 0
         for index, token in enumerate(found):
@@ -136,22 +168,21 @@ class _Layout:
                 before = found[index - 1]
                 gap = text[before.end : token.start]
                 if "\n" in gap:
-                    closes = text[token.start] in ")" and piece.kind == "head"
-                    inner = (open_brackets and not closes) or piece.kind != "head"
-                    depth = piece.depth + (1 if inner else 0)
-                    yield from self._gap(before.end, token.start, self.line_end + self._indent(depth))
-                elif before.end == piece.opcode_end and text[token.start] != ";":
+                    closes = text[token.start] in ")" and unit.kind == "head"
+                    inner = (open_brackets and not closes) or unit.kind != "head"
+                    depth = unit.depth + (1 if inner else 0)
+                    self._gap(before.end, token.start, self.line_end + self._indent(depth))
+                elif before.end == unit.opcode_end and text[token.start] != ";":
                     column = begin + self.style.operand_column
-                    blanks = " " * max(1, column - self.column)
-                    yield from self._gap(before.end, token.start, blanks)
+                    self._gap(before.end, token.start, " " * max(1, column - self.column))
                 else:
-                    yield from self._gap(before.end, token.start, _blank(text, before, token, gap))
+                    self._gap(before.end, token.start, _blank(text, before, token, gap))
             open_brackets += _OPEN.get(text[token.start], 0) if token.kind == "mark" else 0
             self._pass(token.start, token.end)
 
     def _comment(
         self, start: int, token: Token, depth: int, is_last: bool = False
-    ) -> Iterator[Edit]:
+    ) -> None:
         """Moves a trailing comment to its column and any other comment to its own line. `is_last`: the next
         unit starts a new line.
         """
@@ -159,42 +190,46 @@ class _Layout:
         is_behind = start > 0 and "\n" not in gap
         if token.kind != "comment":
             if "\n" in gap or start == 0:
-                yield from self._gap(start, token.start, _lines(gap, self.line_end) if start else "")
+                self._gap(start, token.start, _lines(gap, self.line_end) if start else "")
         elif is_behind:
             column = self.style.comment_column
             while column < self.column + 2:
                 column += _COMMENT_STEP
             blanks = " " * (column - self.column)
             ends_line = is_last or _LINE_END.match(self.text, token.end) is not None
-            yield from self._gap(start, token.start, blanks if ends_line else " ")
+            self._gap(start, token.start, blanks if ends_line else " ")
         else:
-            yield from self._line(start, token.start, depth)
+            self._line(start, token.start, depth)
         self._pass(token.start, token.end)
 
-    def _end(self, position: int) -> Iterator[Edit]:
+    def _end(self, position: int) -> None:
         """The text after the last unit: comments, then one line end."""
         text = self.text
         found = [_trimmed(text, token) for token in tokens(text, position)]
         if any(token.kind not in ("comment", "preprocessor", "dwarf") for token in found):
             return
         for token in found:
-            yield from self._comment(position, token, 0)
+            self._comment(position, token, 0)
             position = token.end
         if text and position:
             ends_line = text[position - 1] == "\n"
-            yield from self._gap(position, len(text), "" if ends_line else self.line_end)
+            self._gap(position, len(text), "" if ends_line else self.line_end)
 
-    def _gap(self, start: int, end: int, wanted: str) -> Iterator[Edit]:
-        if self.text[start:end] != wanted:
-            yield Edit(start, end, wanted.encode())
-        lines = wanted.rpartition("\n")
-        width = self._width(lines[2])
-        self.column = width if lines[1] or start == 0 else self.column + width
+    def _gap(self, start: int, end: int, wanted: str) -> None:
+        known = self._gaps.get(wanted)
+        if known is None:
+            _, new_line, last = wanted.rpartition("\n")
+            known = self._gaps[wanted] = wanted.encode(), self._width(last), bool(new_line)
+        data, width, is_new_line = known
+        if end - start != len(wanted) or not self.text.startswith(wanted, start):
+            self.found.append(Edit(start, end, data))
+        self.column = width if is_new_line or start == 0 else self.column + width
 
     def _pass(self, start: int, end: int) -> None:
         """Advances past unchanged text."""
-        _, new_line, last = self.text[start:end].rpartition("\n")
-        self.column = self._width(last) + (0 if new_line else self.column)
+        line = self.text.rfind("\n", start, end) + 1
+        width = self._width(self.text[line or start : end])
+        self.column = width + (0 if line else self.column)
 
     def _width(self, text: str) -> int:
         """In columns, of what has one character for each byte."""
@@ -202,13 +237,25 @@ class _Layout:
         return len(text) - further + text.count("\t") * (self.style.indent - 1)
 
     def _indent(self, depth: int) -> str:
+        depth = min(depth, _MOST_INDENTED)
         return "\t" * depth if self.style.use_tabs else " " * (self.style.indent * depth)
 
 
+_LISTS = (".branchtargets", ".calltargets", ".callprototype")
 _FURTHER_BYTES = re.compile("[\x80-\xbf]")
 """The continuation bytes of a UTF-8 character."""
 _OPEN = {"(": 1, ")": -1}
+_TIDY = re.compile(
+    r"""(?:[^\s\x1a,!/"#\x80-\xff]++|,[ ](?![\s\x1a,;)\]])|(?<![@(\[])[ ](?![\s\x1a,;)\](]))*+""", re.ASCII
+)
+"""Tokens with the wanted gaps between them. Not all such texts match it."""
 _LINE_END = re.compile(r"[ \t\f\r\x1a]*(?:\n|\Z)")
+
+
+def _after_blanks(text: str, offset: int) -> int:
+    while text.startswith((" ", "\t"), offset):
+        offset += 1
+    return offset
 
 
 def _lines(gap: str, line_end: str) -> str:

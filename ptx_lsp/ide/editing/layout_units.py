@@ -28,21 +28,24 @@ class LayoutUnit(NamedTuple):
     """The end of an instruction's opcode, or of the words before the names of a declaration."""
 
 
-def layout_units(module: Module, span: Span) -> Iterator[LayoutUnit]:
-    """The units of the top-level statements that touch `span`, in order.
+def layout_units(module: Module, start: int) -> Iterator[LayoutUnit]:
+    """The units from the one before offset `start` on, in order. There may be some before these.
 
     Broken statements, debugging data and text that is not PTX are not changed.
     """
+    items = module.document.items
+    first = max(0, items.last_before(start))
+    while first and (items[first].end >= start or not items[first].alone):
+        first -= 1
     end = 0
-    for item in module.document.items:
-        if item.start > span.end:
-            return
-        if item.end < span.start or item.start < end:
-            continue  # before, or in the one before
+    for number in range(first, len(items)):
+        item = items[number]
+        if item.start < end:
+            continue  # in the one before
         end = item.end
         function = module.function_of(item)
         if function is not None:
-            yield from _function_units(function, span)
+            yield from _function_units(function, start)
         else:
             yield _item_units(module, item)
 
@@ -56,21 +59,24 @@ def _item_units(module: Module, item: Item) -> LayoutUnit:
     return LayoutUnit(item.start, item.end, 0, sort, words_end)
 
 
-def _function_units(function: Function, span: Span) -> Iterator[LayoutUnit]:
-    """Of a long function only what is around `span`."""
+def _function_units(function: Function, first: int) -> Iterator[LayoutUnit]:
+    """Of a long function only the units from the one before offset `first` on."""
     item, node = function.item, function.node
     if item.is_unclosed or not item.alone:
         yield LayoutUnit(item.start, item.end, 0, "verbatim")
         return
     body = node.body
     head_end = item.offset(body.start) if body is not None else item.end
-    is_broken = any(item.offset(problem.start) < head_end for problem in item.problems)
     text = function.module.document.source.text
-    words = [one for one in tokens(text, item.start, head_end) if one.kind != "comment"]
-    end = words[-1].end if words else head_end
-    yield LayoutUnit(item.start, end, 0, "verbatim" if is_broken else "head")
+    if head_end < first:
+        yield LayoutUnit(item.start, head_end, 0, "verbatim")
+    else:
+        is_broken = any(item.offset(problem.start) < head_end for problem in item.problems)
+        words = [one for one in tokens(text, item.start, head_end) if one.kind != "comment"]
+        end = words[-1].end if words else head_end
+        yield LayoutUnit(item.start, end, 0, "verbatim" if is_broken else "head")
     if body is not None:
-        yield from _Blocks(function, text, span).walk(body)
+        yield from _Blocks(function, text, first).walk(body)
 
 
 def _words_end(text: str, item: Item, node: nodes.Declaration) -> int:
@@ -90,20 +96,20 @@ def _text_end(text: str, start: int, end: int) -> int:
 class _Blocks:
     """Visits the statements of a body and the braces between them."""
 
-    def __init__(self, function: Function, text: str, span: Span) -> None:
+    def __init__(self, function: Function, text: str, first: int) -> None:
         self.function = function
         self.item = function.item
-        self.span = span
+        self.first = first
         self.text = text
         self.broken = sorted(self.item.span(one) for one in self.item.problems)
         self.next_broken = 0
 
     def walk(self, body: nodes.Block) -> Iterator[LayoutUnit]:
-        """Walks from the statement before the span to its end."""
+        """Walks from the statement before the first offset to the end."""
         start, end = self.item.span(body)
         statements = self.function.body.statements
         offset = self.item.offset
-        first = bisect_right(statements, self.span.start, key=lambda one: offset(one.start)) - 2
+        first = bisect_right(statements, self.first, key=lambda one: offset(one.start)) - 2
         open_ends = [end]
         if first > 0:
             at = offset(statements[first].start)
@@ -113,9 +119,6 @@ class _Blocks:
         for index in range(max(0, first), len(statements)):
             statement = statements[index]
             span = self.item.span(statement)
-            if span.start > self.span.end:
-                yield self._statement(statement, span, len(open_ends))
-                return
             while span.start >= open_ends[-1]:
                 yield self._close(open_ends)
             if isinstance(statement, nodes.Block):

@@ -10,6 +10,7 @@ from ptx_lsp.ide.editing.code_actions import Action, ActionSort, code_actions, f
 from ptx_lsp.ide.editing.formatting import ON_TYPE, Style, formatting, formatting_on_type
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import answer, answer_with_findings
+from ptx_lsp.server.json import PlainJson
 from ptx_lsp.server.session import View
 
 _KINDS: dict[ActionSort, types.CodeActionKind] = {
@@ -63,16 +64,16 @@ def _action(view: View, found: Action) -> types.CodeAction:
 
 
 @answer(types.TEXT_DOCUMENT_FORMATTING, of_outlines=False)
-def on_formatting(view: View, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-    return view.convert.text_edits(formatting(view.module, _style(params.options)))
+def on_formatting(view: View, params: types.DocumentFormattingParams) -> PlainJson:
+    return view.convert.json_edits(formatting(view.module, _style(params.options)))
 
 
 @answer(types.TEXT_DOCUMENT_RANGE_FORMATTING, of_outlines=False)
 def on_range_formatting(
     view: View, params: types.DocumentRangeFormattingParams
-) -> list[types.TextEdit]:
+) -> PlainJson:
     span = view.convert.span(params.range)
-    return view.convert.text_edits(formatting(view.module, _style(params.options), span))
+    return view.convert.json_edits(formatting(view.module, _style(params.options), span))
 
 
 @answer(
@@ -82,9 +83,9 @@ def on_range_formatting(
 )
 def on_type_formatting(
     view: View, params: types.DocumentOnTypeFormattingParams
-) -> list[types.TextEdit]:
+) -> PlainJson:
     offset = view.offset(params.position)
-    return view.convert.text_edits(formatting_on_type(view.module, offset, _style(params.options)))
+    return view.convert.json_edits(formatting_on_type(view.module, offset, _style(params.options)))
 
 
 def _style(options: types.FormattingOptions) -> Style:
