@@ -210,9 +210,9 @@ class _IncrementalLowering:
         for block, _, first, end in reversed(self.path):
             statements = (*block.statements[:first], *added, *block.statements[end:])
             added = (nodes.Block(block.start, block.end, block.guard, statements),)
-        block = added[0]
-        assert isinstance(block, nodes.Block)
-        return block
+        outermost = added[0]
+        assert isinstance(outermost, nodes.Block)
+        return outermost
 
     def problems(
         self, start: int, end: int, added: tuple[SyntaxProblem, ...]

@@ -89,8 +89,8 @@ class Declarations(Operands):
             # a name comes after the type: an apparent structure is a name without its comma
             second = declarators[0]
             self.problems.append(SyntaxProblem(second.start, second.end, "`,` or `;`", within))
-            first = nodes.Declarator(type_name.start, type_name.end, type_name, None, (), None)
-            declarators.insert(0, first)
+            unseparated = nodes.Declarator(type_name.start, type_name.end, type_name, None, (), None)
+            declarators.insert(0, unseparated)
             type_name = None
         if node.type == "parameter" and not declarators:
             self.problems.append(SyntaxProblem(end, end, "a name", within))

@@ -30,7 +30,8 @@ def field_names(kind: type[Node]) -> tuple[str, ...]:
     """The names of the fields of a node class after `start` and `end`, in alphabetical order."""
     found = _FIELDS.get(kind)
     if found is None:
-        names = cast("tuple[str, ...]", getattr(kind, "__mypyc_attrs__", None) or kind.__slots__)
+        # a compiled class has no slots
+        names = cast("tuple[str, ...]", getattr(kind, "__mypyc_attrs__", ()) or getattr(kind, "__slots__", ()))
         found = _FIELDS[kind] = tuple(sorted({*names} - {"start", "end"}))
     return found
 
