@@ -43,6 +43,7 @@ class LiveSets:
         before: LiveSets | None,
     ) -> None:
         numbers = set(at_exit).union(*[one.gen for one in blocks])
+        self.bits: BitIndex
         self._graph = graph
         self._frozen = GenerationalCache[int, frozenset[int]]()
         self._pairs = GenerationalCache[Hashable, tuple[int, int]]()

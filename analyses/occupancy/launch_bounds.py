@@ -244,7 +244,8 @@ def _register_limit(
 ) -> tuple[int, LimitSource]:
     """Sentence 3."""
     compiled = device._replace(sub_partitions=_COMPILED_SUB_PARTITIONS)
-    limit, source = MAX_REGISTERS_PER_THREAD, "target"
+    limit = MAX_REGISTERS_PER_THREAD
+    source: LimitSource = "target"
     if blocks:
         limit, source = most_registers(compiled, threads, blocks), "minnctapersm"
     elif threads and not maxnreg:

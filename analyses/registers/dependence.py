@@ -162,8 +162,8 @@ class _Builder:
     def memory(self, number: int, operation: MachineInstruction) -> None:
         spelling, opcode = operation.instruction.spelling, operation.instruction.opcode
         if opcode in _ORDERS or ".volatile" in spelling:
-            for earlier in self.since_order:
-                self.edge(earlier, number, 0)
+            for since in self.since_order:
+                self.edge(since, number, 0)
             if self.order >= 0:
                 self.edge(self.order, number, 0)
             self.order = number

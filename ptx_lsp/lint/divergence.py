@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.dominance import dominance
 from analyses.divergence.divergent_control import DivergentBranch, divergent_control
 from analyses.divergence.uniformity import Reason, uniformity
 from analyses.instructions.uses_and_defs import InstructionInfo
-from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.diagnostic import Finding, Severity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 
@@ -56,7 +58,7 @@ def divergence_finding(
     threads: it is a warning if the form of the condition shows that some may have exited.
     """
     known = divergent_control(function)
-    found = known.divergent_branches(step.number)
+    found: Sequence[DivergentBranch] = known.divergent_branches(step.number)
     how = "while others take another path"
     if not found and counts_exited:
         found = [one for one in known.divergent_exits(step.number) if one.predicate.is_divergent]
@@ -67,6 +69,6 @@ def divergence_finding(
     is_sure = parting.predicate.is_divergent is True
     verb = "is" if is_sure else "may be"
     message = f"`{step.spelling}` {verb} reached by only some threads of a warp {how}"
-    severity = "warning" if is_sure else "info"
+    severity: Severity = "warning" if is_sure else "info"
     place = function.place(step.node.opcode)
     return Finding(place, message, related(function, parting), severity=severity)

@@ -43,6 +43,7 @@ class Module(ModuleScope):
         """The results of an earlier module, and the functions that differ from it."""
         self.alike: dict[tuple[int, DirectiveShape | None], list[int]] = {}
         """The numbers of the functions with the same features and directives (`function_wakes.py`)."""
+        self.functions: Functions
         self._left: list[Function] = []
         """The functions that are not in the next module just as they are."""
         inside = self._edited_inside(previous) if previous is not None else None

@@ -209,8 +209,10 @@ def _article(given: Argument) -> str:
 def _expected(wanted: Operand) -> str:
     if wanted.what:
         return wanted.what
-    kinds = [kind for kind in ("register", "address", "label", "function", "variable", "list")
-             if kind in wanted.kinds]
+    kinds: list[str] = [
+        kind for kind in ("register", "address", "label", "function", "variable", "list")
+        if kind in wanted.kinds
+    ]
     if "integer" in wanted.kinds:
         kinds.append("constant")
     text = " or ".join(kinds) or " or ".join(sorted(wanted.kinds))

@@ -108,7 +108,7 @@ def type_of_symbol(symbol: Register | Variable) -> ArgumentType | None:
     if isinstance(symbol, Variable):
         return declared_type(symbol.declaration, symbol.declarator)
     type = TYPES.get(symbol.type)
-    return type and ArgumentType(type, symbol.vector, None, _size(type) * symbol.vector)
+    return ArgumentType(type, symbol.vector, None, _size(type) * symbol.vector) if type is not None else None
 
 
 def declared_type(declaration: nodes.Declaration, declarator: nodes.Declarator) -> ArgumentType | None:

@@ -82,6 +82,7 @@ def _is_broken(function: Function, node: nodes.Instruction) -> bool:
 
 
 def _call(function: Function, node: nodes.Instruction) -> Call | None:
+    return_list: nodes.Group | None
     match node.operands:
         case (nodes.Group() as returns, nodes.Name() as target, *rest):
             return_list = returns
@@ -89,7 +90,8 @@ def _call(function: Function, node: nodes.Instruction) -> Call | None:
             return_list = None
         case _:
             return None
-    argument_list = table = None
+    argument_list: nodes.Group | None = None
+    table: nodes.Name | None = None
     match rest:
         case [nodes.Group() as argument_list]:
             pass

@@ -184,7 +184,7 @@ class _Evaluation:
         chain = [value]
         while isinstance(chain[-1].left, nodes.Binary):
             chain.append(chain[-1].left)
-        first = chain[-1].left
+        first: nodes.Expression = chain[-1].left
         if self._follows_name and isinstance(first, nodes.Name) and first.text != "WARP_SZ":
             first = chain.pop().right  # in `name + 4 < 5`, everything after the first `+` is one number
             found = self._applied(chain, first)
@@ -236,9 +236,9 @@ def _literal(value: nodes.Number) -> Constant | None:
                 return Constant(0)  # the rule `constant-overflow`
             return Constant(number, text.endswith("U") or number >= _SIGN)
         case "float":
-            number = float(text)
+            decimal = float(text)
             is_zero = not re.search("[1-9]", text.lower().partition("e")[0])
-            return None if isinf(number) or (not number and not is_zero) else Constant(number)
+            return None if isinf(decimal) or (not decimal and not is_zero) else Constant(decimal)
         case "exact_float":
             code, raw = ("<f", "<I") if text[1] in "fF" else ("<d", "<Q")
             return Constant(float(struct.unpack(code, struct.pack(raw, int(text[2:], 16)))[0]))

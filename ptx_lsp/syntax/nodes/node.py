@@ -31,8 +31,8 @@ def field_names(kind: type[Node]) -> tuple[str, ...]:
     found = _FIELDS.get(kind)
     if found is None:
         # a compiled class has no slots
-        names = cast("tuple[str, ...]", getattr(kind, "__mypyc_attrs__", ()) or getattr(kind, "__slots__", ()))
-        found = _FIELDS[kind] = tuple(sorted({*names} - {"start", "end"}))
+        names = getattr(kind, "__mypyc_attrs__", ()) or getattr(kind, "__slots__", ())
+        found = _FIELDS[kind] = tuple(sorted({*cast("tuple[str, ...]", names)} - {"start", "end"}))
     return found
 
 
