@@ -8,14 +8,12 @@ instruction with its operands. Its graph must also be simple enough for the anal
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyses.dataflow.ssa import ssa_form
 from analyses.divergence.sync_dependence import sync_dependence
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
-from ptx_lsp.facts import fact, sparse_instruction_fact
+from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake
 from ptx_lsp.model.module import Module
 
 
@@ -27,16 +25,12 @@ def is_well_formed(function: Function) -> bool:
         return False
     if function.undeclared or function.undeclared_late or body.duplicates or function.early_uses:
         return False
-    if _malformed(function).indices:
+    if is_awake(function, _MALFORMED):
         return False
     return ssa_form(function).is_available and not sync_dependence(function).is_too_complex
 
 
-@sparse_instruction_fact
-def _malformed(function: Function, number: int) -> Iterator[InstructionInfo]:
-    step = instructions(function).instructions[number]
-    if step.match is None or step.match.problems:
-        yield step
+_MALFORMED = InstructionWake(where=lambda shape: shape.match is None or bool(shape.match.problems))
 
 
 def all_well_formed(module: Module) -> bool:

@@ -258,7 +258,12 @@ def collect_over_results(
         def of_all(function: Function) -> tuple[_T, ...]:
             return tuple(chain.from_iterable(of_each(function).results))
 
-        return _of_instructions(of_all, ())
+        @wraps(find)
+        def of_some(function: Function) -> tuple[_T, ...]:
+            has_inputs = function.body.instructions and known(function).results
+            return of_all(function) if has_inputs else ()
+
+        return of_some
 
     return decorate
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
-from ptx_lsp.facts import sparse_instruction_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.wakes import InstructionWake, waking
 
 
 def instructions_matching(is_wanted: Callable[[str], bool]) -> Callable[[Function], list[InstructionInfo]]:
-    """A fact: the instructions of a function whose opcode text satisfies `is_wanted`, in order."""
-    is_spelling = lru_cache(maxsize=4096)(is_wanted)
-
-    @sparse_instruction_fact
-    def wanted(function: Function, number: int) -> tuple[bool, ...]:
-        return (True,) if is_spelling(function.body.instructions[number].node.opcode.text) else ()
+    """Finds the instructions of a function whose opcode text satisfies `is_wanted`, in order."""
+    wake = InstructionWake(spelled=is_wanted)
 
     def found(function: Function) -> list[InstructionInfo]:
+        numbers = waking(function, wake)
+        if not numbers:
+            return []
         flow = instructions(function).instructions
-        return [flow[number] for number in wanted(function).indices]
+        return [flow[number] for number in numbers]
 
     return found

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_instructions, directive_fact, fact
+from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_functions
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 
@@ -83,14 +85,14 @@ def directive_rule(
 
 
 def instruction_rule(
-    name: str, code: str
+    name: str, code: str, wake: InstructionWake
 ) -> Callable[[Callable[[Function, nodes.Instruction], Iterator[Finding]]], Rule]:
-    """Registers the decorated generator as a rule that checks one instruction of a function at a time. It may
-    depend on the inputs of a `ptx_lsp.facts.instruction_fact`.
+    """Registers the decorated generator as a rule that checks the instructions of a function that satisfy
+    `wake`, one at a time. It may depend on the inputs of a `ptx_lsp.facts.instruction_fact`.
     """
 
     def decorate(check: Callable[[Function, nodes.Instruction], Iterator[Finding]]) -> Rule:
-        findings = collect_over_instructions(check)
+        findings = collect_over_instructions(wake)(check)
         rule = function_rule(name, code)(lambda function: iter(findings(function)))
         return rule._replace(documentation=inspect.getdoc(check) or "")
 

@@ -8,11 +8,14 @@ from analyses.instructions.constants import literal
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.symbols import TargetTable
 from ptx_lsp.syntax import nodes
 
+_WAKE = InstructionWake(opcodes=("brx",))
 
-@instruction_rule("branch-index", code="W220")
+
+@instruction_rule("branch-index", code="W220", wake=_WAKE)
 def branch_index(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A constant `brx.idx` index that is out of range for its list of labels.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.isa.target import Version
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.features import WITH_BANK
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import integer
@@ -76,7 +78,7 @@ def _in_functions(function: Function) -> Iterator[Finding]:
     yield from _of_instructions(function)
 
 
-@collect_over_instructions
+@collect_over_instructions(InstructionWake(features=WITH_BANK))
 def _of_instructions(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     bank = instruction.opcode.bank
     if bank is None:

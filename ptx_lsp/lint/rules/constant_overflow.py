@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 
@@ -10,16 +9,17 @@ from ptx_lsp.lint.anchoring import operand_or_line
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.features import OVERFLOW
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import WORD, constant
 from ptx_lsp.syntax.walk import children
 
-_LONG = re.compile(rb"\d\w{16}")
-"""Shorter integers have no more than 64 bits."""
+_WAKE = InstructionWake(features=OVERFLOW)
 
 
-@instruction_rule("constant-overflow", code="E173")
+@instruction_rule("constant-overflow", code="E173", wake=_WAKE)
 def constant_overflow(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """An integer that does not fit in 64 bits.
 
@@ -60,9 +60,6 @@ def constant_overflow(function: Function, instruction: nodes.Instruction) -> Ite
     ## Fix safety
     There is no fix: the intended number is unknown.
     """
-    start, end = function.span(instruction)
-    if _LONG.search(function.module.document.source.data, start, end) is None:
-        return
     for number in chain.from_iterable(map(_integers, instruction.operands)):
         value = integer(number.text)
         if value is None or value < WORD:

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.lint.anchoring import operand_or_line
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import evaluated
+from ptx_lsp.model.instructions.features import ADDRESS, PREDEFINED
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.syntax import nodes
 
 
-@instruction_rule("immediate-address", code="E172")
+def _may_be_constant(shape: Shape) -> bool:
+    """Whether an address may have no register or variable."""
+    return shape.features & PREDEFINED != 0 or any(
+        one.kind == "address" and len(one.parts) == 1 and one.parts[0].kind in _NOT_NAMES
+        for one in shape.arguments
+    )
+
+
+def _is_elsewhere(spelling: str) -> bool:
+    return ".local" not in spelling
+
+
+_NOT_NAMES = frozenset({"integer", "float", "single", "unknown"})
+_WAKE = InstructionWake(features=ADDRESS, spelled=_is_elsewhere, where=_may_be_constant)
+
+
+@instruction_rule("immediate-address", code="E172", wake=_WAKE)
 def immediate_address(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A constant address in a state space other than `.local`.
 
@@ -56,8 +75,6 @@ def immediate_address(function: Function, instruction: nodes.Instruction) -> Ite
     ## Fix safety
     There is no fix: the intended variable is unknown.
     """
-    if ".local" in instruction.opcode.text:
-        return
     for operand in instruction.operands:
         if isinstance(operand, nodes.Address) and len(operand.items) == 1 and _is_constant(operand):
             place, related = operand_or_line(function, instruction, operand)

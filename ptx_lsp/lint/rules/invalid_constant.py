@@ -4,15 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.lint.anchoring import operand_or_line
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import faults
+from ptx_lsp.model.instructions.features import (
+    ADDRESS,
+    BINARY,
+    CAST,
+    CONDITIONAL,
+    ELEMENT,
+    EXACT_FLOAT,
+    FLOAT,
+    UNARY,
+)
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.syntax import nodes
 
 
-@instruction_rule("invalid-constant", code="E188")
+def _may_be_invalid(shape: Shape) -> bool:
+    """`0f3F800000` is valid except in an expression and as an address."""
+    return shape.features & (_INVALID | ADDRESS) != 0
+
+
+_INVALID = FLOAT | BINARY | UNARY | CAST | CONDITIONAL | ELEMENT
+_WAKE = InstructionWake(features=_INVALID | EXACT_FLOAT, where=_may_be_invalid)
+
+
+@instruction_rule("invalid-constant", code="E188", wake=_WAKE)
 def invalid_constant(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A constant expression without a value.
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptx_lsp.facts import collect_over_instructions
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.features import MEMBER
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.syntax import nodes
@@ -131,7 +134,11 @@ def _dimensions(function: Function) -> Iterator[Finding]:
     yield Finding(place, message, fix=remedy)
 
 
-@collect_over_instructions
+def _has_unknown(shape: Shape) -> bool:
+    return any(one.kind == "unknown" for one in shape.arguments)
+
+
+@collect_over_instructions(InstructionWake(features=MEMBER, where=_has_unknown))
 def _components(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     for operand in instruction.operands:
         if not isinstance(operand, nodes.Member):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_instructions, fact
+from ptx_lsp.facts import fact
 from ptx_lsp.isa.target import Version
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import module_rule
@@ -13,6 +13,9 @@ from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.calls.compiled import compiled
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.instructions.features import CALL_PARAMETER
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Variable
@@ -130,7 +133,7 @@ def _identity(variable: Variable) -> tuple[int, str]:
     return id(variable.declarator), variable.name
 
 
-@collect_over_instructions
+@collect_over_instructions(InstructionWake(opcodes=("ld",), features=CALL_PARAMETER))
 def _loads(
     function: Function, instruction: nodes.Instruction
 ) -> Iterator[tuple[nodes.Name, Variable]]:

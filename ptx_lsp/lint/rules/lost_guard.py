@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.features import GUARDED
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.syntax import nodes
 
 _FLOATS = frozenset({"f32", "f16", "bf16"})
 _WORDS = frozenset({"u32", "s32"})
 _HALVES = frozenset({"u16", "s16", "b16", "f16", "bf16"})
+_WAKE = InstructionWake(opcodes=("testp", "set"), features=GUARDED)
 
 
-@instruction_rule("lost-guard", code="W221")
+@instruction_rule("lost-guard", code="W221", wake=_WAKE)
 def lost_guard(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A guard that ptxas 13.5 ignores.
 

@@ -9,11 +9,15 @@ from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import argument
+from ptx_lsp.model.instructions.features import ELEMENT
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
+_WAKE = InstructionWake(features=ELEMENT)
 
-@instruction_rule("not-an-array", code="E104")
+
+@instruction_rule("not-an-array", code="E104", wake=_WAKE)
 def not_an_array(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """An index after a name that is not an array, most often because a comma is missing.
 

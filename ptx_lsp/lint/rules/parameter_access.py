@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.lint.anchoring import operand_or_line
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.features import VARIABLE
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
 _SPACES = frozenset({"param", "param::func", "param::entry"})
 
 
-@instruction_rule("parameter-access", code="E118")
+def _has_parameter(shape: Shape) -> bool:
+    """Whether it names a `.param` variable, by itself or in an address."""
+    return any(
+        one.space == ".param" or (one.kind == "address" and one.parts and one.parts[0].space == ".param")
+        for one in shape.arguments
+    )
+
+
+_WAKE = InstructionWake(opcodes=("ld", "st", "mov", "cvta"), features=VARIABLE, where=_has_parameter)
+
+
+@instruction_rule("parameter-access", code="E118", wake=_WAKE)
 def parameter_access(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A parameter used against its direction, or as another kind of parameter.
 

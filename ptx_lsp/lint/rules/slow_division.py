@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 
 _WIDE = frozenset({"div.u64", "div.s64", "rem.u64", "rem.s64"})
 _NARROW = frozenset({"div.u32", "div.s32", "rem.u32", "rem.s32"})
+_WAKE = InstructionWake(opcodes=("div", "rem"))
 
 
-@instruction_rule("slow-division", code="P303")
+@instruction_rule("slow-division", code="P303", wake=_WAKE)
 def slow_division(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A division that compiles to many instructions.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import collect_over_instructions
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.syntax import nodes
 
 _SLOW = frozenset({50, 52, 53, 61, 62, 75, 86, 89, 120, 121})
@@ -77,8 +78,6 @@ def slow_double(function: Function) -> Iterator[Finding]:
         yield Finding(function.place(first), message)
 
 
-@collect_over_instructions
+@collect_over_instructions(InstructionWake(_ARITHMETIC, spelled=lambda spelling: spelling.endswith(".f64")))
 def _opcodes(_: Function, instruction: nodes.Instruction) -> Iterator[nodes.Opcode]:
-    opcode = instruction.opcode
-    if opcode.text.endswith(".f64") and opcode.text.partition(".")[0] in _ARITHMETIC:
-        yield opcode
+    yield instruction.opcode

@@ -9,12 +9,15 @@ from ptx_lsp.isa.dotted_names import name_of
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.features import SPACED
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.syntax import nodes
 
 _GAP = re.compile(r"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/|#[^\n]*)+", re.DOTALL)
+_WAKE = InstructionWake(features=SPACED)
 
 
-@instruction_rule("split-opcode", code="E191")
+@instruction_rule("split-opcode", code="E191", wake=_WAKE)
 def split_opcode(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """White space or a comment inside an opcode, as in `mul .lo.s32`.
 

@@ -8,10 +8,14 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import argument
+from ptx_lsp.model.instructions.features import UNUSUAL_GUARD
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.syntax import nodes
 
+_WAKE = InstructionWake(features=UNUSUAL_GUARD)
 
-@instruction_rule("wrong-guard", code="E170")
+
+@instruction_rule("wrong-guard", code="E170", wake=_WAKE)
 def wrong_guard(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     """A guard `@p` that is not a predicate.
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import collect_over_instructions, directive_fact
+from ptx_lsp.facts import directive_fact
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.lint.anchoring import Related, operand_or_line, part_or_line
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.targets import is_indirect_branch
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.features import GUARDED, LABEL, NEGATED
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName, Label, Predefined, Register, Symbol, TargetTable
 from ptx_lsp.syntax import nodes
@@ -69,7 +73,16 @@ def wrong_target(function: Function) -> Iterator[Finding]:
     yield from _of_tables(function)
 
 
-@collect_over_instructions
+def _is_unusual(shape: Shape) -> bool:
+    """Whether it is not just a `bra` to a label."""
+    return (
+        shape.opcode != "bra"
+        or len(shape.arguments) != 1
+        or shape.features & ~(GUARDED | NEGATED) != LABEL
+    )
+
+
+@collect_over_instructions(InstructionWake(opcodes=("bra", "brx"), where=_is_unusual))
 def _of_instructions(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     opcode = instruction.opcode.text
     if opcode in _BRANCHES:

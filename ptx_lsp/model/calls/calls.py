@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptx_lsp.facts import collect_over_instructions, fact
+from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName, Prototype, TargetTable
 from ptx_lsp.syntax import nodes
@@ -71,7 +73,7 @@ def calls(function: Function) -> tuple[Call, ...]:
     return tuple(call for call in found if call is not None)
 
 
-@collect_over_instructions
+@collect_over_instructions(InstructionWake(opcodes=("call",)))
 def _nodes(_: Function, node: nodes.Instruction) -> Iterator[nodes.Instruction]:
     if node.opcode.text == "call" or node.opcode.text.removesuffix(".uni") in ("call", "call.uni"):
         yield node

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ptx_lsp.facts import flattened, sparse_instruction_fact
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.entry import form_type
 from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.features import VARIABLE
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import flattened, sparse_instruction_fact
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 
-_OPCODES = frozenset({"ld", "ldu", "st", "atom", "red"})
+_WAKE = InstructionWake(opcodes=("ld", "ldu", "st", "atom", "red"), features=VARIABLE)
 
 
 class StaticAccess(NamedTuple):
@@ -31,12 +33,10 @@ class StaticAccess(NamedTuple):
     size: int
 
 
-@sparse_instruction_fact
+@sparse_instruction_fact(_WAKE)
 def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
     """The static accesses of a function by `ld`, `st`, `atom`, `red` and related instructions."""
     instruction = function.body.instructions[number].node
-    if instruction.opcode.text.partition(".")[0] not in _OPCODES:
-        return
     for operand in instruction.operands:
         if isinstance(operand, nodes.Address) and operand.items:
             address = operand.items[0]
@@ -46,7 +46,7 @@ def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
                 yield StaticAccess(instruction, address, *base, size)
 
 
-accesses = flattened(static_accesses)
+accesses = flattened(_WAKE, static_accesses)
 """The static accesses of a function, in order."""
 
 

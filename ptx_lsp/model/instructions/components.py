@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptx_lsp.facts import collect_over_instructions
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import COMPONENTS, SELECTOR, argument
+from ptx_lsp.model.instructions.features import MEMBER
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.symbols import Predefined, Symbol
 from ptx_lsp.syntax import nodes
 
@@ -28,7 +31,15 @@ class WrongComponent(NamedTuple):
     of: Of
 
 
-@collect_over_instructions
+def _has_unknown(shape: Shape) -> bool:
+    return any(map(_is_unknown, shape.arguments))
+
+
+def _is_unknown(argument: Argument) -> bool:
+    return argument.kind == "unknown" or any(map(_is_unknown, argument.parts))
+
+
+@collect_over_instructions(InstructionWake(features=MEMBER, where=_has_unknown))
 def wrong_components(
     function: Function, instruction: nodes.Instruction
 ) -> Iterator[WrongComponent]:

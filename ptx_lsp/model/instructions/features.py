@@ -31,7 +31,7 @@ SPACED: Final = 1 << 4
 
 NUMBER: Final = 1 << 5
 FLOAT: Final = 1 << 6
-"""A number that is not an integer."""
+"""`1.5`, or an invalid number."""
 OVERFLOW: Final = 1 << 7
 """An integer of more than 64 bits, or an invalid one."""
 ADDRESS: Final = 1 << 8
@@ -39,7 +39,7 @@ VECTOR: Final = 1 << 9
 OFFSET: Final = 1 << 10
 """`x+4` or `x-4`: a name and an integer."""
 BINARY: Final = 1 << 11
-"""Any other binary operator."""
+"""Any other binary operator, or a longer sum."""
 UNARY: Final = 1 << 12
 CAST: Final = 1 << 13
 CONDITIONAL: Final = 1 << 14
@@ -62,8 +62,11 @@ PREDEFINED: Final = 1 << 25
 SINK: Final = 1 << 26
 UNRESOLVED: Final = 1 << 27
 """A name that is not declared, or that names something else."""
+EXACT_FLOAT: Final = 1 << 28
+"""`0f3F800000`"""
+CALL_PARAMETER: Final = 1 << 29
+"""A `.param` variable that is not a parameter of the function."""
 
-EXPRESSION: Final = BINARY | UNARY | CAST | CONDITIONAL | GROUP | ELEMENT
 _LONGEST: Final = 16
 """Integers with no more characters have no more than 64 bits."""
 
@@ -114,7 +117,7 @@ def features_of(function: Function, value: nodes.Expression) -> int:
 def number_features(value: nodes.Number) -> int:
     """The features of a number besides that it is one: none for most integers."""
     if value.kind != "integer":
-        return FLOAT
+        return EXACT_FLOAT if value.kind == "exact_float" else FLOAT
     if len(value.text) <= _LONGEST:
         return 0
     number = integer(value.text)
@@ -123,10 +126,13 @@ def number_features(value: nodes.Number) -> int:
 
 def _name_features(function: Function, name: nodes.Name) -> int:
     symbol = function.resolve(name)
+    if name.text == "WARP_SZ":
+        return PREDEFINED
     if isinstance(symbol, Register):
         return 0 if symbol.vector == 1 else VECTOR_REGISTER
     if isinstance(symbol, Variable):
-        return VARIABLE
+        is_of_call = symbol.space == ".param" and not symbol.is_parameter
+        return VARIABLE | CALL_PARAMETER if is_of_call else VARIABLE
     if isinstance(symbol, Label):
         return LABEL
     if isinstance(symbol, Predefined):

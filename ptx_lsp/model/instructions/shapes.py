@@ -235,6 +235,8 @@ def _address(function: Function, address: nodes.Address, tables: _Tables) -> _Op
     register = _scalar(function, base, tables)
     if register is None:
         return None
+    if isinstance(base, nodes.Name) and base.text == "WARP_SZ":
+        return None  # a constant address, even if a register has that name
     found = known.get(register)
     if found is None:
         whole = Argument("address", parts=(register.argument,))

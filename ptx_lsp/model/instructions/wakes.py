@@ -16,46 +16,42 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_counts, shape_index, shapes
 
 
-class Wake:
+class InstructionWake:
     """A condition on shapes; `bit` stands for it in masks. All the given parts must hold."""
 
-    __slots__ = ("bit", "features", "opcodes", "where")
+    __slots__ = ("bit", "features", "opcodes", "spelled", "where")
 
     def __init__(
         self,
         opcodes: Iterable[str] | None = None,
         features: int = 0,
+        spelled: Callable[[str], bool] | None = None,
         where: Callable[[Shape], bool] | None = None,
     ) -> None:
         """`opcodes` are the possible opcodes, without modifiers; at least one of `features` must be there;
-        and `where` must hold, which is asked last, and which is a pure function of the shape.
+        `spelled` is a condition on the opcode with its modifiers; `where` is one on the whole shape, and is
+        asked last.
         """
         self.opcodes = None if opcodes is None else frozenset(opcodes)
         self.features = features
+        self.spelled = spelled
         self.where = where
-        self.bit = 1 << len(_wakes)
-        _wakes.append(self)
-        global _any_opcode
-        if self.opcodes is None:
-            _any_opcode |= self.bit
-        else:
-            for opcode in self.opcodes:
-                _by_opcode[opcode] = _by_opcode.get(opcode, 0) | self.bit
-        _with_features.cache_clear()
+        self.bit = 1 << len(WAKES)
+        WAKES.append(self)
+        wakes_of_spelling.cache_clear()
+        _of_features.cache_clear()
 
 
-_wakes: Final[list[Wake]] = []
+WAKES: Final[list[InstructionWake]] = []
 """All conditions, by the numbers of their bits."""
-_by_opcode: Final[dict[str, int]] = {}
-_any_opcode = 0
 
 
 def wakes_of(shape: Shape) -> int:
     """The mask of the conditions that a shape satisfies."""
-    count = len(_wakes)
+    count = len(WAKES)
     if shape.wakes_known != count:
-        found = (_by_opcode.get(shape.opcode, 0) | _any_opcode) & _with_features(shape.features)
-        for wake in _wakes:
+        found = wakes_of_spelling(shape.spelling) & _of_features(shape.features)
+        for wake in WAKES:
             if wake.where is not None and found & wake.bit and not wake.where(shape):
                 found ^= wake.bit
         shape.wakes = found
@@ -63,10 +59,23 @@ def wakes_of(shape: Shape) -> int:
     return shape.wakes
 
 
-@lru_cache(maxsize=1024)
-def _with_features(features: int) -> int:
+@lru_cache(maxsize=1 << 14)
+def wakes_of_spelling(spelling: str) -> int:
+    """The mask of the conditions that an opcode with its modifiers satisfies, as far as it decides."""
+    opcode = spelling.partition(".")[0]
     found = 0
-    for wake in _wakes:
+    for wake in WAKES:
+        if wake.opcodes is not None and opcode not in wake.opcodes:
+            continue
+        if wake.spelled is None or wake.spelled(spelling):
+            found |= wake.bit
+    return found
+
+
+@lru_cache(maxsize=1 << 10)
+def _of_features(features: int) -> int:
+    found = 0
+    for wake in WAKES:
         if not wake.features or wake.features & features:
             found |= wake.bit
     return found
@@ -87,21 +96,21 @@ def function_wakes(function: Function) -> int:
     if not function.body.instructions:
         return 0
     known = function.facts.get(function_wakes)
-    if isinstance(known, _Mask) and known.count == len(_wakes):
+    if isinstance(known, _Mask) and known.count == len(WAKES):
         return known.mask
-    count, mask = len(_wakes), 0
+    count, mask = len(WAKES), 0
     for shape in shape_counts(function).counts:
         mask |= wakes_of(shape)
     function.facts[function_wakes] = _Mask(mask, count)
     return mask
 
 
-def is_awake(function: Function, wake: Wake) -> bool:
+def is_awake(function: Function, wake: InstructionWake) -> bool:
     """Whether some instruction of a function satisfies a condition."""
     return function_wakes(function) & wake.bit != 0
 
 
-def waking(function: Function, wake: Wake) -> list[int]:
+def waking(function: Function, wake: InstructionWake) -> list[int]:
     """The indices of the instructions that satisfy a condition, in order."""
     if not function_wakes(function) & wake.bit:
         return []
@@ -116,7 +125,7 @@ def waking(function: Function, wake: Wake) -> list[int]:
     return every
 
 
-def waking_between(function: Function, wake: Wake, first: int, end: int) -> list[int]:
+def waking_between(function: Function, wake: InstructionWake, first: int, end: int) -> list[int]:
     """Those of them from `first` up to `end` (exclusive)."""
     of_all, bit = shapes(function), wake.bit
     return [number for number in range(first, end) if wakes_of(of_all[number]) & bit]

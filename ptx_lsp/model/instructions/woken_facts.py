@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from ptx_lsp.facts import InstructionResults, Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.wakes import Wake, function_wakes, waking, waking_between
+from ptx_lsp.model.instructions.wakes import InstructionWake, function_wakes, waking, waking_between
 from ptx_lsp.syntax import nodes
 
 _T = TypeVar("_T")
 
 
 def sparse_instruction_fact(
-    wake: Wake,
+    wake: InstructionWake,
 ) -> Callable[[Callable[[Function, int], Iterable[_T]]], Callable[[Function], InstructionResults[_T]]]:
     """Makes a function run once per instruction that satisfies `wake`, with its index. It may depend on that
     index and on the inputs of an `instruction_fact`.
@@ -58,7 +58,7 @@ def sparse_instruction_fact(
 
 
 def collect_over_instructions(
-    wake: Wake,
+    wake: InstructionWake,
 ) -> Callable[
     [Callable[[Function, nodes.Instruction], Iterable[_T]]], Callable[[Function], tuple[_T, ...]]
 ]:
@@ -80,7 +80,7 @@ def collect_over_instructions(
 
 
 def flattened(
-    wake: Wake, known: Callable[[Function], InstructionResults[_T]]
+    wake: InstructionWake, known: Callable[[Function], InstructionResults[_T]]
 ) -> Callable[[Function], tuple[_T, ...]]:
     """All results of a fact about the instructions that satisfy `wake`, in order."""
 
