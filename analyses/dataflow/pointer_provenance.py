@@ -20,13 +20,14 @@ from ptx_lsp.facts import (
     GroupedResults,
     InstructionResults,
     Previous,
-    flattened,
     grouped_fact,
     incremental_fact,
-    sparse_instruction_fact,
 )
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.access import size_bytes
+from ptx_lsp.model.instructions.features import ADDRESS
+from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake
+from ptx_lsp.model.instructions.woken_facts import flattened, sparse_instruction_fact
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
@@ -34,7 +35,7 @@ from ptx_lsp.syntax import nodes
 _SPACES = ("global", "shared", "local", "const")
 _PRESERVING = frozenset({"mov", "cvta", "add", "sub", "ld"})
 """Opcodes of instructions whose results may have provenance."""
-_MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
+_MEMORY = InstructionWake(opcodes=("ld", "ldu", "st", "atom", "red"), features=ADDRESS)
 
 
 class Provenance(NamedTuple):
@@ -87,14 +88,12 @@ def pointer_provenance(function: Function, earlier: Previous[PointerProvenance] 
     return _Tracing(function, earlier.value.of_registers if earlier else {}).run(earlier)
 
 
-@sparse_instruction_fact
+@sparse_instruction_fact(_MEMORY)
 def _addresses(
     function: Function, number: int
 ) -> Iterator[tuple[Register, nodes.Expression]]:
     """The registers in the addresses of an access to memory, each with its address."""
     node = function.body.instructions[number].node
-    if node.opcode.text.partition(".")[0] not in _MEMORY:
-        return
     for operand in node.operands:
         if isinstance(operand, nodes.Address) and operand.items:
             address = operand.items[0]
@@ -131,10 +130,10 @@ def _accesses(function: Function, earlier: Previous[_Accesses] | None) -> _Acces
 
 def pointer_accesses(function: Function) -> InstructionResults[PointerAccess]:
     """Accesses through registers with provenance."""
-    return _accesses(function).found
+    return _accesses(function).found if is_awake(function, _MEMORY) else InstructionResults((), ())
 
 
-register_accesses = flattened(pointer_accesses)
+register_accesses = flattened(_MEMORY, pointer_accesses)
 """The register accesses of a function, in order."""
 
 

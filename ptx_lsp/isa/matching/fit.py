@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final, Literal, NamedTuple
 
-from ptx_lsp.isa.matching.ignored_modifiers import is_ignored
+from ptx_lsp.isa.matching.ignored_modifiers import IGNORABLE, is_ignored
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.notation import Form, Place, Slot
@@ -101,6 +102,29 @@ class Fit(NamedTuple):
     def distance(self) -> tuple[int, int]:
         faults = len(self.extra) + len(self.missing) + len(self.misplaced) + self.reversed_types
         return (faults, len(self.extra))
+
+
+def possible_forms(entry: Entry, words: frozenset[str]) -> list[Form]:
+    """The forms that modifiers may fit without faults. It rules out most forms at little cost."""
+    found: list[Form] = []
+    for form, known, required in _outlines(entry):
+        if not words <= known:
+            continue
+        for choices in required:
+            if words.isdisjoint(choices):
+                break
+        else:
+            found.append(form)
+    return found
+
+
+@cache
+def _outlines(entry: Entry) -> list[tuple[Form, frozenset[str], list[tuple[str, ...]]]]:
+    """Each form with the modifiers that it may have, and the choices of its required slots."""
+    return [
+        (form, form.words | IGNORABLE, [slot.choices for slot in form.slots if not slot.groups])
+        for form in entry.forms
+    ]
 
 
 def fit(entry: Entry, form: Form, words: tuple[str, ...]) -> Fit:

@@ -11,7 +11,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import Final
 
-from ptx_lsp.isa.matching.fit import Candidate, Problem, excluded, fit, is_right
+from ptx_lsp.isa.matching.fit import Candidate, Problem, excluded, fit, is_right, possible_forms
 from ptx_lsp.isa.matching.match import Match, best_match
 from ptx_lsp.isa.matching.misfit import explain
 from ptx_lsp.isa.matching.spelling_suggestions import similar_names
@@ -74,14 +74,16 @@ def resolve(spelling: str) -> Resolution:
         taking = tuple(one for one in found if is_right(one, words))
         message = f"`{opcode}` is not a PTX instruction"
         return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, taking or found),))
-    fitting = [fit(entry, form, words) for entry in entries for form in entry.forms]
-    exact = [one for one in fitting if not one.faults]
+    distinct = frozenset(words)
+    possible = [fit(entry, form, words) for entry in entries for form in possible_forms(entry, distinct)]
+    exact = [one for one in possible if not one.faults]
     candidates = [one.candidate for one in exact if not excluded(one)]
     if candidates:
         in_order = [one for one in candidates if not one.problems]
         return Resolution(spelling, tuple(in_order or candidates), ())
     if exact:
         return Resolution(spelling, (), tuple(excluded(exact[0])))
+    fitting = [fit(entry, form, words) for entry in entries for form in entry.forms]
     best = min(fitting, key=lambda one: one.distance)
     return Resolution(spelling, (), explain(best, fitting, words))
 
