@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_functions
+from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_functions, instructions
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module
@@ -93,7 +93,7 @@ def instruction_rule(
 
     def decorate(check: Callable[[Function, nodes.Instruction], Iterator[Finding]]) -> Rule:
         findings = collect_over_instructions(wake)(check)
-        rule = function_rule(name, code)(lambda function: iter(findings(function)))
+        rule = function_rule(name, code, wake=instructions(wake))(lambda function: iter(findings(function)))
         return rule._replace(documentation=inspect.getdoc(check) or "")
 
     return decorate

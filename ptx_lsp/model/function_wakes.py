@@ -17,7 +17,7 @@ from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.directive_shape import DirectiveShape
 from ptx_lsp.model.function import DIRECTIVE_FACTS, Function
 from ptx_lsp.model.instructions.checks import checks
-from ptx_lsp.model.instructions.wakes import Wake, function_wakes
+from ptx_lsp.model.instructions.wakes import InstructionWake, function_wakes
 from ptx_lsp.model.module import Module
 
 _T = TypeVar("_T")
@@ -47,10 +47,10 @@ ALWAYS: Final = FunctionWake(())
 
 def opcodes(*names: str) -> FunctionWake:
     """An instruction with one of these opcodes, such as `bar`, with any modifiers."""
-    return instructions(Wake(opcodes=names))
+    return instructions(InstructionWake(opcodes=names))
 
 
-def instructions(wake: Wake) -> FunctionWake:
+def instructions(wake: InstructionWake) -> FunctionWake:
     """An instruction that satisfies `wake`."""
     bit = _new_bit()
     _of_wakes[wake.bit] = bit

@@ -40,7 +40,7 @@ _NOT_COMPUTING: Final = {
 _NEVER_COUNTED: Final = frozenset((".bf16", ".tf32", ".bf16x2", ".b1"))
 _ALTERNATE: Final = _NEVER_COUNTED | {".s2", ".u2", ".s4", ".u4"}
 """Types that ptxas takes as a fifth one in an `mma` that has none of `_NEVER_COUNTED` in its place."""
-IGNORABLE: Final = frozenset().union(*_ONE_OF, _NOT_OF_VALUES, _FORMATS, _ALTERNATE, (".b2",))
+IGNORABLE: Final = frozenset[str]().union(*_ONE_OF, _NOT_OF_VALUES, _FORMATS, _ALTERNATE, (".b2",))
 """All modifiers that are ignored anywhere."""
 
 
